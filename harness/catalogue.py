@@ -1,0 +1,119 @@
+"""Finds the plugins that are installed and knows every record by kind and name."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pluggy
+
+from harness import hookspecs, params, records
+from harness.errors import HarnessError
+
+OWN = "passage-harness"
+KINDS: dict[str, type] = {  # in the order that `harness list` shows; the hook is `harness_<kind>`
+    "datasets": records.Dataset,
+    "contexts": records.Context,
+    "retrievers": records.Retriever,
+    "rerankers": records.Reranker,
+    "combiners": records.Combiner,
+    "analysers": records.Analyser,
+    "protocols": records.Protocol,
+    "measures": records.Measure,
+}
+
+
+class Plugin(NamedTuple):
+    """An entry point of our group, and why it did not load, if so."""
+
+    name: str
+    module: str
+    distribution: str
+    version: str
+    error: str | None
+
+
+class Entry(NamedTuple):
+    """A record and the plugin that it came from."""
+
+    record: Any
+    plugin: Plugin
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    plugins: tuple[Plugin, ...]
+    entries: dict[str, dict[str, tuple[Entry, ...]]]  # kind -> name -> who offers it (one, if all is well)
+
+    def find(self, kind: str, name: str) -> Entry:
+        """The one record of that name; a HarnessError says what there is instead."""
+        offers = self.entries[kind].get(name, ())
+        if len(offers) == 1:
+            return offers[0]
+        if offers:
+            who = " and ".join(f"{entry.plugin.distribution} ({entry.plugin.module})" for entry in offers)
+            raise HarnessError(f"the {kind[:-1]} '{name}' is offered by {who}; uninstall one of them")
+        text = params.unknown(kind[:-1], name, self.entries[kind])
+        broken = [f"{plugin.name} ({plugin.error})" for plugin in self.plugins if plugin.error]
+        if broken:
+            text += f"; these plugins did not load and might have offered it: {', '.join(broken)}"
+        raise HarnessError(text)
+
+    def names(self, kind: str) -> list[str]:
+        return sorted(self.entries[kind])
+
+
+def load() -> Catalogue:
+    """Load every plugin, one by one; one that fails is kept with its error and stops nothing."""
+    points = importlib.metadata.entry_points(group=hookspecs.PROJECT)
+    return collect(sorted(points, key=lambda point: (_distribution(point)[0] != OWN, point.name, point.value)))
+
+
+def collect(points: Iterable[importlib.metadata.EntryPoint]) -> Catalogue:
+    entries: dict[str, dict[str, tuple[Entry, ...]]] = {kind: {} for kind in KINDS}
+    plugins = []
+    for point in points:
+        distribution, version = _distribution(point)
+        try:
+            found, error = _records(point), None
+        except Exception as problem:  # a stranger's plugin may fail in any way, and must not stop us
+            found, error = [], f"{type(problem).__name__}: {problem}".splitlines()[0]
+        plugin = Plugin(point.name, point.module, distribution, version, error)
+        plugins.append(plugin)
+        for kind, record in found:
+            entries[kind][record.name] = (*entries[kind].get(record.name, ()), Entry(record, plugin))
+    return Catalogue(tuple(plugins), entries)
+
+
+def _records(point: importlib.metadata.EntryPoint) -> list[tuple[str, Any]]:
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    manager.register(point.load(), point.name)
+    manager.check_pending()  # a misspelt hook is an error
+    found: list[tuple[str, Any]] = []
+    for kind, expected in KINDS.items():
+        for offered in getattr(manager.hook, f"harness_{kind}")():
+            for record in offered:
+                if not isinstance(record, expected):
+                    raise TypeError(f"harness_{kind} yielded {record!r}, which is no {expected.__name__}")
+                found.append((kind, record))
+    return found
+
+
+def _distribution(point: importlib.metadata.EntryPoint) -> tuple[str, str]:
+    if point.dist is None:
+        return point.module, "unknown"
+    return point.dist.name, point.dist.version
+
+
+def missing(record: Any, distribution: str) -> str | None:
+    """What a record needs and does not find here, with what to install; None if all is there."""
+    import importlib.util
+
+    absent = [name for name in getattr(record, "needs", ()) if importlib.util.find_spec(name.split(".")[0]) is None]
+    if not absent:
+        return None
+    target = f"{distribution}[{record.extra}]" if record.extra else distribution
+    return f"'{record.name}' needs {', '.join(absent)}; install it with: pip install '{target}'"

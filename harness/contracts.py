@@ -1,0 +1,128 @@
+"""What a record's `build` returns: the methods that the harness calls on each kind of plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from harness.types import (
+    Addition,
+    Batch,
+    Card,
+    Document,
+    Floats,
+    Hits,
+    Inputs,
+    Ints,
+    Judgement,
+    Part,
+    Query,
+    Structure,
+    Unit,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Source(Protocol):
+    """A dataset. `card` and `inputs` are cheap and are called while planning; the rest streams."""
+
+    def card(self) -> Card: ...
+
+    def inputs(self, part: Part) -> Inputs:
+        """What this part is made from; parameters that do not change it stay out."""
+        ...
+
+    def documents(self) -> Iterable[Document]: ...
+
+    def queries(self) -> Iterable[Query]: ...
+
+    def judgements(self) -> Iterable[Judgement]: ...
+
+
+@runtime_checkable
+class ColumnarSource(Source, Protocol):
+    """A dataset that hands its passages over as Arrow batches, for speed (`harness.corpus.ROWS` is
+    their schema); the harness then never asks for `documents`."""
+
+    def rows(self) -> Iterable[pa.RecordBatch]: ...
+
+    def locate(self, row: int) -> str:
+        """Where that row (counted from 0) came from, as `file:line`, for a message about it."""
+        ...
+
+
+class Texts(Protocol):
+    """A corpus as one system sees it: context composed, only candidates, by passage or document."""
+
+    @property
+    def language(self) -> str | None: ...
+
+    @property
+    def unit(self) -> Unit: ...
+
+    @property
+    def size(self) -> int:
+        """How many positions there are, candidates or not: the upper bound of every position."""
+        ...
+
+    def __len__(self) -> int:
+        """How many texts `batches` yields."""
+        ...
+
+    def batches(self, size: int = 8192, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
+        """All texts of candidates in order of position, streamed; `start` and `stop` count texts, so
+        that shards are fixed ranges."""
+        ...
+
+    def take(self, positions: Ints) -> list[str]:
+        """The texts at these positions, in their order."""
+        ...
+
+
+class Augmenter(Protocol):
+    """A context-augmenter: one addition for each document, in order. Stages of a chain each see the
+    document as it was read, and are composed in the order written."""
+
+    def augment(self, documents: Iterable[Document]) -> Iterable[Addition]: ...
+
+
+class Searcher(Protocol):
+    def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
+        """The k best for each query, best first. `within` (int64[Q, n], -1 fills) names the positions
+        to score exactly instead of the whole corpus."""
+        ...
+
+
+class Indexer(Protocol):
+    """A retriever. It never sees judgements, nor the dataset's name."""
+
+    def index(self, texts: Texts, folder: Path) -> None:
+        """Write an index into `folder`; what a killed run left there may be used or overwritten."""
+        ...
+
+    def open(self, texts: Texts, folder: Path) -> Searcher: ...
+
+
+class Scorer(Protocol):
+    def score(self, queries: Sequence[str], candidates: Ints) -> Floats:
+        """float32[Q, n] for the candidates int64[Q, n]; whatever stands at a -1 is not read."""
+        ...
+
+
+class Judge(Protocol):
+    """A re-ranker. `index` is called only if its record says `indexed`."""
+
+    def index(self, texts: Texts, folder: Path) -> None: ...
+
+    def open(self, texts: Texts, folder: Path | None) -> Scorer: ...
+
+
+class Fuser(Protocol):
+    """A combiner of the hits of several systems over the same queries and corpus."""
+
+    def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
+        """At most `depth` passages a query, from inputs that are each sorted best first."""
+        ...

@@ -1,0 +1,117 @@
+"""The frozen records that hooks yield: what a method is called, takes, needs and how to build it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from harness import contracts
+from harness.types import Facts, Unit
+
+
+def param(
+    default: Any = dataclasses.MISSING,
+    help: str = "",
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+) -> Any:
+    """A field of a parameter type with its one-line help and the range it must lie in."""
+    metadata = {"help": help, "minimum": minimum, "maximum": maximum}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class NoParams:
+    """The parameters of a method that takes none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """What every kind of method says of itself. Building one imports nothing heavy."""
+
+    name: str
+    summary: str  # one line
+    build: Callable[[Any], Any]  # parameters -> the method; does the importing
+    params: type = NoParams  # a frozen dataclass; a `Path` in it is keyed by the contents it names
+    version: str = "1"  # raised when the method's numbers change
+    needs: tuple[str, ...] = ()  # modules that must be importable
+    extra: str | None = None  # the extra of its distribution that brings them
+    libraries: tuple[str, ...] = ()  # distributions whose version can change a number
+    resolve: Callable[[Any, Facts], Any] | None = None  # replaces `auto` while planning
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset(Record):
+    build: Callable[[Any], contracts.Source]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context(Record):
+    build: Callable[[Any], contracts.Augmenter]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retriever(Record):
+    build: Callable[[Any], contracts.Indexer]
+    search_only: tuple[str, ...] = ()  # parameters that leave the index as it is
+    units: tuple[Unit, ...] = ("passage", "document")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reranker(Record):
+    build: Callable[[Any], contracts.Judge]
+    indexed: bool = False  # it has an index of its own, a step shared like any other
+    search_only: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Combiner(Record):
+    build: Callable[[Any], contracts.Fuser]
+    inputs: tuple[int, int | None] = (2, None)  # how many systems it takes: at least, at most
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analyser(Record):
+    """Turns a text into index terms: `build(NoParams())` returns a function str -> list of str."""
+
+    build: Callable[[Any], Callable[[str], Sequence[str]]]
+    languages: tuple[str, ...] = ()  # the ISO 639-1 codes it is the default for
+
+
+class Column(NamedTuple):
+    """One named number of a leaderboard: an ir-measures expression or one of our own."""
+
+    measure: str
+    unit: Unit = "passage"  # document: every document by its best passage
+    says: str = ""  # in words, with its equation
+
+    @property
+    def label(self) -> str:
+        return self.measure if self.unit == "passage" else f"document {self.measure}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """A paper's way of scoring: its columns and how deep a run it reads."""
+
+    name: str
+    summary: str
+    columns: tuple[Column, ...]
+    depth: int
+    cite: str = ""
+    version: str = "1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """A measure that ir-measures lacks, written `NAME(rel=1)@10` in a suite. `build()` returns a function
+    of (grades, ideal, rel, cutoff) as described in `harness.measures`."""
+
+    name: str
+    summary: str
+    build: Callable[[], Callable[..., Any]]
+    ratio: bool = False  # its mean is the ratio of sums (micro), not the mean of ratios
+    version: str = "1"

@@ -1,0 +1,1 @@
+"""Machinery that plugins share; the core does not import it."""

@@ -1,0 +1,121 @@
+"""The data that crosses the boundary between the harness and its plugins: tuples, no behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:  # `harness list` must not pay for numpy
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ints: TypeAlias = NDArray[np.int64]
+    Floats: TypeAlias = NDArray[np.float32]
+
+JSON: TypeAlias = Any
+Unit: TypeAlias = Literal["passage", "document"]
+Part: TypeAlias = Literal["corpus", "queries", "judgements"]
+
+
+class Passage(NamedTuple):
+    """What is retrieved. A passage that is no candidate is context for others, never an answer."""
+
+    id: str
+    text: str
+    candidate: bool = True
+
+
+class Document(NamedTuple):
+    """A title (perhaps empty) and the passages in reading order."""
+
+    id: str
+    title: str
+    passages: tuple[Passage, ...]
+
+
+class Query(NamedTuple):
+    """A question of the chosen split. `slices` name the groups it is also reported in; `exclude` are
+    passage ids that the harness removes before ranking, fusion and re-ranking."""
+
+    id: str
+    text: str
+    slices: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+
+
+class Judgement(NamedTuple):
+    """How relevant a passage is to a query: 0 or less is not."""
+
+    query: str
+    passage: str
+    grade: int
+
+
+class Inputs(NamedTuple):
+    """All that one part of a dataset is made from. `params` enter the part's key as they are, `files`
+    by their contents, in this order."""
+
+    params: Mapping[str, JSON]
+    files: tuple[Path, ...] = ()
+
+
+class Card(NamedTuple):
+    """What a dataset says of itself. Languages are ISO 639-1 codes, None where it does not say."""
+
+    language: str | None
+    split: str
+    query_language: str | None = None  # None: the passages' language
+    licence: str = ""
+    citation: str = ""
+    url: str = ""
+
+
+class Facts(NamedTuple):
+    """What is known when a suite is planned, for parameters that are `auto`."""
+
+    language: str | None
+    query_language: str | None
+    unit: Unit
+
+
+class Edit(NamedTuple):
+    """Characters `start:end` of a passage's own text become `text` (start == end inserts)."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Addition(NamedTuple):
+    """What one stage of context adds to one document."""
+
+    prefix: str = ""  # goes before every passage, and once before the whole document
+    prefixes: tuple[str, ...] = ()  # one a passage, or none at all
+    edits: tuple[tuple[Edit, ...], ...] = ()  # those of each passage in order, or none at all
+
+
+class Batch(NamedTuple):
+    """Some texts of a corpus as a system sees them. Positions count passages, or documents where
+    that is the unit."""
+
+    positions: Ints  # int64[n], ascending
+    texts: list[str]  # the composed text: context, then the passage
+    titles: list[str]  # the document's title, for methods that keep fields apart
+
+
+class Hits(NamedTuple):
+    """What was found for Q queries: at most k positions each, -1 fills a short row."""
+
+    passages: Ints  # int64[Q, k]
+    scores: Floats  # float32[Q, k]
+    unit: Unit = "passage"
+
+
+class Structure(NamedTuple):
+    """How passages make up documents: all that a combiner may know of a corpus."""
+
+    document_of: NDArray[np.int32]  # int32[N]: the document of each passage
+    first: Ints  # int64[D + 1]: document d has the passages first[d] to first[d + 1] - 1
+    candidate: NDArray[np.bool_]  # bool[N]
