@@ -68,7 +68,9 @@ class Catalogue:
 def load() -> Catalogue:
     """Load every plugin, one by one; one that fails is kept with its error and stops nothing."""
     points = importlib.metadata.entry_points(group=hookspecs.PROJECT)
-    return collect(sorted(points, key=lambda point: (_distribution(point)[0] != OWN, point.name, point.value)))
+    return collect(
+        sorted(points, key=lambda point: (_distribution(point)[0] != OWN, point.name, point.value))
+    )
 
 
 def collect(points: Iterable[importlib.metadata.EntryPoint]) -> Catalogue:
@@ -112,7 +114,9 @@ def missing(record: Any, distribution: str) -> str | None:
     """What a record needs and does not find here, with what to install; None if all is there."""
     import importlib.util
 
-    absent = [name for name in getattr(record, "needs", ()) if importlib.util.find_spec(name.split(".")[0]) is None]
+    absent = [
+        name for name in getattr(record, "needs", ()) if importlib.util.find_spec(name.split(".")[0]) is None
+    ]
     if not absent:
         return None
     target = f"{distribution}[{record.extra}]" if record.extra else distribution

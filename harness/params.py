@@ -1,4 +1,4 @@
-"""Strict parameters: a mapping from a suite becomes a frozen dataclass, or a list of what is wrong with it."""
+"""Strict parameters: a mapping of a suite becomes a frozen dataclass, or a list of what is wrong."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def fields_of(params: type) -> dict[str, tuple[dataclasses.Field[Any], Any]]:
     return {field.name: (field, hints[field.name]) for field in dataclasses.fields(params)}
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _hints(params: type) -> dict[str, Any]:
     return typing.get_type_hints(params)
 
@@ -105,9 +105,7 @@ def shown(value: JSON) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _value(
-    given: JSON, hint: Any, base: Path, path: tuple[str | int, ...]
-) -> tuple[Any, list[Problem]]:
+def _value(given: JSON, hint: Any, base: Path, path: tuple[str | int, ...]) -> tuple[Any, list[Problem]]:
     wrong = [Problem(path, f"expected {describe(hint)}, got {shown(given)}")]
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if _is_union(hint):
@@ -121,7 +119,8 @@ def _value(
         if not isinstance(given, dict):
             return None, wrong
         pairs = {key: _value(item, args[1], base, (*path, key)) for key, item in given.items()}
-        return {key: value for key, (value, _) in pairs.items()}, [p for _, found in pairs.values() for p in found]
+        problems = [problem for _, found in pairs.values() for problem in found]
+        return {key: value for key, (value, _) in pairs.items()}, problems
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         if not isinstance(given, dict):
             return None, wrong
@@ -151,7 +150,8 @@ def _items(
     if not variadic and len(args) != len(given):
         return None, wrong
     hints = [args[0] if args else Any] * len(given) if variadic else list(args)
-    pairs = [_value(item, hint, base, (*path, i)) for i, (item, hint) in enumerate(zip(given, hints, strict=True))]
+    numbered = enumerate(zip(given, hints, strict=True))
+    pairs = [_value(item, hint, base, (*path, i)) for i, (item, hint) in numbered]
     return tuple(value for value, _ in pairs), [problem for _, found in pairs for problem in found]
 
 
