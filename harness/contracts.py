@@ -11,10 +11,8 @@ from harness.types import (
     Batch,
     Card,
     Document,
-    Floats,
     Hits,
     Inputs,
-    Ints,
     Judgement,
     Part,
     Query,
@@ -24,6 +22,8 @@ from harness.types import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from harness.types import Floats, Ints
 
 
 class Source(Protocol):
