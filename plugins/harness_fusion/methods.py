@@ -1,0 +1,110 @@
+"""The two combiners: what a candidate is worth on each side, and how the sides add up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from harness.errors import HarnessError
+from harness.types import Hits, Structure
+from harness_fusion.rows import Candidates, fused, scores_at, spread
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Doubles: TypeAlias = NDArray[np.float64]
+
+FLOOR = 1e-4  # the least divisor of DAPR's released code
+
+
+@dataclass(frozen=True)
+class Convex:
+    """s(q, p) = sum of w_i * s^_i(q, p), where s^_i is min-max normalised and 0 for what input i lacks
+    (DAPR, section 4.2.1 and equation 1)."""
+
+    weight: float
+    weights: tuple[float, ...]
+    candidates: str
+    form: str
+
+    def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
+        weights = self._weights(len(inputs))
+
+        def score(block: Sequence[Hits], found: Candidates) -> Doubles:
+            total = np.zeros(len(found.rows))
+            for weight, hits in zip(weights, block, strict=True):
+                total += weight * _normalised(hits, found, structure, self.form)
+            return total
+
+        return fused(inputs, depth, structure, self.candidates, score)
+
+    def _weights(self, inputs: int) -> tuple[float, ...]:
+        if not self.weights and inputs == 2:
+            return self.weight, 1 - self.weight
+        if len(self.weights) != inputs:
+            raise HarnessError(
+                f"convex.weights: {len(self.weights)} weights for {inputs} inputs; give one for each"
+            )
+        return self.weights
+
+
+@dataclass(frozen=True)
+class ReciprocalRank:
+    """s(q, p) = sum of 1 / (k + rank_i(q, p)), ranks from 1; an input that lacks p adds nothing. All
+    passages of a document have its rank."""
+
+    k: float
+    candidates: str
+
+    def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
+        def score(block: Sequence[Hits], found: Candidates) -> Doubles:
+            total = np.zeros(len(found.rows))
+            for hits in block:
+                ranks = np.arange(1, hits.passages.shape[1] + 1, dtype=np.float64)
+                worth = np.broadcast_to(1 / (self.k + ranks), hits.passages.shape)
+                total += np.nan_to_num(scores_at(hits, worth, found, structure), nan=0.0)
+            return total
+
+        return fused(inputs, depth, structure, self.candidates, score)
+
+
+def _normalised(hits: Hits, found: Candidates, structure: Structure, form: str) -> Doubles:
+    """s^ = (s - m_q) / (M_q - m_q) for each candidate, 0 where the input lacks it (float64[n]).
+
+    m_q and M_q are the least and greatest score of a query. The paper takes them from the input's own
+    list; its code does so too for passages, but for documents it takes them from what it spread. Where
+    M_q = m_q the equation is undefined and the code gives 0: so does either form here.
+    """
+    scores = scores_at(hits, hits.scores.astype(np.float64), found, structure)
+    if form == "code" and spread(hits, found):
+        least, greatest = _range_of_found(scores, found)
+    else:
+        least, greatest = _range_of_list(hits)
+    width = greatest - least
+    divisor = np.maximum(width, FLOOR) if form == "code" else np.where(width > 0, width, 1.0)
+    result = (scores - least[found.rows]) / divisor[found.rows]
+    return np.nan_to_num(result, nan=0.0)
+
+
+def _range_of_list(hits: Hits) -> tuple[Doubles, Doubles]:
+    """The least and greatest score of each row, float64[Q]; 0 for a row without a hit."""
+    there = hits.passages >= 0
+    scores = hits.scores.astype(np.float64)
+    least = np.where(there, scores, np.inf).min(axis=1, initial=np.inf)
+    greatest = np.where(there, scores, -np.inf).max(axis=1, initial=-np.inf)
+    empty = ~there.any(axis=1)
+    return np.where(empty, 0.0, least), np.where(empty, 0.0, greatest)
+
+
+def _range_of_found(scores: Doubles, found: Candidates) -> tuple[Doubles, Doubles]:
+    """The same over the candidates that have a score (NaN: has none), rows being contiguous."""
+    least, greatest = np.zeros(found.queries), np.zeros(found.queries)
+    rows, scores = found.rows[~np.isnan(scores)], scores[~np.isnan(scores)]
+    if len(rows):
+        starts = np.flatnonzero(np.diff(rows, prepend=-1))
+        least[rows[starts]] = np.minimum.reduceat(scores, starts)
+        greatest[rows[starts]] = np.maximum.reduceat(scores, starts)
+    return least, greatest

@@ -1,0 +1,38 @@
+"""Prepends titles: the method behind the record `titles`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from harness.errors import HarnessError
+from harness.types import Addition, Document
+
+
+@dataclass(frozen=True)
+class Titles:
+    """`missing` says what becomes of a title that names nothing: skip, verbatim or refuse."""
+
+    missing: str
+
+    def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
+        return (Addition(prefix=prefix(document, self.missing)) for document in documents)
+
+
+def prefix(document: Document, missing: str) -> str:
+    """What goes before each passage of this document; the harness adds the space."""
+    title = document.title.strip()
+    if names_something(title) or missing == "verbatim":
+        return title
+    if missing == "refuse":
+        problem = f"has a title of punctuation only, {title!r}" if title else "has no title"
+        raise HarnessError(
+            f"titles: the document '{document.id}' {problem}; "
+            "give it a title, or choose missing: skip or missing: verbatim"
+        )
+    return ""
+
+
+def names_something(title: str) -> bool:
+    """Whether any character is a letter or a digit of any script."""
+    return any(character.isalnum() for character in title)
