@@ -96,10 +96,9 @@ def _keys(hits: Hits, structure: Structure, unit: Unit, size: int) -> Ints:
     lengths = structure.first[positions + 1] - first
     ends = np.cumsum(lengths)
     within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
-    passages = np.repeat(first, lengths) + within
-    kept = structure.candidate[passages]
-    queries: Ints = np.repeat(rows, lengths)[kept]
-    return queries * size + passages[kept]
+    passages: Ints = np.repeat(first, lengths) + within
+    spread_keys: Ints = np.repeat(rows, lengths) * size + passages
+    return np.compress(structure.candidate[passages], spread_keys)
 
 
 def _best(found: Candidates, values: Floats, positions: Ints, scores: Floats) -> None:

@@ -133,7 +133,7 @@ def queries_of_systems(draw):
     """1 to 3 queries for 2 or 3 systems, each passages or documents, with ties and empty rows."""
     units = draw(st.lists(st.sampled_from(["passage", "document"]), min_size=2, max_size=3))
     count = draw(st.integers(1, 3))
-    scores = st.sampled_from([-3.0, 0.0, 0.25, 1.0, 1.00005, 7.5])
+    scores = st.sampled_from([-3.0, 0.0, 0.25, 1.0, 1 + 2**-14, 7.5])
     systems = [
         [
             draw(st.dictionaries(st.sampled_from(PASSAGES if unit == "passage" else range(4)), scores))
