@@ -1,0 +1,175 @@
+"""The harness owns ranking: checks what a plugin returned, orders it by one rule and cuts it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from harness.errors import ContractError
+from harness.types import Hits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.types import Floats, Ints
+
+CELLS = 1 << 18  # of one block of rows, so that its arrays stay in a core's cache
+
+
+class Documents(NamedTuple):
+    """How passages make up documents, and the order of the documents' ids."""
+
+    document_of: NDArray[np.int32]  # int32[N]: the document of each passage
+    rank_of_id: NDArray[np.int32]  # int32[D]: the ascending rank of each document's id as bytes
+
+
+def ranks_of(ids: Sequence[str]) -> NDArray[np.int32]:
+    """int32[N]: the ascending rank of each id as UTF-8 bytes. (Code points order as their bytes do.)"""
+    ranks = np.empty(len(ids), np.int32)
+    ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids), dtype=np.int32)
+    return ranks
+
+
+def canonical(
+    hits: Hits,
+    *,
+    size: int,
+    rank_of_id: NDArray[np.int32],
+    depth: int,
+    exclude: Sequence[Ints] | None = None,
+    queries: int | None = None,
+    asked: int | None = None,
+) -> Hits:
+    """The hits as every measure, combiner and re-ranker sees them: by descending score, ties by descending
+    id as bytes (trec_eval's rule), at most `depth`, short rows filled with -1 and -inf at their end.
+
+    `rank_of_id` (int32[size]) is the ascending rank of each position's id; `exclude` holds one array of
+    positions a query. A ContractError names what is wrong with the hits, which must be `queries` rows of
+    at most `asked` columns where those are given.
+    """
+    _check_form(hits, queries, asked)
+    rows, width = hits.passages.shape
+    kept = min(width, depth)
+    passages = np.full((rows, kept), -1, np.int64)
+    scores = np.full((rows, kept), -np.inf, np.float32)
+    step = max(1, CELLS // max(1, width))
+    for start in range(0, rows, step):
+        block = slice(start, start + step)
+        found, values = hits.passages[block], hits.scores[block]
+        _check(found, values, size, start)
+        if exclude is not None:
+            found = _without(found, exclude[block], size)
+        found, values = _ordered(found, values, rank_of_id)
+        passages[block], scores[block] = found[:, :kept], values[:, :kept]
+    return Hits(passages, scores, hits.unit)
+
+
+def to_documents(hits: Hits, documents: Documents) -> Hits:
+    """Every document by its best passage (MaxP), of canonical hits of passages; ties again by id."""
+    if hits.unit == "document":
+        raise ValueError("these hits are of documents already")
+    document_of, ranks = documents
+    rows, width = hits.passages.shape
+    if width == 0 or len(document_of) == 0:
+        return Hits(hits.passages, hits.scores, "document")
+    found = np.where(hits.passages < 0, -1, document_of[hits.passages])
+    step = max(1, CELLS // width)
+    passages, scores = np.empty((rows, width), np.int64), np.empty((rows, width), np.float32)
+    for start in range(0, rows, step):
+        block = slice(start, start + step)
+        best = _first_of_each(found[block])
+        passages[block], scores[block] = _ordered(best, hits.scores[block], ranks)
+    return Hits(passages, scores, "document")
+
+
+def cut(hits: Hits, depth: int | None) -> Hits:
+    """The first `depth` of each row."""
+    return Hits(hits.passages[:, :depth], hits.scores[:, :depth], hits.unit)
+
+
+def _check_form(hits: Hits, queries: int | None, asked: int | None) -> None:
+    for name, array, dtype in (("passages", hits.passages, "int64"), ("scores", hits.scores, "float32")):
+        if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype != np.dtype(dtype):
+            form = f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else repr(type(array))
+            raise ContractError(f"the {name} of the hits are {form}; they must be {dtype}[queries, k]")
+    if hits.passages.shape != hits.scores.shape:
+        forms = f"{list(hits.passages.shape)} and {list(hits.scores.shape)}"
+        raise ContractError(f"passages and scores of the hits have different shapes, {forms}")
+    rows, width = hits.passages.shape
+    if queries is not None and rows != queries:
+        raise ContractError(f"hits for {rows} queries were returned; {queries} were asked")
+    if asked is not None and width > asked:
+        raise ContractError(f"{width} hits a query were returned; at most {asked} were asked for")
+
+
+def _check(passages: Ints, scores: Floats, size: int, start: int) -> None:
+    """Refuse a block of hits that breaks the contract; its first row is the query `start`."""
+    _refuse((passages < -1) | (passages >= size), passages, start, f"position {{}} is not in 0 to {size - 1}")
+    _refuse(~np.isfinite(scores) & (passages >= 0), scores, start, "the score {} is not finite")
+    narrow = np.sort(passages.astype(np.int32), axis=1) if size < 2**31 else np.sort(passages, axis=1)
+    twice = (narrow[:, 1:] == narrow[:, :-1]) & (narrow[:, 1:] >= 0)
+    if twice.any():
+        row, column = np.argwhere(twice)[0]
+        position = narrow[row, column]
+        columns = np.flatnonzero(passages[row] == position)
+        where = f"query {start + row}, columns {columns[0]} and {columns[1]}"
+        raise ContractError(f"{where}: the position {position} is returned twice")
+
+
+def _refuse(wrong: NDArray[np.bool_], values: NDArray[np.generic], start: int, text: str) -> None:
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        where = f"query {start + row}, column {column}"
+        raise ContractError(f"{where}: " + text.format(values[row, column]))
+
+
+def _without(passages: Ints, exclude: Sequence[Ints], size: int) -> Ints:
+    """The block with -1 at the excluded positions."""
+    rows = np.array([row for row, positions in enumerate(exclude) if len(positions)], np.int64)
+    if len(rows) == 0:
+        return passages
+    unwanted = np.concatenate([row * size + np.asarray(exclude[row], np.int64) for row in rows])
+    found = passages[rows]
+    keys = np.where(found < 0, -1, found + rows[:, None] * size)
+    passages = passages.copy()
+    passages[rows] = np.where(np.isin(keys, unwanted), -1, found)
+    return passages
+
+
+def _first_of_each(positions: Ints) -> Ints:
+    """The block with -1 wherever a position stood further left in its row."""
+    order = np.argsort(positions, axis=1, kind="stable")
+    ordered = np.take_along_axis(positions, order, axis=1)
+    again = np.zeros(positions.shape, np.bool_)
+    again[:, 1:] = ordered[:, 1:] == ordered[:, :-1]
+    kept = np.empty_like(positions)
+    np.put_along_axis(kept, order, np.where(again, -1, ordered), axis=1)
+    return kept
+
+
+def _ordered(passages: Ints, scores: Floats, rank_of_id: NDArray[np.int32]) -> tuple[Ints, Floats]:
+    """The block sorted by descending score, then descending id, fills last; most rows need no sort."""
+    scores = np.where(passages < 0, np.float32(-np.inf), scores)
+    falling = (scores[:, :-1] > scores[:, 1:]) | (passages[:, 1:] < 0) & (passages[:, :-1] < 0)
+    rows = np.flatnonzero(~falling.all(axis=1))
+    if len(rows) == 0:
+        return passages, scores
+    found = passages[rows]
+    keys = _falling_bits(scores[rows]).astype(np.uint64) << np.uint64(32)
+    keys |= np.uint64(2**32 - 1) - np.where(found < 0, 0, rank_of_id[found]).astype(np.uint64)
+    keys[found < 0] = np.uint64(2**64 - 1)
+    order = np.argsort(keys, axis=1)  # unstable is enough: only fills share a key
+    passages, scores = passages.copy(), scores.copy()
+    passages[rows] = np.take_along_axis(found, order, axis=1)
+    scores[rows] = np.take_along_axis(scores[rows], order, axis=1)
+    return passages, scores
+
+
+def _falling_bits(scores: Floats) -> NDArray[np.uint32]:
+    """uint32 that ascend as the float32 descend: IEEE 754 orders as sign and magnitude."""
+    bits = (scores + np.float32(0)).view(np.uint32)  # -0.0 becomes 0.0, its equal
+    negative = bits >> np.uint32(31) == 1
+    rising = np.where(negative, ~bits, bits | np.uint32(1 << 31))
+    return ~rising

@@ -1,0 +1,140 @@
+"""TREC run files: a ranking out, byte for byte the same each time, and foreign ones in."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import orjson
+
+from harness.errors import HarnessError
+from harness.types import Hits
+
+if TYPE_CHECKING:
+    from harness.types import Floats, Ints
+
+COLUMNS = 6
+
+
+class Run(NamedTuple):
+    """A run as its file has it: not yet ordered, positions count `passage_ids`."""
+
+    query_ids: tuple[str, ...]  # in order of first appearance, as are
+    passage_ids: tuple[str, ...]
+    hits: Hits
+    tag: str
+
+
+def write_run(
+    path: Path, query_ids: Sequence[str], ids_of: Callable[[Ints], Sequence[str]], hits: Hits, tag: str
+) -> None:
+    """Write a ranking as TREC lines, gzipped if the name ends in `.gz`. Ranks start at 1, and a score is
+    written with the fewest digits that read back as the same float32."""
+    _check_words([*query_ids, tag], "query id or tag", path)
+    with _sink(path) as out:
+        for row, query in enumerate(query_ids):
+            passages = hits.passages[row]
+            passages = passages[passages >= 0]
+            if len(passages) == 0:
+                continue
+            names = ids_of(passages)
+            _check_words(names, "passage id", path)
+            scores = np.ascontiguousarray(hits.scores[row][hits.passages[row] >= 0])
+            texts = orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].decode().split(",")
+            lines = [
+                f"{query} Q0 {name} {rank} {score} {tag}\n"
+                for rank, (name, score) in enumerate(zip(names, texts, strict=True), 1)
+            ]
+            out.write("".join(lines).encode())
+
+
+def read_run(path: Path) -> Run:
+    """Read a TREC run (gzipped or not); ranks are not trusted, `ranking.canonical` orders it by score."""
+    queries: dict[str, int] = {}
+    passages: dict[str, int] = {}
+    lines: dict[tuple[int, int], int] = {}  # (query, passage) -> its line, in order of the file
+    values: list[float] = []
+    tag = ""
+    for number, line in _lines(path):
+        words = line.split()
+        if not words:
+            continue
+        score = _score(words, path, number)
+        pair = (queries.setdefault(words[0], len(queries)), passages.setdefault(words[2], len(passages)))
+        before = lines.setdefault(pair, number)
+        if before != number:
+            what = f"the passage '{words[2]}' of the query '{words[0]}' stands in line {before} already"
+            raise HarnessError(f"{path}:{number}: {what}; remove one of the two")
+        values.append(score)
+        tag = tag or words[5]
+    if not values:
+        raise HarnessError(
+            f"{path}: the run is empty; give a file with lines of `query Q0 passage rank score tag`"
+        )
+    pairs = np.array(list(lines), np.int64)  # int64[n, 2]
+    hits = _rows(pairs[:, 0], pairs[:, 1], np.array(values, np.float32), len(queries))
+    return Run(tuple(queries), tuple(passages), hits, tag)
+
+
+def _rows(row: Ints, passage: Ints, score: Floats, queries: int) -> Hits:
+    """One row a query, in the order of the file."""
+    order = np.argsort(row, kind="stable")
+    counts = np.bincount(row, minlength=queries)
+    column = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    shape = (queries, int(counts.max()))
+    passages, scores = np.full(shape, -1, np.int64), np.full(shape, -np.inf, np.float32)
+    passages[row[order], column] = passage[order]
+    scores[row[order], column] = score[order]
+    return Hits(passages, scores)
+
+
+def _score(words: Sequence[str], path: Path, number: int) -> float:
+    if len(words) != COLUMNS:
+        what = f"expected `query Q0 passage rank score tag`, got {len(words)} columns"
+        raise HarnessError(f"{path}:{number}: {what}; mend or remove the line")
+    try:
+        score = float(words[4])
+    except ValueError:
+        score = math.nan
+    if not abs(score) <= np.finfo(np.float32).max:  # NaN is refused too
+        raise HarnessError(f"{path}:{number}: the score '{words[4]}' is no finite number; mend the line")
+    return score
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    number = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                yield number, line.decode()
+    except UnicodeDecodeError as error:
+        raise HarnessError(f"{path}:{number}: {error.reason} in UTF-8; save the file as UTF-8") from None
+    except (EOFError, zlib.error, OSError) as error:
+        raise HarnessError(f"{path}:{number + 1}: {error}; check the file") from None
+
+
+@contextmanager
+def _sink(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
+    with path.open("wb") as file:
+        if path.suffix != ".gz":
+            yield file
+            return
+        # neither the name nor the time enters the header, so the same run gives the same bytes
+        with gzip.GzipFile(filename="", mode="wb", compresslevel=4, fileobj=file, mtime=0) as packed:
+            yield packed
+
+
+def _check_words(words: Sequence[str], what: str, path: Path) -> None:
+    """A TREC line is split at white space, so no word may hold any."""
+    if len(" ".join(words).split()) == len(words) and all(words):
+        return
+    bad = next(word for word in words if len(word.split()) != 1)
+    raise HarnessError(
+        f"{path}: the {what} {bad!r} is empty or has white space in it; rename it to export the run"
+    )
