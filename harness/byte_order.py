@@ -1,0 +1,43 @@
+"""Orders strings by their bytes, on whole columns: ranks, duplicates and what is scattered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def ascending(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """int64[n]: rows in ascending order of UTF-8 bytes, equal ones as they came; bool[n - 1]: whether the
+    next in that order is equal."""
+    strings = pa.concat_arrays([chunk.cast(pa.large_string()) for chunk in column.chunks])
+    order = pc.sort_indices(strings)
+    ordered = strings.take(order)
+    return order.to_numpy().astype(np.int64), like_next(ordered)
+
+
+def like_next(values: pa.Array) -> NDArray[np.bool_]:
+    """bool[n - 1]: whether the next value is equal."""
+    same = pc.equal(values.slice(0, len(values) - 1), values.slice(1))
+    found: NDArray[np.bool_] = same.to_numpy(zero_copy_only=False)
+    return found
+
+
+def ranks_of(order: NDArray[np.int64]) -> NDArray[np.int32]:
+    ranks = np.empty(len(order), dtype=np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    return ranks
+
+
+def first_of_equals(order: NDArray[np.int64], same: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """int64[n]: for each row the first row with an equal string, from what `ascending` returned."""
+    groups = np.append(0, np.cumsum(~same))
+    firsts = order[np.flatnonzero(np.append(True, ~same))]
+    found = np.empty(len(order), dtype=np.int64)
+    found[order] = firsts[groups]
+    return found

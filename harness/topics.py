@@ -1,0 +1,165 @@
+"""Queries and judgements on disk: checked, compact, in the order they came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from harness.errors import ContractError, HarnessError
+from harness.types import JSON, Judgement, Query
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+QUERIES, JUDGEMENTS = "queries.arrow", "judgements.arrow"
+_LIST = pa.list_(pa.string())
+_QUERY = pa.schema(
+    [("id", pa.string()), ("text", pa.string()), ("slices", _LIST), ("exclude", _LIST), ("answers", _LIST)]
+)
+_CODES = pa.dictionary(pa.int32(), pa.string())
+_JUDGEMENT = pa.schema([("query", _CODES), ("passage", _CODES), ("grade", pa.int32())])
+_BATCH = 65536
+_INT32 = range(-(2**31), 2**31)
+
+
+class Queries(NamedTuple):
+    """All queries in order; `slices`, `exclude` and `answers` have one list for each."""
+
+    ids: list[str]
+    texts: list[str]
+    slices: list[list[str]]
+    exclude: list[list[str]]
+    answers: list[list[str]]
+
+
+class Judgements(NamedTuple):
+    """n judgements in order, as codes: judgement i is of the query query_ids[query[i]] and the passage
+    passage_ids[passage[i]]. The ids are distinct, in the order in which they are first judged."""
+
+    query_ids: list[str]
+    passage_ids: list[str]
+    query: NDArray[np.int32]  # int32[n]
+    passage: NDArray[np.int32]  # int32[n]
+    grade: NDArray[np.int32]  # int32[n]
+
+
+def write_queries(queries: Iterable[Query], folder: Path) -> dict[str, JSON]:
+    """Write the queries into `folder` and return what was counted. Refuses an empty or duplicate id."""
+    rows = list(queries)
+    seen: set[str] = set()
+    for number, query in enumerate(rows, start=1):
+        if not query.id:
+            raise HarnessError(f"queries: query {number} has an empty id; give every query one")
+        if query.id in seen:
+            raise HarnessError(f"queries: the id '{query.id}' occurs twice; keep one of the two queries")
+        seen.add(query.id)
+    columns = zip(*rows, strict=True) if rows else [[]] * len(_QUERY)
+    table = _table(
+        [pa.array(column, field.type) for column, field in zip(columns, _QUERY, strict=True)], _QUERY
+    )
+    _save(table, folder / QUERIES)
+    return {
+        "queries": len(rows),
+        "empty_queries": sum(not query.text.strip() for query in rows),
+        "characters": sum(len(query.text) for query in rows),
+        "slices": sorted({name for query in rows for name in query.slices}),
+    }
+
+
+def read_queries(folder: Path) -> Queries:
+    return Queries(*(column.to_pylist() for column in _load(folder / QUERIES).columns))
+
+
+def write_judgements(judgements: Iterable[Judgement], folder: Path) -> dict[str, JSON]:
+    """Write the judgements into `folder` and return what was counted. Refuses an empty id, a query and
+    passage judged twice, and a grade that does not fit 32 bits."""
+    queries: dict[str, int] = {}
+    passages: dict[str, int] = {}
+    parts = []
+    rows = iter(judgements)
+    while batch := list(islice(rows, _BATCH)):
+        _check(batch)
+        parts.append(
+            (
+                np.array([queries.setdefault(row.query, len(queries)) for row in batch], dtype=np.int32),
+                np.array([passages.setdefault(row.passage, len(passages)) for row in batch], dtype=np.int32),
+                np.array([row.grade for row in batch], dtype=np.int32),
+            )
+        )
+    query, passage, grade = (np.concatenate(part) for part in zip(*parts, strict=True)) if parts else _NONE
+    found = Judgements(list(queries), list(passages), query, passage, grade)
+    _refuse_twice(found)
+    columns = [_coded(query, found.query_ids), _coded(passage, found.passage_ids), pa.array(grade)]
+    _save(_table(columns, _JUDGEMENT), folder / JUDGEMENTS)
+    return {
+        "judgements": len(grade),
+        "judged_queries": len(queries),
+        "judged_passages": len(passages),
+        "positives": int((grade > 0).sum()),
+    }
+
+
+def read_judgements(folder: Path) -> Judgements:
+    table = _load(folder / JUDGEMENTS)
+    query, passage = table.column("query"), table.column("passage")
+    return Judgements(
+        query.dictionary.to_pylist(),
+        passage.dictionary.to_pylist(),
+        query.indices.to_numpy(),
+        passage.indices.to_numpy(),
+        table.column("grade").to_numpy(),
+    )
+
+
+_NONE = tuple(np.empty(0, dtype=np.int32) for _ in range(3))
+
+
+def _check(batch: Sequence[Judgement]) -> None:
+    for query, passage, grade in batch:
+        if not query or not passage:
+            raise HarnessError(
+                f"judgements: the judgement of query '{query}' and passage '{passage}' lacks an id; give both"
+            )
+        if type(grade) is not int:
+            raise ContractError(f"the grade of query '{query}' and passage '{passage}' must be an int")
+        if grade not in _INT32:
+            raise HarnessError(
+                f"judgements: the grade {grade} of query '{query}' and passage '{passage}' does not fit "
+                f"32 bits; use small whole numbers"
+            )
+
+
+def _refuse_twice(found: Judgements) -> None:
+    pairs = found.query.astype(np.int64) * max(1, len(found.passage_ids)) + found.passage
+    order = np.argsort(pairs, kind="stable")
+    twice = np.flatnonzero(np.diff(pairs[order]) == 0)
+    if len(twice):
+        row = int(order[twice + 1].min())
+        raise HarnessError(
+            f"judgements: query '{found.query_ids[found.query[row]]}' and passage "
+            f"'{found.passage_ids[found.passage[row]]}' are judged twice; keep one of the two"
+        )
+
+
+def _coded(codes: NDArray[np.int32], ids: list[str]) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(ids, pa.string()))
+
+
+def _table(columns: list[pa.Array], schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _save(batch: pa.RecordBatch, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, batch.schema) as stream:
+        stream.write_batch(batch)
+
+
+def _load(path: Path) -> pa.RecordBatch:
+    with pa.ipc.open_file(pa.memory_map(str(path))) as reader:
+        return reader.get_batch(0)
