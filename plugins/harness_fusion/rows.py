@@ -37,7 +37,7 @@ def fused(inputs: Sequence[Hits], depth: int, structure: Structure, candidates: 
     unit: Unit = "document" if all(hits.unit == "document" for hits in inputs) else "passage"
     queries = len(inputs[0].passages)
     positions = np.full((queries, depth), -1, dtype=np.int64)
-    scores = np.zeros((queries, depth), dtype=np.float32)
+    scores = np.full((queries, depth), -np.inf, dtype=np.float32)
     for start, stop in _blocks(inputs, structure, unit, candidates):
         block = [
             Hits(hits.passages[start:stop], hits.scores[start:stop], hits.unit)  # views, not copies

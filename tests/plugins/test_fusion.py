@@ -246,7 +246,7 @@ def test_negative_scores_order_like_any_other():
 def test_short_rows_and_empty_rows_are_filled():
     result = convex(hits({0: 1.0, 1: 0.0}, {}, {5: 2.0}), hits({1: 1.0}, {}, {}), depth=3)
     assert result.passages.tolist() == [[0, 1, -1], [-1, -1, -1], [5, -1, -1]]
-    assert result.scores[1].tolist() == [0, 0, 0]
+    assert result.scores[1].tolist() == [-math.inf] * 3
 
 
 def test_no_queries_and_no_hits_at_all_are_no_error():

@@ -1,0 +1,87 @@
+"""The cases of the contract for one method: what pytest is parametrised with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness import catalogue, records
+from harness.testing import analyser, child, combiner, context, dataset, record, reranker, retriever
+from harness.testing.subject import Broken, Subject, find
+from harness.types import JSON
+
+Check = Callable[[Subject, Path], None]
+OF_KIND: dict[str, tuple[Check, ...]] = {
+    "dataset": dataset.CHECKS,
+    "context": context.CHECKS,
+    "retriever": retriever.CHECKS,
+    "reranker": reranker.CHECKS,
+    "combiner": combiner.CHECKS,
+    "analyser": analyser.CHECKS,
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One promise for one method; called with an empty folder, it raises `Broken` if it is not kept."""
+
+    kind: str
+    method: str | records.Record
+    check: Check
+    given: Mapping[str, JSON] = field(default_factory=dict)
+    tolerance: float = 1e-5
+
+    @property
+    def name(self) -> str:
+        return self.check.__name__.replace("_", " ")
+
+    def __call__(self, folder: Path) -> None:
+        subject = find(self.kind, self.method, self.given, self.tolerance)
+        _skip_if_something_is_missing(subject)
+        try:
+            self.check(subject, folder)
+        except Broken as broken:
+            raise Broken(f"the {self.kind} '{subject.record.name}': {broken}") from broken.__cause__
+
+
+def cases(
+    kind: str,
+    method: str | records.Record,
+    given: Mapping[str, JSON] | None = None,
+    *,
+    tolerance: float = 1e-5,
+) -> list[Case]:
+    """Every case for a method, by its installed name or as a record, with these parameters.
+
+    Two scores that should be equal may differ by `tolerance`, relative to the larger one and to 1. A
+    record that is not installed is spared the cases that need a second process to find it.
+    """
+    checks = (*record.CHECKS, *OF_KIND[kind])
+    if isinstance(method, str):
+        checks = (*checks, *record.CHECKS_IN_A_CHILD, *child.CHECKS.get(kind, ()))
+    return [Case(kind, method, check, dict(given or {}), tolerance) for check in checks]
+
+
+def contract(
+    kind: str,
+    method: str | records.Record,
+    given: Mapping[str, JSON] | None = None,
+    *,
+    tolerance: float = 1e-5,
+) -> Any:
+    """A decorator for a test of the arguments `case` and `tmp_path`: one test for each case."""
+    import pytest
+
+    found = cases(kind, method, given, tolerance=tolerance)
+    return pytest.mark.parametrize("case", found, ids=[case.name for case in found])
+
+
+def _skip_if_something_is_missing(subject: Subject) -> None:
+    distribution = subject.plugin.distribution if subject.plugin else "the plugin"
+    absent = catalogue.missing(subject.record, distribution)
+    if absent:
+        import pytest
+
+        pytest.skip(absent)

@@ -1,0 +1,145 @@
+"""What a combiner promises: one ranking of the inputs' candidates, query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.testing import ranked
+from harness.testing.subject import Subject, able, build, require
+from harness.types import Hits, Structure, Unit
+
+DEPTH = 8
+ROWS = 6
+
+
+def structure() -> Structure:
+    """Twenty documents of 1 to 5 passages; every seventh passage is no candidate."""
+    lengths = np.array([1 + number % 5 for number in range(20)])
+    first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    document_of = np.repeat(np.arange(20, dtype=np.int32), lengths)
+    return Structure(document_of, first, np.arange(len(document_of)) % 7 != 6)
+
+
+def made_up(seed: int, unit: Unit, k: int = 8) -> Hits:
+    """Six queries' hits as the harness hands them over: the second is short, the third is empty, and the
+    fourth has one score for all."""
+    chance = np.random.default_rng(seed)
+    whole = structure()
+    pool = np.flatnonzero(whole.candidate) if unit == "passage" else np.arange(len(whole.first) - 1)
+    positions = np.stack([chance.permutation(pool)[:k] for _ in range(ROWS)]).astype(np.int64)
+    scores = -np.sort(-chance.normal(size=(ROWS, k)), axis=1).astype(np.float32)
+    scores[3] = scores[3, 0]
+    positions[1, 2:], positions[2] = -1, -1
+    scores[positions < 0] = -np.inf
+    return Hits(positions, scores, unit)
+
+
+def mixes(subject: Subject) -> dict[str, list[Hits]]:
+    """Inputs by what they rank, as many as the method takes at least."""
+    count = max(subject.record.inputs[0], 1)
+    passages = [made_up(seed, "passage") for seed in range(count)]
+    documents = [made_up(seed + 50, "document") for seed in range(count)]
+    found = {"passages": passages, "documents": documents}
+    if count > 1:
+        found["passages and documents"] = [passages[0], *documents[1:]]
+        found["documents and passages"] = [documents[0], *passages[1:]]
+    return found
+
+
+def combined(method: Any, inputs: Sequence[Hits], depth: int = DEPTH) -> Hits:
+    """The result, if it is sorted, cut, without duplicates and made of nothing but candidates."""
+    before = [ranked.digest(hits) for hits in inputs]
+    hits: Hits = method.combine(list(inputs), depth, structure())
+    require(before == [ranked.digest(hits) for hits in inputs], "it changes the hits that it is given")
+    unit: Unit = "document" if all(side.unit == "document" for side in inputs) else "passage"
+    whole = structure()
+    size = len(whole.document_of) if unit == "passage" else len(whole.first) - 1
+    ranked.check(hits, queries=len(inputs[0].passages), k=depth, size=size, unit=unit)
+    for row in range(len(hits.passages)):
+        strange = sorted(set(ranked.of(hits, row)) - _candidates(inputs, row, unit))
+        require(not strange, f"it returns {strange}, which no input found or which are no candidates")
+    return hits
+
+
+def _candidates(inputs: Sequence[Hits], row: int, unit: Unit) -> set[int]:
+    whole, found = structure(), set[int]()
+    for hits in inputs:
+        for position in ranked.of(hits, row):
+            if hits.unit == unit:
+                found.add(position)
+            else:
+                found.update(range(whole.first[position], whole.first[position + 1]))
+    return {position for position in found if unit == "document" or whole.candidate[position]}
+
+
+def fingerprint(subject: Subject, _: Path) -> str:
+    return " ".join(ranked.digest(combined(build(subject), inputs)) for inputs in mixes(subject).values())
+
+
+def combines_passages_and_documents(subject: Subject, _: Path) -> None:
+    for name, inputs in mixes(subject).items():
+        with able(f"combine {name}"):
+            combined(build(subject), inputs)
+
+
+def gives_the_same_twice(subject: Subject, folder: Path) -> None:
+    require(fingerprint(subject, folder) == fingerprint(subject, folder), "two calls give different results")
+
+
+def returns_at_most_depth(subject: Subject, _: Path) -> None:
+    """And the best of what it would return for a greater depth."""
+    for name, inputs in mixes(subject).items():
+        many = combined(build(subject), inputs, 100)
+        few = combined(build(subject), inputs, 3)
+        for row in range(ROWS):
+            best = np.array(list(ranked.of(many, row).values())[:3])
+            found = np.array(list(ranked.of(few, row).values()))
+            good = ranked.same_scores(best, found, subject.tolerance)
+            require(good, f"the 3 best of {name} are not the first 3 of all")
+
+
+def combines_each_query_for_itself(subject: Subject, _: Path) -> None:
+    for name, inputs in mixes(subject).items():
+        together = combined(build(subject), inputs, 100)
+        for row in range(ROWS):
+            one = [
+                Hits(hits.passages[row : row + 1], hits.scores[row : row + 1], hits.unit) for hits in inputs
+            ]
+            alone = combined(build(subject), one, 100)
+            good = ranked.same(ranked.of(alone, 0), ranked.of(together, row), subject.tolerance)
+            require(good, f"what it makes of a query's {name} depends on the other queries")
+
+
+def takes_no_queries_and_no_hits(subject: Subject, _: Path) -> None:
+    for name, inputs in mixes(subject).items():
+        none = [Hits(hits.passages[:0], hits.scores[:0], hits.unit) for hits in inputs]
+        with able(f"combine {name} of no query"):
+            combined(build(subject), none)
+        empty = [
+            Hits(np.full_like(hits.passages, -1), np.full_like(hits.scores, -np.inf), hits.unit)
+            for hits in inputs
+        ]
+        with able(f"combine {name} where nothing was found"):
+            hits = combined(build(subject), empty)
+        require((hits.passages == -1).all(), "it returns hits where no input has one")
+
+
+def takes_single_hits(subject: Subject, _: Path) -> None:
+    for name, inputs in mixes(subject).items():
+        single = [Hits(hits.passages[:, :1], hits.scores[:, :1], hits.unit) for hits in inputs]
+        with able(f"combine {name} of one hit a query"):
+            combined(build(subject), single)
+
+
+CHECKS = (
+    combines_passages_and_documents,
+    gives_the_same_twice,
+    returns_at_most_depth,
+    combines_each_query_for_itself,
+    takes_no_queries_and_no_hits,
+    takes_single_hits,
+)

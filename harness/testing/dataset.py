@@ -1,0 +1,169 @@
+"""What a dataset promises: ids that are unique, parts that agree, and the same at every reading."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+from harness import params
+from harness.contracts import ColumnarSource
+from harness.testing.subject import Subject, able, build, require
+from harness.types import Card, Document, Inputs, Judgement, Part, Passage, Query
+
+
+def fingerprint(subject: Subject, _: Path) -> str:
+    source = build(subject)
+    digest = hashlib.sha256()
+    for stream in (source.documents(), source.queries(), source.judgements()):
+        for item in stream:
+            digest.update(repr(item).encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
+
+
+def has_a_card(subject: Subject, _: Path) -> None:
+    card = build(subject).card()
+    require(isinstance(card, Card), f"its card is a {type(card).__name__}")
+    require(card.split and isinstance(card.split, str), "its card names no split")
+    for code in (card.language, card.query_language):
+        good = code is None or (len(code) == 2 and code.isascii() and code.isalpha() and code.islower())
+        require(good, f"its card has the language {code!r}, which is no ISO 639-1 code")
+    texts = (card.licence, card.citation, card.url)
+    require(all(isinstance(text, str) for text in texts), "the licence, citation and url must be texts")
+
+
+def says_what_it_is_made_from(subject: Subject, _: Path) -> None:
+    for part in get_args(Part):
+        first, second = build(subject).inputs(part), build(subject).inputs(part)
+        require(isinstance(first, Inputs), f"its inputs of the {part} are a {type(first).__name__}")
+        require(first == second, f"its inputs of the {part} change from one call to the next")
+        try:
+            json.dumps(params.plain(first.params), allow_nan=False)
+        except (TypeError, ValueError) as problem:
+            require(False, f"its inputs of the {part} hold what is no plain data: {problem}")
+        for file in first.files:
+            require(Path(file).is_file(), f"its inputs of the {part} name a file that is not there: {file}")
+
+
+def has_documents_with_unique_ids(subject: Subject, _: Path) -> None:
+    documents, passages = set[str](), set[str]()
+    with able("read its documents"):
+        for document in build(subject).documents():
+            _check_document(document)
+            require(document.id not in documents, f"the document '{document.id}' comes twice")
+            documents.add(document.id)
+            for passage in document.passages:
+                require(passage.id not in passages, f"the passage '{passage.id}' comes twice")
+                passages.add(passage.id)
+    require(passages, "it has no passages")
+
+
+def _check_document(document: Any) -> None:
+    require(isinstance(document, Document), f"its documents are of the type {type(document).__name__}")
+    require(_is_id(document.id), f"a document has the id {document.id!r}")
+    require(isinstance(document.title, str), f"the title of the document '{document.id}' is no text")
+    for passage in document.passages:
+        require(isinstance(passage, Passage), f"the document '{document.id}' has a {type(passage).__name__}")
+        require(_is_id(passage.id), f"a passage of the document '{document.id}' has the id {passage.id!r}")
+        require(isinstance(passage.text, str), f"the text of the passage '{passage.id}' is no text")
+        require(isinstance(passage.candidate, bool), f"`candidate` of the passage '{passage.id}' is no bool")
+
+
+def has_queries_and_judgements_that_agree(subject: Subject, _: Path) -> None:
+    """A judgement may name a passage that the corpus lacks (real collections do), but never a query that
+    is not there."""
+    source = build(subject)
+    queries = set[str]()
+    with able("read its queries"):
+        for query in source.queries():
+            require(isinstance(query, Query), f"its queries are of the type {type(query).__name__}")
+            require(_is_id(query.id), f"a query has the id {query.id!r}")
+            require(isinstance(query.text, str), f"the text of the query '{query.id}' is no text")
+            for name in ("slices", "exclude", "answers"):
+                value = getattr(query, name)
+                good = isinstance(value, tuple) and all(isinstance(item, str) for item in value)
+                require(good, f"`{name}` of the query '{query.id}' is no tuple of texts")
+            require(query.id not in queries, f"the query '{query.id}' comes twice")
+            queries.add(query.id)
+    require(queries, "it has no queries")
+    pairs = set[tuple[str, str]]()
+    with able("read its judgements"):
+        for judgement in source.judgements():
+            _check_judgement(judgement, queries)
+            pair = (judgement.query, judgement.passage)
+            require(pair not in pairs, f"the passage '{pair[1]}' is judged twice for the query '{pair[0]}'")
+            pairs.add(pair)
+    require(pairs, "it has no judgements")
+
+
+def _check_judgement(judgement: Any, queries: set[str]) -> None:
+    require(isinstance(judgement, Judgement), f"its judgements are of the type {type(judgement).__name__}")
+    require(judgement.query in queries, f"a judgement is for the query '{judgement.query}', which it has not")
+    require(_is_id(judgement.passage), f"a judgement is of the passage {judgement.passage!r}")
+    whole = isinstance(judgement.grade, int) and not isinstance(judgement.grade, bool)
+    require(whole, f"the grade {judgement.grade!r} of a judgement is no whole number")
+
+
+def reads_the_same_twice(subject: Subject, folder: Path) -> None:
+    first, second = fingerprint(subject, folder), fingerprint(subject, folder)
+    require(first == second, "a second reading gives something else")
+
+
+def has_rows_that_equal_its_documents(subject: Subject, _: Path) -> None:
+    """If it hands its passages over as Arrow batches too, for speed."""
+    source = build(subject)
+    if not isinstance(source, ColumnarSource):
+        return
+    from harness.corpus import ROWS
+
+    for batch in source.rows():
+        require(
+            batch.schema.equals(ROWS), f"its rows have the schema {batch.schema}; see harness.corpus.ROWS"
+        )
+    by_rows = _by_document(_from_rows(source.rows()))
+    by_documents = _by_document(_from_documents(source.documents()))
+    require(by_rows == by_documents, "its rows are other passages than its documents")
+    where = source.locate(0)
+    require(isinstance(where, str) and where, "it cannot say where its first row came from")
+
+
+Row = tuple[str, str, str, str, bool, int]  # document, passage, title, text, candidate, order
+
+
+def _from_rows(batches: Iterable[Any]) -> Iterator[Row]:
+    """A row without a document is a document of its own, as the harness has it."""
+    for batch in batches:
+        for row in batch.to_pylist():
+            order = -1 if row["order"] is None else row["order"]
+            document = row["document"] or row["id"]
+            yield document, row["id"], row["title"] or "", row["text"], row["candidate"], order
+
+
+def _from_documents(documents: Iterable[Document]) -> Iterator[Row]:
+    for document in documents:
+        for passage in document.passages:
+            yield document.id, passage.id, document.title, passage.text, passage.candidate, -1
+
+
+def _by_document(rows: Iterable[Row]) -> dict[str, list[tuple[str, str, str, bool]]]:
+    """Document -> its passages in reading order: by `order`, or as they come where it is -1."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row[0], []).append(row)
+    return {name: [row[1:5] for row in sorted(rows, key=lambda row: row[5])] for name, rows in found.items()}
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+CHECKS = (
+    has_a_card,
+    says_what_it_is_made_from,
+    has_documents_with_unique_ids,
+    has_queries_and_judgements_that_agree,
+    reads_the_same_twice,
+    has_rows_that_equal_its_documents,
+)

@@ -1,0 +1,192 @@
+"""What a re-ranker promises: the score of a query and a text depends on the two and on the corpus alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.testing import dying, ranked
+from harness.testing.subject import Subject, able, build, require
+from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, sentences, texts
+
+if TYPE_CHECKING:
+    from harness.types import Floats, Ints
+
+CANDIDATES = 12
+
+
+def corpus_of(_: Subject) -> MemoryTexts:
+    return sample()
+
+
+def candidates_of(corpus: MemoryTexts, queries: int) -> Ints:
+    """int64[Q, 12]: other positions for each query, in no order."""
+    chance = np.random.default_rng(3)
+    return np.stack([chance.permutation(corpus.size)[:CANDIDATES] for _ in range(queries)]).astype(np.int64)
+
+
+def index(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
+    """The method that indexed the corpus, if its record says that it does."""
+    method = build(subject, corpus.language, corpus.unit)
+    if subject.record.indexed:
+        method.index(corpus, folder)
+    return method
+
+
+def opened(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
+    folder.mkdir(exist_ok=True)
+    method = index(subject, corpus, folder)
+    return method.open(corpus, folder if subject.record.indexed else None)
+
+
+def scored(scorer: Any, queries: Sequence[str], candidates: Ints) -> Floats:
+    """The scores, if their form is right; 0 where a candidate is -1, which nobody reads."""
+    before = candidates.copy()
+    scores = scorer.score(list(queries), candidates)
+    require(isinstance(scores, np.ndarray), f"its scores are a {type(scores).__name__}, no array")
+    form = f"{scores.dtype}{list(scores.shape)}"
+    wanted = f"float32{list(candidates.shape)}"
+    require(form == wanted, f"its scores are {form}; they must be {wanted}")
+    require((candidates == before).all(), "it changes the candidates that it is given")
+    there = candidates >= 0
+    require(np.isfinite(scores[there]).all(), "a score is not finite")
+    return np.where(there, scores, np.float32(0))
+
+
+def fingerprint(subject: Subject, folder: Path) -> str:
+    corpus = sample()
+    scores = scored(opened(subject, corpus, folder), QUERIES, candidates_of(corpus, len(QUERIES)))
+    return scores.tobytes().hex()
+
+
+def gives_the_same_for_two_indexes(subject: Subject, folder: Path) -> None:
+    first, second = (fingerprint(subject, folder / name) for name in ("first", "second"))
+    require(first == second, "built twice for one corpus it gives different scores")
+
+
+def gives_the_same_for_two_calls(subject: Subject, folder: Path) -> None:
+    corpus = sample()
+    scorer, candidates = opened(subject, corpus, folder), candidates_of(corpus, len(QUERIES))
+    first, second = (scored(scorer, QUERIES, candidates) for _ in range(2))
+    require((first == second).all(), "scoring twice gives different scores")
+
+
+def scores_do_not_depend_on_the_order(subject: Subject, folder: Path) -> None:
+    corpus = sample()
+    scorer, candidates = opened(subject, corpus, folder), candidates_of(corpus, len(QUERIES))
+    order = np.random.default_rng(4).permutation(CANDIDATES)
+    straight, mixed = scored(scorer, QUERIES, candidates), scored(scorer, QUERIES, candidates[:, order])
+    good = ranked.same_scores(straight[:, order], mixed, subject.tolerance)
+    require(good, "the score of a text depends on where it stands among the candidates")
+
+
+def scores_do_not_depend_on_other_candidates(subject: Subject, folder: Path) -> None:
+    corpus = sample()
+    scorer, candidates = opened(subject, corpus, folder), candidates_of(corpus, len(QUERIES))
+    together = scored(scorer, QUERIES, candidates)
+    for column in (0, 5):
+        alone = scored(scorer, QUERIES, candidates[:, column : column + 1])
+        good = ranked.same_scores(alone, together[:, column : column + 1], subject.tolerance)
+        require(good, "the score of a text depends on the other candidates")
+
+
+def scores_do_not_depend_on_other_queries(subject: Subject, folder: Path) -> None:
+    corpus = sample()
+    scorer, candidates = opened(subject, corpus, folder), candidates_of(corpus, len(QUERIES))
+    together = scored(scorer, QUERIES, candidates)
+    for row, query in enumerate(QUERIES):
+        alone = scored(scorer, [query], candidates[row : row + 1])
+        good = ranked.same_scores(alone, together[row : row + 1], subject.tolerance)
+        require(good, f"the scores for '{query}' depend on the other queries")
+
+
+def passes_over_what_is_filled(subject: Subject, folder: Path) -> None:
+    corpus = sample()
+    scorer, candidates = opened(subject, corpus, folder), candidates_of(corpus, len(QUERIES))
+    together = scored(scorer, QUERIES, candidates)
+    short = candidates.copy()
+    short[0], short[1, 4:] = -1, -1
+    with able("score rows that are short or empty"):
+        scores = scored(scorer, QUERIES, short)
+    there = short >= 0
+    good = ranked.same_scores(scores[there], together[there], subject.tolerance)
+    require(good, "the -1 that fill a short row change the scores of the rest")
+
+
+def scores_equal_texts_equally(subject: Subject, folder: Path) -> None:
+    corpus = texts(["a castle of stone", *sentences(10), "a castle of stone"])
+    [scores] = scored(opened(subject, corpus, folder), ["castle of stone"], np.array([[0, 5, 11]]))
+    good = ranked.same_scores(scores[:1], scores[2:], subject.tolerance)
+    require(good, "it scores the same text differently")
+
+
+def takes_an_empty_corpus(subject: Subject, folder: Path) -> None:
+    with able("open an empty corpus and score nothing"):
+        scored(opened(subject, texts([]), folder), QUERIES, np.full((len(QUERIES), 3), -1))
+
+
+def takes_no_queries_and_no_candidates(subject: Subject, folder: Path) -> None:
+    scorer = opened(subject, sample(), folder)
+    with able("score without a query"):
+        scored(scorer, [], np.empty((0, 5), np.int64))
+    with able("score without a candidate"):
+        scored(scorer, QUERIES, np.empty((len(QUERIES), 0), np.int64))
+
+
+def takes_one_text(subject: Subject, folder: Path) -> None:
+    with able("score the only text of a corpus"):
+        scored(opened(subject, texts(["the old castle"]), folder), ["castle"], np.array([[0]]))
+
+
+def takes_any_script(subject: Subject, folder: Path) -> None:
+    every = np.tile(np.arange(len(SCRIPTS)), (len(SCRIPTS), 1))
+    with able("score texts of other scripts"):
+        scored(opened(subject, texts(SCRIPTS), folder), SCRIPTS, every)
+
+
+def takes_empty_queries_and_texts(subject: Subject, folder: Path) -> None:
+    queries = ["", " ", "...", "castle", "wordthatnotexthas"]
+    every = ["", "the castle", " ", "!?", *sentences(3)]
+    with able("score empty queries and texts"):
+        candidates = np.tile(np.arange(len(every)), (len(queries), 1))
+        scored(opened(subject, texts(every), folder / "some"), queries, candidates)
+    with able("score where all texts are empty"):
+        scored(opened(subject, texts(["", " "]), folder / "all"), queries, candidates[:, :2])
+
+
+def finishes_an_index_that_was_interrupted(subject: Subject, folder: Path) -> None:
+    if not subject.record.indexed:
+        return
+    resumed = folder / "resumed"
+    resumed.mkdir()
+    for after in (0, 1, 2):
+        try:
+            index(subject, dying.dying(sample(), after), resumed)
+        except dying.Stopped:
+            continue
+        require(False, "it indexes without reading the texts, or goes on after an interrupt")
+    expected = fingerprint(subject, folder / "whole")
+    for state in ("an interrupted one", "a finished one"):
+        with able(f"index again over {state}"):
+            found = fingerprint(subject, resumed)
+        require(found == expected, f"an index over what {state} left gives other scores")
+
+
+CHECKS = (
+    gives_the_same_for_two_indexes,
+    gives_the_same_for_two_calls,
+    scores_do_not_depend_on_the_order,
+    scores_do_not_depend_on_other_candidates,
+    scores_do_not_depend_on_other_queries,
+    passes_over_what_is_filled,
+    scores_equal_texts_equally,
+    takes_an_empty_corpus,
+    takes_no_queries_and_no_candidates,
+    takes_one_text,
+    takes_any_script,
+    takes_empty_queries_and_texts,
+    finishes_an_index_that_was_interrupted,
+)

@@ -1,0 +1,235 @@
+"""What a retriever promises: every case builds a small index in an empty folder and searches it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.testing import dying, ranked
+from harness.testing.subject import Subject, able, build, require
+from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, sentences, texts
+from harness.types import Hits, Unit
+
+if TYPE_CHECKING:
+    from harness.types import Ints
+
+
+def corpus_of(
+    subject: Subject, every: Sequence[str] | None = None, candidates: Sequence[bool] | None = None
+) -> MemoryTexts:
+    """These texts, or the usual ones, in the first unit that the method ranks."""
+    unit: Unit = subject.record.units[0]
+    return sample(unit, candidates=candidates) if every is None else texts(every, unit=unit)
+
+
+def index(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
+    """The method that indexed the corpus."""
+    method = build(subject, corpus.language, corpus.unit)
+    method.index(corpus, folder)
+    return method
+
+
+def search(
+    subject: Subject,
+    corpus: MemoryTexts,
+    folder: Path,
+    queries: Sequence[str] = QUERIES,
+    k: int = 10,
+    within: Ints | None = None,
+) -> Hits:
+    """Index, open and search, as the harness would; the hits are checked on the way out."""
+    folder.mkdir(exist_ok=True)
+    searcher = index(subject, corpus, folder).open(corpus, folder)
+    return checked(searcher, corpus, queries, k, within)
+
+
+def checked(
+    searcher: Any, corpus: MemoryTexts, queries: Sequence[str], k: int, within: Ints | None = None
+) -> Hits:
+    hits = searcher.search(list(queries), k, within)
+    return ranked.check(
+        hits,
+        queries=len(queries),
+        k=k,
+        size=corpus.size,
+        unit=corpus.unit,
+        allowed=corpus.candidates,
+    )
+
+
+def fingerprint(subject: Subject, folder: Path) -> str:
+    return ranked.digest(search(subject, corpus_of(subject), folder))
+
+
+def gives_the_same_for_two_indexes(subject: Subject, folder: Path) -> None:
+    first, second = (fingerprint(subject, folder / name) for name in ("first", "second"))
+    require(first == second, "two indexes of one corpus give different results")
+
+
+def gives_the_same_for_two_searches(subject: Subject, folder: Path) -> None:
+    corpus = corpus_of(subject)
+    searcher = index(subject, corpus, folder).open(corpus, folder)
+    first, second = (ranked.digest(checked(searcher, corpus, QUERIES, 10)) for _ in range(2))
+    require(first == second, "searching twice gives different results")
+
+
+def ranks_every_unit_that_it_says(subject: Subject, folder: Path) -> None:
+    units: Sequence[Unit] = subject.record.units
+    for unit in units:
+        with able(f"rank {unit}s"):
+            search(subject, sample(unit), folder / unit)
+
+
+def returns_at_most_k(subject: Subject, folder: Path) -> None:
+    """And the k best of more: exact search."""
+    corpus = corpus_of(subject)
+    searcher = index(subject, corpus, folder).open(corpus, folder)
+    all_scores = checked(searcher, corpus, QUERIES, corpus.size)
+    for k in (1, 3):
+        few = checked(searcher, corpus, QUERIES, k)
+        for row, query in enumerate(QUERIES):
+            best = np.array(sorted(ranked.of(all_scores, row).values(), reverse=True)[:k])
+            found = np.array(list(ranked.of(few, row).values()))
+            good = ranked.same_scores(best, found, subject.tolerance)
+            require(good, f"for '{query}' the {k} best are not the first {k} of all")
+
+
+def fills_short_rows(subject: Subject, folder: Path) -> None:
+    corpus = corpus_of(subject, sentences(3))
+    with able("search for more than the corpus has"):
+        hits = search(subject, corpus, folder, k=20)
+    require((hits.passages[:, 3:] == -1).all(), "it returns more hits than there are texts")
+
+
+def takes_an_empty_corpus(subject: Subject, folder: Path) -> None:
+    with able("index and search an empty corpus"):
+        hits = search(subject, corpus_of(subject, []), folder)
+    require((hits.passages == -1).all(), "it finds something in an empty corpus")
+
+
+def takes_no_queries(subject: Subject, folder: Path) -> None:
+    with able("search without a query"):
+        search(subject, corpus_of(subject), folder, queries=[])
+
+
+def takes_one_text(subject: Subject, folder: Path) -> None:
+    with able("index and search a single text"):
+        search(subject, corpus_of(subject, ["the old castle of the island"]), folder)
+
+
+def scores_equal_texts_equally(subject: Subject, folder: Path) -> None:
+    corpus = corpus_of(
+        subject, [*sentences(10), "a castle of stone", *sentences(5, seed=2), "a castle of stone"]
+    )
+    scores = ranked.of(search(subject, corpus, folder, ["castle of stone"], corpus.size), 0)
+    require(
+        (10 in scores) == (16 in scores),
+        "of two texts that are the same it finds one and not the other",
+    )
+    if 10 in scores:
+        pair = np.array([scores[10]]), np.array([scores[16]])
+        require(ranked.same_scores(*pair, subject.tolerance), "it scores the same text differently")
+
+
+def takes_any_script(subject: Subject, folder: Path) -> None:
+    with able("index and search text of other scripts"):
+        search(subject, corpus_of(subject, [*SCRIPTS, *sentences(5)]), folder, SCRIPTS)
+
+
+def takes_empty_queries_and_texts(subject: Subject, folder: Path) -> None:
+    queries = ["", " ", "...", "castle", "wordthatnotexthas"]
+    with able("index empty texts and search for empty queries"):
+        search(
+            subject,
+            corpus_of(subject, ["", "the castle", " ", "!?", "", *sentences(5)]),
+            folder / "some",
+            queries,
+        )
+    with able("index nothing but empty texts"):
+        search(subject, corpus_of(subject, ["", " ", "..."]), folder / "all", queries)
+
+
+def finishes_an_index_that_was_interrupted(subject: Subject, folder: Path) -> None:
+    resumed, whole = folder / "resumed", folder / "whole"
+    resumed.mkdir()
+    for after in (0, 1, 2):
+        try:
+            index(subject, dying.dying(corpus_of(subject), after), resumed)
+        except dying.Stopped:
+            continue
+        require(False, "it indexes without reading the texts, or goes on after an interrupt")
+    with able("index again where an index was interrupted"):
+        found = fingerprint(subject, resumed)
+    expected = fingerprint(subject, whole)
+    require(found == expected, "an index over what an interrupted one left gives other results")
+    with able("index again where an index is finished"):
+        found = fingerprint(subject, resumed)
+    require(found == expected, "an index over a finished one gives other results")
+
+
+def scores_within_exactly(subject: Subject, folder: Path) -> None:
+    corpus = corpus_of(subject)
+    searcher = index(subject, corpus, folder).open(corpus, folder)
+    full = checked(searcher, corpus, QUERIES, corpus.size)
+    chance = np.random.default_rng(5)
+    within = np.stack([chance.permutation(corpus.size)[:12] for _ in QUERIES])
+    within[:, -2:] = -1
+    within[1, 3:] = -1
+    with able("score only the positions that are asked for"):
+        hits = checked(searcher, corpus, QUERIES, 12, within)
+    for row, query in enumerate(QUERIES):
+        asked, found = set(within[row].tolist()), ranked.of(hits, row)
+        require(set(found) <= asked, f"for '{query}' it returns what `within` does not name")
+        known = {position: score for position, score in ranked.of(full, row).items() if position in asked}
+        missed = sorted(set(known) - set(found))
+        require(not missed, f"for '{query}' it leaves out {missed}, which `within` names and it can find")
+        both = {position: found[position] for position in known}
+        good = ranked.same(known, both, subject.tolerance)
+        require(good, f"for '{query}' the scores `within` are not those of the whole search")
+    few = checked(searcher, corpus, QUERIES, 2, within)
+    require(few.passages.shape[1] <= 2, "it does not keep to k `within`")
+
+
+def returns_candidates_alone(subject: Subject, folder: Path) -> None:
+    candidates = [number % 3 != 0 for number in range(40)]
+    corpus = corpus_of(subject, candidates=candidates)
+    hits = search(subject, corpus, folder, k=corpus.size)
+    dense = search(
+        subject, corpus_of(subject, [sentences(40)[p] for p in corpus.candidates]), folder / "dense", k=40
+    )
+    for row in range(len(QUERIES)):
+        renamed = {int(corpus.candidates[p]): score for p, score in ranked.of(dense, row).items()}
+        good = ranked.same(ranked.of(hits, row), renamed, subject.tolerance)
+        require(good, "texts that are no candidates change what is found, or positions are miscounted")
+
+
+def searches_each_query_for_itself(subject: Subject, folder: Path) -> None:
+    corpus = corpus_of(subject)
+    searcher = index(subject, corpus, folder).open(corpus, folder)
+    together = checked(searcher, corpus, QUERIES, corpus.size)
+    for row, query in enumerate(QUERIES):
+        alone = checked(searcher, corpus, [query], corpus.size)
+        good = ranked.same(ranked.of(alone, 0), ranked.of(together, row), subject.tolerance)
+        require(good, f"what it finds for '{query}' depends on the other queries")
+
+
+CHECKS = (
+    ranks_every_unit_that_it_says,
+    gives_the_same_for_two_indexes,
+    gives_the_same_for_two_searches,
+    returns_at_most_k,
+    fills_short_rows,
+    takes_an_empty_corpus,
+    takes_no_queries,
+    takes_one_text,
+    scores_equal_texts_equally,
+    takes_any_script,
+    takes_empty_queries_and_texts,
+    finishes_an_index_that_was_interrupted,
+    scores_within_exactly,
+    returns_candidates_alone,
+    searches_each_query_for_itself,
+)

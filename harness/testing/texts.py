@@ -1,0 +1,97 @@
+"""Small corpora in memory: the `Texts` that a method is given in tests, and the texts they are made of."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.types import Batch, Unit
+
+if TYPE_CHECKING:
+    from harness.types import Ints
+
+SCRIPTS = (  # what a tokeniser may trip over
+    "Ünïcödé naïve café, decomposed: cafe\u0301",
+    "北京是中华人民共和国的首都。",
+    "パッセージ検索の評価",
+    "مرحبا بالعالم",
+    "Привет, мир",
+    "हिन्दी में एक वाक्य",
+    "👩‍👩‍👧 🎉 emoji and a zero\u200bwidth space",
+    "İstanbul ﬁnds ligatures ＦＵＬＬ width",
+    "tabs\tand\nnew lines\r\nand\u2028separators\x00\x1f",
+)
+WORDS = (
+    *("river", "bridge", "harbour", "stone", "market", "tower", "garden", "museum", "railway", "council"),
+    *("winter", "festival", "painter", "novel", "theory", "engine", "island", "valley", "castle", "letter"),
+    *("ocean", "copper", "signal", "forest", "miner", "teacher", "voyage", "archive", "history", "opened"),
+    *("closed", "built", "moved", "named", "during", "before", "under", "the", "of", "and", "in"),
+)
+QUERIES = (
+    "the castle of the island",
+    "painter",
+    "when was the railway bridge built",
+    "winter winter festival",
+)
+
+
+@dataclass(frozen=True)
+class MemoryTexts:
+    """A corpus held in lists, as `harness.contracts.Texts` describes it."""
+
+    every: tuple[str, ...]
+    titles: tuple[str, ...]
+    candidates: Ints  # int64[n]: the positions of candidates, ascending
+    language: str | None
+    unit: Unit
+    largest: int  # batches are never longer, so that a small corpus has several
+
+    @property
+    def size(self) -> int:
+        return len(self.every)
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def batches(self, size: int = 8192, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
+        chosen = self.candidates[start:stop]
+        step = min(size, self.largest)
+        for first in range(0, len(chosen), step):
+            positions = chosen[first : first + step]
+            yield Batch(positions, self.take(positions), [self.titles[p] for p in positions.tolist()])
+
+    def take(self, positions: Ints) -> list[str]:
+        return [self.every[position] for position in np.asarray(positions).tolist()]
+
+
+def texts(
+    every: Sequence[str],
+    *,
+    titles: Sequence[str] | None = None,
+    candidates: Sequence[bool] | None = None,
+    unit: Unit = "passage",
+    language: str | None = "en",
+    batch: int = 16,
+) -> MemoryTexts:
+    """A corpus of these texts, composed as a system would see them; all are candidates unless said
+    otherwise. Batches hold at most `batch` texts."""
+    kept = np.ones(len(every), np.bool_) if candidates is None else np.array(candidates, np.bool_)
+    names = tuple(titles) if titles is not None else ("",) * len(every)
+    if not len(every) == len(names) == len(kept):
+        raise ValueError("texts, titles and candidates must be of one length")
+    return MemoryTexts(tuple(every), names, np.flatnonzero(kept).astype(np.int64), language, unit, batch)
+
+
+def sample(unit: Unit = "passage", count: int = 40, candidates: Sequence[bool] | None = None) -> MemoryTexts:
+    """The corpus that the contract's cases search: made-up sentences, the same in every process."""
+    return texts(sentences(count), candidates=candidates, unit=unit)
+
+
+def sentences(count: int, seed: int = 1) -> list[str]:
+    """Texts of 4 to 40 words, all different."""
+    chance = random.Random(seed)
+    return [f"{' '.join(chance.choices(WORDS, k=chance.randint(4, 40)))} entry{i}" for i in range(count)]

@@ -1,0 +1,35 @@
+"""One contract for every method that ships: what `harness list` shows keeps what `harness.testing` asks."""
+
+from pathlib import Path
+
+import pytest
+
+from harness import catalogue, testing
+
+# What a method cannot be built without. Every other method is tested as a suite would have it by default.
+GIVEN = {("dataset", "files"): {"path": str(Path(__file__).parent / "data" / "beir")}}
+
+
+def every_case():
+    for kind, name in shipped():
+        for case in testing.cases(kind, name, GIVEN.get((kind, name))):
+            yield pytest.param(case, id=f"{kind}-{name}-{case.name}")
+
+
+def shipped():
+    found = catalogue.load()
+    for kind in ("datasets", "contexts", "retrievers", "rerankers", "combiners", "analysers"):
+        for name in found.names(kind):
+            entry = found.find(kind, name)
+            if entry.plugin.distribution == catalogue.OWN:
+                yield kind[:-1], name
+
+
+@pytest.mark.parametrize("case", list(every_case()))
+def test_every_method_keeps_the_contract(case, tmp_path):
+    case(tmp_path)
+
+
+def test_every_plugin_loads_and_every_kind_but_measures_is_there():
+    assert [plugin for plugin in catalogue.load().plugins if plugin.error] == []
+    assert {kind for kind, _ in shipped()} >= {"context", "combiner", "reranker", "retriever", "dataset"}
