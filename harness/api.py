@@ -1,0 +1,62 @@
+"""The same things for a notebook: load a suite, run it, get the leaderboard as rows for pandas."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness import catalogue, progress, runner, suite
+from harness.errors import HarnessError
+from harness.leaderboard import Leaderboard
+from harness.leaderboard import read as read_leaderboard
+from harness.store import Store
+from harness.suite import Suite
+
+__all__ = ["Leaderboard", "Suite", "check", "load", "read_leaderboard", "run"]
+
+
+def default_store() -> Path:
+    """Where artifacts are kept unless `--store` says otherwise: the user's cache folder."""
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("passage-harness"))
+
+
+def load(path: str | Path) -> Suite:
+    """Read and check a suite; HarnessError tells all that is wrong with it."""
+    return suite.load(Path(path), catalogue.load())
+
+
+def check(path: str | Path) -> list[str]:
+    """What is wrong with a suite, a line each; nothing if it may be planned. Data need not be here."""
+    found = catalogue.load()
+    try:
+        runner.prepare(suite.load(Path(path), found), found, Store(default_store()).open())
+    except HarnessError as error:
+        return str(error).splitlines()
+    return []
+
+
+def run(
+    path: str | Path | Suite,
+    *,
+    out: str | Path | None = None,
+    store: str | Path | None = None,
+    jobs: int = 1,
+    only: Sequence[str] = (),
+    fresh: bool = False,
+    quiet: bool = False,
+) -> Leaderboard:
+    """Run a suite (its path, or what `load` returned) and return its leaderboard, written beside the
+    suite or into `out`. Failed systems are rows with `status: failed`."""
+    found = catalogue.load()
+    loaded = path if isinstance(path, Suite) else suite.load(Path(path), found)
+    kept = Store(Path(store) if store is not None else default_store()).open()
+    prepared = runner.prepare(loaded, found, kept, only)
+    reporter = progress.Silent() if quiet else progress.reporter(sys.stderr)
+    try:
+        target = Path(out) if out is not None else loaded.path.parent
+        return runner.execute(prepared, kept, target, reporter, jobs, fresh).leaderboard
+    finally:
+        reporter.close()

@@ -1,0 +1,136 @@
+"""The `harness` command: what it takes, and which module does it. Kept light, because it starts often."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from harness.errors import HarnessError, StoreError
+
+KINDS = (
+    "datasets", "contexts", "retrievers", "rerankers", "combiners", "analysers", "protocols", "measures",
+)  # fmt: skip
+NEW_KINDS = ("retriever", "reranker", "context", "dataset")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit codes: 0 all well, 1 some rows failed, 2 the input was wrong, 130 interrupted."""
+    options = parser().parse_args(arguments)
+    module, _, name = options.does.partition(":")
+    try:
+        return int(getattr(import_module(f"harness.cli.{module}"), name)(options))
+    except StoreError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except HarnessError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted; finished steps are kept: run it again to go on", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # `harness list | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="harness", description="Evaluate passage retrieval: one suite YAML in, one leaderboard JSON out."
+    )
+    top.add_argument("--version", action=_Version, help="print the version and exit")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    run = _command(commands, "run", "run:run", "run a suite and write its leaderboard")
+    run.add_argument("suite", type=Path, metavar="SUITE", help="the suite's YAML file")
+    run.add_argument(
+        "--out", type=Path, metavar="DIR", help="where the leaderboard goes (default: beside the suite)"
+    )
+    run.add_argument(
+        "--dry-run", action="store_true", help="print the plan: every step, and what is there already"
+    )
+    only = "run only the rows whose system, dataset or DATASET/SYSTEM matches (may be repeated)"
+    run.add_argument("--only", action="append", default=[], metavar="GLOB", help=only)
+    run.add_argument("--fresh", action="store_true", help="do every step again")
+    run.add_argument(
+        "--jobs", type=_count, default=1, metavar="N", help="steps at once (default 1: undisturbed timings)"
+    )
+    _store(run)
+
+    check = _command(commands, "check", "run:check", "tell everything that is wrong with a suite")
+    check.add_argument("suite", type=Path, metavar="SUITE")
+    _store(check)
+
+    listing = _command(commands, "list", "lists:records", "list what the installed plugins offer")
+    listing.add_argument("kind", nargs="?", choices=KINDS, metavar="KIND", help=f"one of {', '.join(KINDS)}")
+    listing.add_argument(
+        "--params", action="store_true", help="with every parameter, its default and meaning"
+    )
+    _command(commands, "plugins", "lists:plugins", "list the plugins, and why one did not load")
+
+    show = _command(commands, "show", "show:show", "show a leaderboard")
+    show.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
+    show.add_argument("--format", choices=("table", "markdown", "csv", "json"), default="table")
+
+    cache = _command(commands, "cache", "", "look after the store of artifacts")
+    actions = cache.add_subparsers(title="actions", metavar="ACTION", required=True)
+    _store(_command(actions, "ls", "cache:ls", "list the artifacts: what, how large, when used"))
+    _store(_command(actions, "verify", "cache:verify", "read every artifact and name the damaged ones"))
+    collect = _command(actions, "gc", "cache:gc", "remove what has not been used for long, and left-overs")
+    collect.add_argument("--unused-for", type=float, default=30, metavar="DAYS", help="default 30")
+    kept = "a suite whose artifacts are kept, however old (may be repeated)"
+    collect.add_argument("--keep", type=Path, action="append", default=[], metavar="SUITE", help=kept)
+    collect.add_argument("--dry-run", action="store_true", help="only say what would be removed")
+    _store(collect)
+
+    schema = _command(commands, "schema", "schema:schema", "print a JSON Schema, for editors and programs")
+    schema.add_argument("what", choices=("suite", "leaderboard"))
+
+    new = _command(commands, "new-plugin", "new:new_plugin", "write a working plugin package with a test")
+    new.add_argument("name", metavar="NAME", help="the method's name, such as my-retriever")
+    new.add_argument("--kind", choices=NEW_KINDS, default="retriever")
+    new.add_argument(
+        "--into", type=Path, default=Path(), metavar="DIR", help="where its folder goes (default: here)"
+    )
+
+    completion = _command(
+        commands, "completion", "completion:completion", "print a shell's completion script"
+    )
+    completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+    return top
+
+
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, does: str, text: str
+) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    command.set_defaults(does=does)
+    return command
+
+
+def _store(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--store", type=Path, metavar="DIR", help="where artifacts are kept (default: the user's cache)"
+    )
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got '{text}'")
+    return int(text)
+
+
+class _Version(argparse.Action):
+    """Reads the version only when asked."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"passage-harness {version('passage-harness')}")
+        parser.exit()

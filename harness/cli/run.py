@@ -1,0 +1,77 @@
+"""`harness run` and `harness check`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from harness import api, catalogue, progress, report, runner, suite
+from harness.runner import Prepared
+from harness.store import Store
+from harness.yamlfile import shown_path
+
+
+def run(options: argparse.Namespace) -> int:
+    store = Store(options.store or api.default_store()).open()
+    found = catalogue.load()
+    prepared = runner.prepare(suite.load(options.suite, found), found, store, options.only)
+    if options.dry_run:
+        print("\n".join(dry_run(prepared, store)))
+        return 0
+    reporter = progress.reporter(sys.stderr)
+    out: Path = options.out or prepared.plan.suite.path.parent
+    try:
+        outcome = runner.execute(prepared, store, out, reporter, options.jobs, options.fresh)
+    finally:
+        reporter.close()
+    print(report.render(outcome.leaderboard, "table"))
+    for failure in outcome.failures:
+        print(failure.reason, file=sys.stderr)
+    print(f"leaderboard: {shown_path(outcome.path.absolute())}")
+    return outcome.exit_code
+
+
+def check(options: argparse.Namespace) -> int:
+    store = Store(options.store or api.default_store()).open()
+    found = catalogue.load()
+    prepared = runner.prepare(suite.load(options.suite, found), found, store)
+    planned = prepared.plan
+    print(f"{shown_path(planned.suite.path)}: {_numbers(prepared, store)}")
+    for need in _needs(prepared):
+        print(f"needs: {need}")
+    return 0
+
+
+def dry_run(prepared: Prepared, store: Store) -> Iterable[str]:
+    """The plan in the order of work: what is there, what is shared, what is not here."""
+    planned = prepared.plan
+    cone = planned.cone(prepared.targets)
+    used = planned.used_by()
+    yield f"{planned.suite.name}: {_numbers(prepared, store)}"
+    yield ""
+    for step in planned.steps.values():
+        if step.id in cone:
+            state = "there" if store.has(step.id) else "to do"
+            shared = f"  (shared by {used[step.id]} rows)" if used[step.id] > 1 else ""
+            yield f"  {state}  {step.key[:12]}  {step.label}{shared}"
+    for row in planned.rows:
+        if row.error:
+            yield f"  fails  {row.dataset} / {row.system}: {row.error}"
+    for need in _needs(prepared):
+        yield f"  needs: {need}"
+
+
+def _numbers(prepared: Prepared, store: Store) -> str:
+    rows = [row for row in prepared.plan.rows if row.selected]
+    cone = prepared.plan.cone(prepared.targets)
+    there = sum(store.has(step) for step in cone)
+    return f"{len(rows)} rows from {len(cone)} steps, {there} there already, {len(cone) - there} to do"
+
+
+def _needs(prepared: Prepared) -> list[str]:
+    planned = prepared.plan
+    needs = [need for step in planned.steps.values() for need in step.needs]
+    needs += [need for collection in planned.collections.values() for need in collection.needs]
+    return list(dict.fromkeys(needs))

@@ -1,0 +1,347 @@
+"""Suite -> a graph of content-addressed steps, with every problem told before anything runs."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from harness import keys, params
+from harness.catalogue import Catalogue, missing
+from harness.errors import HarnessError, Problems
+from harness.keys import Digest
+from harness.records import NoParams
+from harness.suite import Chosen, DatasetSpec, Suite, System
+from harness.types import JSON, Card, Facts, Part, Unit
+from harness.yamlfile import shown_path
+
+# Raised when the harness itself writes an artifact of that kind differently, or other numbers into it.
+FORMATS = {
+    "corpus": 1, "queries": 1, "judgements": 1, "augment": 1, "index": 1, "search": 1, "combine": 1,
+    "rerank": 1,
+}  # fmt: skip
+PARTS: tuple[Part, ...] = ("corpus", "queries", "judgements")
+
+
+class Step(NamedTuple):
+    """One node of the graph: plain data, so that any engine can execute it on a shared store."""
+
+    kind: str
+    key: str  # SHA-256 of `described`
+    label: str  # for people
+    described: dict[str, JSON]  # all that can change a number
+    work: dict[str, JSON]  # what a worker needs to do it; `inputs` are ids of steps
+    inputs: tuple[str, ...]
+    needs: tuple[str, ...]  # what is not here: files, packages
+
+    @property
+    def id(self) -> str:
+        return f"{self.kind}-{self.key}"
+
+
+class Row(NamedTuple):
+    """One row of the leaderboard to be."""
+
+    dataset: str
+    split: str
+    system: str
+    unit: Unit
+    hits: str | None  # the id of the step whose hits are scored
+    error: str | None  # why there is none
+    selected: bool  # named by `only`
+
+
+class Collection(NamedTuple):
+    """A dataset of the suite: what it says of itself and the steps that make it columnar."""
+
+    spec: DatasetSpec
+    card: Card
+    parts: dict[Part, str]  # ids of steps; empty if the dataset's plugin failed
+    needs: tuple[str, ...]
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    suite: Suite
+    steps: dict[str, Step]  # by id, inputs before what reads them
+    collections: dict[str, Collection]
+    rows: tuple[Row, ...]
+
+    def cone(self, ids: Sequence[str]) -> set[str]:
+        """These steps and all that they read, directly or not."""
+        found: set[str] = set()
+        stack = list(ids)
+        while stack:
+            step = stack.pop()
+            if step not in found:
+                found.add(step)
+                stack.extend(self.steps[step].inputs)
+        return found
+
+    def used_by(self) -> dict[str, int]:
+        """How many rows each step serves."""
+        counts = dict.fromkeys(self.steps, 0)
+        for row in self.rows:
+            for step in self.cone([row.hits]) if row.hits else ():
+                counts[step] += 1
+        return counts
+
+
+class Output(NamedTuple):
+    """What a system hands on while planning."""
+
+    hits: str
+    unit: Unit
+    context: tuple[str, ...]  # the augment steps of its first passage input
+
+
+class Broken(Exception):
+    """A plugin failed while planning: its rows fail, the suite goes on."""
+
+
+@dataclass
+class _Planner:
+    suite: Suite
+    catalogue: Catalogue
+    digest: Digest
+    steps: dict[str, Step] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    def add(
+        self, kind: str, label: str, described: JSON, work: JSON, inputs: Sequence[str], needs: Sequence[str]
+    ) -> str:
+        full = {"kind": kind, "format": FORMATS[kind], **described, "inputs": list(inputs)}
+        below = [need for step in inputs for need in self.steps[step].needs]
+        every = tuple(dict.fromkeys([*needs, *below]))
+        step = Step(kind, keys.key(full), label, full, {**work, "inputs": list(inputs)}, tuple(inputs), every)
+        self.steps.setdefault(step.id, step)
+        return step.id
+
+    def collection(self, spec: DatasetSpec) -> Collection:
+        record, values = spec.chosen.entry.record, spec.chosen.params
+        absent = missing(record, spec.chosen.entry.plugin.distribution)
+        unknown = Card(None, "?")
+        if absent:
+            return Collection(spec, unknown, {}, (absent,), None)
+        parts: dict[Part, str] = {}
+        needs: list[str] = []
+        try:
+            source = record.build(values)
+            card = source.card()
+            for part in PARTS:
+                inputs = source.inputs(part)
+                lacking = [f"{shown_path(path)} (not there)" for path in inputs.files if not path.exists()]
+                needs += lacking
+                described = {
+                    "method": keys.method(spec.chosen.entry, NoParams(), self.digest),
+                    "params": params.plain(inputs.params),
+                    "files": [keys.addressed(path, self.digest) for path in inputs.files],
+                }
+                work = {"method": _work(spec.chosen, values)}
+                parts[part] = self.add(part, f"{part} · {spec.name}", described, work, (), lacking)
+        except HarnessError as error:
+            self.problems.append(f"{spec.chosen.place}: datasets.{spec.name}: {error}")
+            return Collection(spec, unknown, {}, (), str(error))
+        except Exception as error:  # a stranger's plugin may fail in any way
+            text = f"dataset '{spec.chosen.name}' failed while planning: {type(error).__name__}: {error}"
+            return Collection(spec, unknown, {}, (), text)
+        return Collection(spec, card, parts, tuple(dict.fromkeys(needs)), None)
+
+    def output(self, collection: Collection, name: str, done: dict[str, Output | str]) -> Output:
+        """The step that makes a system's hits, planned once per dataset; raises Broken."""
+        if name not in done:
+            system = self.suite.system(name)
+            try:
+                done[name] = self._output(collection, system, done)
+            except Broken as error:
+                done[name] = str(error)
+        found = done[name]
+        if isinstance(found, str):
+            raise Broken(found)
+        return found
+
+    def _output(self, collection: Collection, system: System, done: dict[str, Output | str]) -> Output:
+        if system.retriever is not None:
+            context = self.stages(collection, system.context or ())
+            output = self.search(collection, system, context)
+        else:
+            inputs = [self.output(collection, name, done) for name in system.of]
+            output = inputs[0] if system.combine is None else self.combined(collection, system, inputs)
+        for i in range(len(system.rerank)):
+            output = self.reranked(collection, system, i, output)
+        return output
+
+    def stages(self, collection: Collection, chosen: Sequence[Chosen]) -> tuple[str, ...]:
+        return tuple(self.stage(collection, stage) for stage in chosen)
+
+    def stage(self, collection: Collection, chosen: Chosen) -> str:
+        values, needs = self.resolved(collection, chosen, "passage")
+        described = {
+            "method": keys.method(chosen.entry, values, self.digest),
+            "language": collection.card.language,
+        }
+        work = {"method": _work(chosen, values), "language": collection.card.language}
+        label = f"augment · {collection.spec.name} · {chosen.name}"
+        return self.add("augment", label, described, work, (collection.parts["corpus"],), needs)
+
+    def search(self, collection: Collection, system: System, context: tuple[str, ...]) -> Output:
+        chosen = system.retriever
+        assert chosen is not None
+        values, needs = self.resolved(collection, chosen, system.unit)
+        index = self.index(collection, chosen, values, needs, context, system.unit)
+        described = {
+            "method": keys.method(chosen.entry, values, self.digest),
+            "depth": self.suite.depth,
+        }
+        texts = self.texts(collection, context, system.unit)
+        work = {"method": _work(chosen, values), "depth": self.suite.depth, "texts": texts}
+        inputs = (index, collection.parts["queries"], collection.parts["corpus"], *context)
+        label = f"search · {collection.spec.name} · {system.name}"
+        return Output(self.add("search", label, described, work, inputs, needs), system.unit, context)
+
+    def index(
+        self, collection: Collection, chosen: Chosen, values: Any, needs: Sequence[str],
+        context: tuple[str, ...], unit: Unit,
+    ) -> str:  # fmt: skip
+        record = chosen.entry.record
+        texts = self.texts(collection, context, unit)
+        described = {
+            "method": keys.method(chosen.entry, values, self.digest, record.search_only),
+            "texts": {"unit": unit, "language": collection.card.language},
+        }
+        work = {"method": _work(chosen, values), "texts": texts}
+        label = f"index · {collection.spec.name} · {self.variant(chosen, context, unit)}"
+        return self.add("index", label, described, work, (collection.parts["corpus"], *context), needs)
+
+    def combined(self, collection: Collection, system: System, inputs: list[Output]) -> Output:
+        chosen = system.combine
+        assert chosen is not None
+        unit: Unit = "document" if all(output.unit == "document" for output in inputs) else "passage"
+        values, needs = self.resolved(collection, chosen, unit)
+        described = {
+            "method": keys.method(chosen.entry, values, self.digest),
+            "depth": self.suite.depth,
+        }
+        work = {"method": _work(chosen, values), "depth": self.suite.depth, "unit": unit}
+        label = f"combine · {collection.spec.name} · {system.name}"
+        ids = (*(output.hits for output in inputs), collection.parts["corpus"], collection.parts["queries"])
+        step = self.add("combine", label, described, work, ids, needs)
+        first = next((output for output in inputs if output.unit == "passage"), inputs[0])
+        return Output(step, unit, first.context)
+
+    def reranked(self, collection: Collection, system: System, i: int, below: Output) -> Output:
+        item = system.rerank[i]
+        chosen = item.chosen
+        if system.retriever is None and system.context is not None:
+            context = self.stages(collection, system.context)
+        else:
+            context = below.context
+        values, needs = self.resolved(collection, chosen, below.unit)
+        texts = self.texts(collection, context, below.unit)
+        index = None
+        if chosen.entry.record.indexed:
+            index = self.index(collection, chosen, values, needs, context, below.unit)
+        described = {
+            "method": keys.method(chosen.entry, values, self.digest),
+            "texts": {"unit": below.unit, "language": collection.card.language},
+            "depth": item.depth,
+            "tail": item.tail,
+        }
+        work = {
+            "method": _work(chosen, values), "texts": texts, "depth": item.depth, "tail": item.tail,
+            "indexed": index is not None,
+        }  # fmt: skip
+        first = (index,) if index else ()
+        ids = (*first, below.hits, collection.parts["queries"], collection.parts["corpus"], *context)
+        label = f"rerank · {collection.spec.name} · {system.name}"
+        if len(system.rerank) > 1:
+            label += f" ({i + 1}: {chosen.name})"
+        return Output(self.add("rerank", label, described, work, ids, needs), below.unit, context)
+
+    def resolved(self, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[str]]:
+        """The parameters with nothing left `auto`, and what the method lacks here."""
+        record = chosen.entry.record
+        absent = missing(record, chosen.entry.plugin.distribution)
+        needs = [absent] if absent else []
+        needs += [
+            f"{shown_path(path)} (not there)" for path in keys.paths_in(chosen.params) if not path.exists()
+        ]
+        if record.resolve is None or collection.needs:
+            return chosen.params, needs
+        card = collection.card
+        facts = Facts(card.language, card.query_language or card.language, unit)
+        try:
+            return record.resolve(chosen.params, facts), needs
+        except HarnessError as error:
+            text = f"{chosen.place}: {chosen.name} on dataset '{collection.spec.name}': {error}"
+            self.problems.append(text)
+            raise Broken(text) from error
+        except Exception as error:  # a stranger's plugin may fail in any way
+            text = f"'{chosen.name}' failed while planning: {type(error).__name__}: {error}"
+            raise Broken(text) from error
+
+    def texts(self, collection: Collection, context: tuple[str, ...], unit: Unit) -> JSON:
+        language = collection.card.language
+        return {
+            "corpus": collection.parts["corpus"],
+            "stages": list(context),
+            "unit": unit,
+            "language": language,
+        }
+
+    def variant(self, chosen: Chosen, context: tuple[str, ...], unit: Unit) -> str:
+        stages = [self.steps[step].label.rpartition(" · ")[2] for step in context]
+        words = [
+            chosen.name,
+            *(["documents"] if unit == "document" else []),
+            *(f"+{stage}" for stage in stages),
+        ]
+        return " ".join(words)
+
+
+def _work(chosen: Chosen, values: Any) -> JSON:
+    kind = type(chosen.entry.record).__name__.lower() + "s"
+    plugin = f"{chosen.entry.plugin.distribution} {chosen.entry.plugin.version}"
+    return {"kind": kind, "name": chosen.name, "params": params.plain(values), "plugin": plugin}
+
+
+def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str] = ()) -> Plan:
+    """The whole graph of a suite. With `only`, rows that no pattern matches are marked as not selected."""
+    planner = _Planner(suite, catalogue, digest)
+    collections = {spec.name: planner.collection(spec) for spec in suite.datasets}
+    rows = []
+    for spec in suite.datasets:
+        collection = collections[spec.name]
+        done: dict[str, Output | str] = {}
+        for system in suite.systems:
+            chosen = _selected(spec.name, system.name, only)
+            rows.append(_row(planner, collection, system, done, chosen))
+    unmatched = [
+        pattern for pattern in only
+        if not any(_selected(row.dataset, row.system, [pattern]) for row in rows)
+    ]  # fmt: skip
+    planner.problems += [f"--only '{pattern}': no dataset or system has such a name" for pattern in unmatched]
+    if planner.problems:
+        raise Problems(dict.fromkeys(planner.problems))
+    return Plan(suite, planner.steps, collections, tuple(rows))
+
+
+def _row(
+    planner: _Planner, collection: Collection, system: System, done: dict[str, Output | str], selected: bool
+) -> Row:
+    name, split = collection.spec.name, collection.card.split
+    if not collection.parts:
+        error = collection.error or collection.needs[0]
+        return Row(name, split, system.name, system.unit, None, error, selected)
+    try:
+        output = planner.output(collection, system.name, done)
+    except Broken as broken:
+        return Row(name, split, system.name, system.unit, None, str(broken), selected)
+    return Row(name, split, system.name, output.unit, output.hits, None, selected)
+
+
+def _selected(dataset: str, system: str, only: Sequence[str]) -> bool:
+    names = (dataset, system, f"{dataset}/{system}")
+    return not only or any(fnmatch.fnmatchcase(name, pattern) for name in names for pattern in only)

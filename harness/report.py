@@ -1,0 +1,179 @@
+"""Leaderboards for people: tables as text, Markdown, CSV or JSON, and the README of a leaderboard's folder."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import NamedTuple
+
+import orjson
+
+from harness.leaderboard import Leaderboard
+from harness.types import JSON
+
+FORMATS = ("table", "markdown", "csv", "json")
+
+
+class Table(NamedTuple):
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def tables(board: Leaderboard, intervals: bool = False) -> list[Table]:
+    """One table a dataset, systems in the order of the suite, each column's best marked by a star."""
+    found = []
+    for dataset in board.data["datasets"]:
+        rows = [row for row in board.rows if row["dataset"] == dataset["name"]]
+        columns = [label for label in board.columns if any(label in row["measures"] for row in rows)]
+        best = {
+            label: max(row["measures"][label]["mean"] for row in rows if label in row["measures"])
+            for label in columns
+        }
+        lines = []
+        for row in rows:
+            cells = [_cell(row["measures"].get(label), best[label], intervals) for label in columns]
+            lines.append((row["system"], *cells, _seconds(row)))
+        title = f"{dataset['name']} ({_words(dataset, rows)})"
+        found.append(Table(title, ("system", *columns, "cost"), tuple(lines)))
+    return found
+
+
+def render(board: Leaderboard, form: str) -> str:
+    """The leaderboard as `table`, `markdown`, `csv` or `json` (flat records)."""
+    if form == "json":
+        return orjson.dumps(board.records(), option=orjson.OPT_INDENT_2).decode() + "\n"
+    if form == "csv":
+        out = io.StringIO()
+        records = board.records()
+        writer = csv.DictWriter(out, list(records[0]) if records else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(records)
+        return out.getvalue()
+    if form == "markdown":
+        return "\n".join(f"### {_escaped(table.title)}\n\n{markdown(table)}" for table in tables(board, True))
+    return "\n".join([*(plain(table) for table in tables(board)), *failures(board)])
+
+
+def plain(table: Table) -> str:
+    """A table in aligned columns, by display width: Chinese characters take two places."""
+    rows = [table.head, *table.rows]
+    widths = [max(_width(row[i]) for row in rows) for i in range(len(table.head))]
+    lines = [table.title, ""]
+    for row in rows:
+        first = row[0] + " " * (widths[0] - _width(row[0]))
+        cells = [" " * (widths[i] - _width(cell)) + cell for i, cell in enumerate(row) if i]
+        lines.append("  ".join(["", first, *cells]).rstrip())
+    lines.insert(3, "  " + "-" * (sum(widths) + 2 * (len(widths) - 1)))
+    return "\n".join(lines) + "\n"
+
+
+def markdown(table: Table) -> str:
+    rule = "| --- |" + " ---: |" * (len(table.head) - 1)
+    rows = ["| " + " | ".join(_escaped(cell) for cell in row) + " |" for row in (table.head, *table.rows)]
+    return "\n".join([rows[0], rule, *rows[1:]]) + "\n"
+
+
+def failures(board: Leaderboard) -> list[str]:
+    return [
+        f"failed: {row['dataset']} / {row['system']}: {row['error']}"
+        for row in board.rows
+        if row["status"] == "failed"
+    ]
+
+
+def readme(board: Leaderboard, suite: str) -> str:
+    """The page that stands in a leaderboard's folder."""
+    data = board.data
+    parts = [f"# {_escaped(data['name'])}", ""]
+    if data["description"]:
+        parts += [data["description"], ""]
+    for dataset, table in zip(data["datasets"], tables(board, True), strict=True):
+        parts += [f"## {_escaped(table.title)}", "", markdown(table)]
+        parts += _slices(board, dataset["name"])
+    parts += [*(f"- {_escaped(line)}" for line in failures(board))]
+    parts += [*(["", *notes] if (notes := _notes(board)) else [])]
+    environment = data["environment"]
+    total = sum(row["cost"].get("seconds", 0) for row in board.rows)
+    parts += [
+        "",
+        "## How to get these numbers",
+        "",
+        "```",
+        f"harness run {suite}",
+        "```",
+        "",
+        "Means with 95 % bootstrap intervals over the scored queries, in brackets; a star marks the best of a",
+        "column. `cost` is the time of a system's own steps when they were first executed, shared steps counted",
+        f"in every system that uses them ({total:.1f} s in all), on {environment['cpu']}, {environment['cores']} cores.",
+        "",
+        "Every row of `leaderboard.json` cites its run in `runs/`, its values for each query in `per-query/`, and",
+        "the steps it was made by.",
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def _slices(board: Leaderboard, dataset: str) -> list[str]:
+    """A table of the first column by slice."""
+    rows = [row for row in board.rows if row["dataset"] == dataset and row["slices"]]
+    if not rows:
+        return []
+    names = list(dict.fromkeys(name for row in rows for name in row["slices"]))
+    label = next(label for label in board.columns if any(label in row["measures"] for row in rows))
+    shown = [row for row in rows if label in row["measures"]]
+    lines = []
+    for row in shown:
+        cells = [row["slices"].get(name, {"measures": {}})["measures"].get(label) for name in names]
+        lines.append((row["system"], *(f"{cell['mean']:.3f}" if cell else "" for cell in cells)))
+    counts = [next(row["slices"][name]["queries"] for row in rows if name in row["slices"]) for name in names]
+    head = ("system", *(f"{name} ({count})" for name, count in zip(names, counts, strict=True)))
+    return [f"{label} by slice (number of queries in brackets):", "", markdown(Table("", head, tuple(lines)))]
+
+
+def _notes(board: Leaderboard) -> list[str]:
+    """What a reader should know before trusting a number."""
+    found = []
+    for dataset in board.data["datasets"]:
+        counts = dataset["counts"]
+        if counts.get("judgements_of_unknown_passages"):
+            text = (
+                f"{counts['judgements_of_unknown_passages']} judgements name passages that the corpus lacks"
+            )
+            found.append(f"- {dataset['name']}: {text}; they stay in the denominators.")
+    for row in board.rows:
+        found += [f"- {row['dataset']} / {row['system']}: {flag}." for flag in row["flags"]]
+    return found
+
+
+def _words(dataset: JSON, rows: list[JSON]) -> str:
+    counts = dataset["counts"]
+    words = [dataset["split"]]
+    if counts:
+        words += [f"{counts['judged_queries']:,} queries", f"{counts['passages']:,} passages"]
+    return ", ".join(words)
+
+
+def _cell(found: JSON, best: float, intervals: bool) -> str:
+    if found is None:
+        return ""
+    text = f"{found['mean']:.4f}" + ("*" if found["mean"] == best else "")
+    return text + (f" [{found['ci95'][0]:.3f}, {found['ci95'][1]:.3f}]" if intervals else "")
+
+
+def _seconds(row: JSON) -> str:
+    if row["status"] == "failed":
+        return "failed"
+    return f"{row['cost']['seconds']:.1f} s" if "seconds" in row["cost"] else ""
+
+
+def _escaped(text: str) -> str:
+    for character in "\\|`*_<>[]":
+        text = text.replace(character, f"\\{character}") if character in "\\|`<>" else text
+    return " ".join(text.split())
+
+
+def _width(text: str) -> int:
+    import unicodedata
+
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

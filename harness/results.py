@@ -1,0 +1,210 @@
+"""Finished hits -> rows of a leaderboard: scores, run files, per-query values, cost and provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from harness import disk, hitsfile, runfile, score, topics
+from harness.corpus import Corpus
+from harness.errors import HarnessError
+from harness.plan import Collection, Plan, Row
+from harness.protocols import Scoring
+from harness.score import Documents, Judged
+from harness.store import Store
+from harness.types import JSON
+
+METHOD_STEPS = ("augment", "index", "search", "combine", "rerank")
+
+
+class Opened(NamedTuple):
+    """A finished collection, ready to score on."""
+
+    corpus: Corpus
+    queries: topics.Queries
+    judged: Judged
+    slices: dict[str, Any]  # name -> bool[queries]
+    facts: dict[str, JSON]
+
+
+def open_collection(collection: Collection, store: Store) -> Opened:
+    """Raises Corrupt for what was damaged, HarnessError if the suite refuses what the judgements lack."""
+    found = {part: store.read(step) for part, step in collection.parts.items()}
+    read = Corpus(found["corpus"].folder)
+    queries = topics.read_queries(found["queries"].folder)
+    judgements = topics.read_judgements(found["judgements"].folder)
+    positions = read.positions(judgements.passage_ids)
+    missing = np.flatnonzero(positions < 0)
+    number = {name: i for i, name in enumerate(queries.ids)}
+    numbers = np.array([number.get(name, -1) for name in judgements.query_ids], np.int32)
+    query = numbers[judgements.query] if len(judgements.query) else np.zeros(0, np.int32)
+    kept = query >= 0
+    policy, name = collection.spec.unknown_judgements, collection.spec.name
+    if len(missing) and policy == "refuse":
+        first = judgements.passage_ids[missing[0]]
+        what = f"{len(missing)} judged passages are not in the corpus, the first is '{first}'"
+        place = collection.spec.chosen.place
+        advice = "mend the data, or set 'unknown_judgements: keep' or 'drop'"
+        raise HarnessError(f"{place}: datasets.{name}: {what}; {advice}")
+    if policy == "drop":
+        kept &= positions[judgements.passage] >= 0
+    positions[missing] = read.passages + np.arange(len(missing))  # distinct, and never found
+    judged = Judged(query[kept], positions[judgements.passage][kept], judgements.grade[kept])
+    slices = sorted({word for words in queries.slices for word in words})
+    masks = {word: np.array([word in words for words in queries.slices]) for word in slices}
+    facts = {
+        **found["corpus"].facts,
+        "queries": len(queries.ids),
+        "judged_queries": len(np.unique(judged.query)),
+        "judgements": len(judged.query),
+        "judgements_of_unknown_passages": int(np.isin(judgements.passage, missing).sum()),
+        "judgements_of_unknown_queries": int((query < 0).sum()),
+    }
+    return Opened(read, queries, judged, masks, facts)
+
+
+def dataset_block(collection: Collection, facts: JSON) -> dict[str, JSON]:
+    card = collection.card
+    return {
+        "name": collection.spec.name,
+        "split": card.split,
+        "plugin": collection.spec.chosen.name,
+        "params": collection.spec.chosen.given,
+        "language": card.language,
+        "query_language": card.query_language or card.language,
+        "licence": card.licence,
+        "citation": card.citation,
+        "url": card.url,
+        "counts": facts,
+        "digests": {part: step.partition("-")[2] for part, step in collection.parts.items()},
+    }
+
+
+def row_block(row: Row, plan: Plan, scoring: Scoring) -> dict[str, JSON]:
+    """What a row holds whether it succeeded or not."""
+    system = plan.suite.system(row.system)
+    grid = system.varied and row.split == "test"
+    flags = (
+        ["one of a grid scored on the test split: choosing the best of it selects on test"] if grid else []
+    )
+    return {
+        "dataset": row.dataset,
+        "split": row.split,
+        "system": row.system,
+        "unit": row.unit,
+        "protocol": scoring.protocol.name if scoring.protocol else None,
+        "origin": "run",
+        "status": "ok",
+        "error": None,
+        "flags": flags,
+        "measures": {},
+        "slices": {},
+        "scored": {},
+        "files": {},
+        "provenance": provenance(row, plan),
+        "cost": {},
+    }
+
+
+def provenance(row: Row, plan: Plan) -> dict[str, JSON]:
+    """What the numbers of a row rest on: every step of it, with the methods and what they resolved to."""
+    if row.hits is None:
+        return {"fingerprint": None, "seed": plan.suite.seed, "steps": []}
+    cone = plan.cone([row.hits])
+    steps = []
+    for step in plan.steps.values():  # in the plan's order
+        if step.id in cone:
+            plugin = {"plugin": step.work["method"]["plugin"]}
+            steps.append({"step": step.kind, "key": step.key, **step.described["method"], **plugin})
+    return {"fingerprint": row.hits.partition("-")[2], "seed": plan.suite.seed, "steps": steps}
+
+
+def cost(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
+    """The sum of the first executions of a row's own steps; making the dataset columnar is not counted."""
+    assert row.hits is not None
+    cone = plan.cone([row.hits])
+    costs = [
+        (step.kind, store.read(step.id, trust=True).cost) for step in plan.steps.values() if step.id in cone
+    ]
+    own = [(kind, found) for kind, found in costs if kind in METHOD_STEPS]
+    total: dict[str, JSON] = {
+        "seconds": round(sum(found["seconds"] for _, found in own), 3),
+        "cpu_seconds": round(sum(found["cpu_seconds"] for _, found in own), 3),
+        "peak_mb": max(found["peak_mb"] for _, found in own),
+        "bytes": sum(found["bytes"] for _, found in own),
+    }
+    for kind in METHOD_STEPS:
+        seconds = [found["seconds"] for other, found in own if other == kind]
+        if seconds:
+            total[f"{kind}_seconds"] = round(sum(seconds), 3)
+    latency = [found["latency_ms"] for kind, found in own if kind == "search" and "latency_ms" in found]
+    if latency:
+        total["search_latency_ms"] = {
+            name: round(sum(found[name] for found in latency), 3) for name in ("p50", "p95")
+        }
+    return total
+
+
+def scored_row(
+    row: Row, plan: Plan, scoring: Scoring, opened: Opened, store: Store, out: Path
+) -> dict[str, JSON]:
+    """A row with all its numbers; writes its run and per-query values below `out`."""
+    assert row.hits is not None
+    block = row_block(row, plan, scoring)
+    hits = hitsfile.load(store.read(row.hits))
+    documents = Documents(opened.corpus.document_of, opened.corpus.document_rank)
+    size = opened.corpus.passages
+    scores = score.score(
+        hits, opened.judged, scoring.of_unit(row.unit), size=size, own=scoring.own, documents=documents,
+        depth=scoring.depth,
+    )  # fmt: skip
+    block["measures"] = _summaries(score.summarise(scores, plan.suite.seed))
+    for name, mask in opened.slices.items():
+        chosen = mask[scores.queries]
+        if chosen.any():
+            summaries = _summaries(score.summarise(scores, plan.suite.seed, chosen))
+            block["slices"][name] = {"queries": int(chosen.sum()), "measures": summaries}
+    block["scored"] = scores.facts._asdict()
+    ids_of = opened.corpus.ids if row.unit == "passage" else opened.corpus.document_ids
+    run = Path("runs", row.dataset, f"{row.system}.run.gz")
+    values = Path("per-query", row.dataset, f"{row.system}.tsv")
+    for path in (run, values):
+        (out / path).parent.mkdir(parents=True, exist_ok=True)
+    runfile.write_run(out / run, opened.queries.ids, ids_of, hits, _tag(row.system))
+    _write_values(out / values, [opened.queries.ids[i] for i in scores.queries.tolist()], scores.columns)
+    block["files"] = {
+        name: {"path": path.as_posix(), "sha256": disk.sha256(out / path)}
+        for name, path in (("run", run), ("per_query", values))
+    }
+    block["cost"] = cost(row, plan, store)
+    return block
+
+
+def _summaries(found: dict[str, Any]) -> dict[str, JSON]:
+    return {
+        label: {"mean": item.mean, "ci95": [item.low, item.high], "queries": item.queries}
+        for label, item in found.items()
+    }
+
+
+def _tag(system: str) -> str:
+    return "_".join(system.split())
+
+
+def _write_values(path: Path, queries: Sequence[str], columns: Sequence[score.Scored]) -> None:
+    """One line a query, one column a measure; a ratio of sums has its numerator and denominator."""
+    heads, values = ["query"], []
+    for column in columns:
+        if column.average == "ratio":
+            heads += [f"{column.column.label} numerator", f"{column.column.label} denominator"]
+            values += [column.numerator, column.denominator]
+        else:
+            heads.append(column.column.label)
+            values.append(column.values)
+    lines = ["\t".join(heads)]
+    table = [value.tolist() for value in values]
+    lines += ["\t".join([name, *(repr(column[i]) for column in table)]) for i, name in enumerate(queries)]
+    path.write_bytes(("\n".join(lines) + "\n").encode())

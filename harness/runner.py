@@ -1,0 +1,175 @@
+"""Runs a suite from its plan to its leaderboard; what is done already is reused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from harness import leaderboard, plan, protocols, results
+from harness.catalogue import Catalogue
+from harness.engine import Failure, Local, missing_needs
+from harness.errors import HarnessError, Problems
+from harness.leaderboard import Leaderboard
+from harness.plan import Plan, Row
+from harness.progress import Reporter
+from harness.protocols import Scoring
+from harness.results import Opened
+from harness.store import Corrupt, Store
+from harness.suite import Suite
+from harness.types import JSON
+from harness.yamlfile import shown_path
+
+ATTEMPTS = 5  # at scoring, when what is read turns out damaged and is made again
+
+
+class Prepared(NamedTuple):
+    """A suite that may run: its plan and how it is scored."""
+
+    plan: Plan
+    scoring: Scoring
+
+    @property
+    def targets(self) -> list[str]:
+        """The ids of the steps that the chosen rows are scored from, in the plan's order."""
+        rows = [row for row in self.plan.rows if row.selected]
+        wanted = {row.hits for row in rows if row.hits}
+        for name in dict.fromkeys(row.dataset for row in rows):
+            wanted.update(self.plan.collections[name].parts.values())
+        return [step for step in self.plan.steps if step in wanted]
+
+
+class Outcome(NamedTuple):
+    leaderboard: Leaderboard
+    path: Path
+    failures: tuple[Failure, ...]  # each once
+
+    @property
+    def exit_code(self) -> int:
+        if any(failure.user for failure in self.failures):
+            return 2
+        return 0 if self.leaderboard.ok else 1
+
+
+def prepare(suite: Suite, catalogue: Catalogue, store: Store, only: Sequence[str] = ()) -> Prepared:
+    """Plan a suite, telling every problem at once."""
+    problems: list[str] = []
+    planned, scoring = None, None
+    try:
+        planned = plan.build(suite, catalogue, store.digest, only)
+    except HarnessError as error:
+        problems += str(error).splitlines()
+    try:
+        documents = any(row.unit == "document" for row in planned.rows) if planned else False
+        scoring = _scoring(suite, catalogue, documents)
+    except HarnessError as error:
+        problems += str(error).splitlines()
+    if planned is None or scoring is None:
+        raise Problems(problems)
+    return Prepared(planned, scoring)
+
+
+def _scoring(suite: Suite, catalogue: Catalogue, documents: bool) -> Scoring:
+    if suite.protocol is not None:
+        try:
+            return protocols.of_protocol(suite.protocol, suite.depth, catalogue)
+        except HarnessError as error:
+            raise HarnessError(f"{suite.scoring_place}: protocol: {error}") from error
+    scoring, problems = protocols.of_measures(suite.measures, suite.depth, catalogue, documents=documents)
+    if scoring is None:
+        raise Problems(f"{suite.scoring_place}: measures: {problem.text}" for problem in problems)
+    return scoring
+
+
+def execute(
+    prepared: Prepared, store: Store, out: Path, reporter: Reporter, jobs: int = 1, fresh: bool = False
+) -> Outcome:
+    """Do what is not done, score, and write the leaderboard with its runs into `out`."""
+    planned, targets = prepared.plan, prepared.targets
+    lacking = missing_needs(planned, store, targets)
+    lacking += [
+        need for row in planned.rows if row.selected for need in planned.collections[row.dataset].needs
+    ]
+    if lacking:
+        where = shown_path(planned.suite.path)
+        raise Problems(f"{where}: needs: {need}" for need in dict.fromkeys(lacking))
+    if fresh:
+        for step in planned.cone(targets):
+            store.discard(step)
+            store.forget(step)
+    cone = planned.cone(targets)
+    reporter.planned(len(cone), sum(store.has(step) for step in cone))
+    failures: dict[str, Failure] = {}
+    for attempt in range(ATTEMPTS):
+        failures = Local(planned, store, jobs, reporter).run(targets).failures
+        try:
+            data, found = _data(prepared, store, out, failures)
+            break
+        except Corrupt as error:
+            if attempt == ATTEMPTS - 1:
+                raise HarnessError(f"{store.root}: {error}, again and again; check the disk") from error
+            reporter.note(f"{planned.steps[error.step].label}: {error.reason}; it is made again")
+            store.discard(error.step)
+    for step in sorted(cone):
+        store.touch(step)
+    board = Leaderboard(data, out)
+    path = board.write()
+    from harness import report
+
+    (out / "README.md").write_text(report.readme(board, shown_path(planned.suite.path)), encoding="utf-8")
+    told = {failure.reason: failure for failure in (*failures.values(), *found)}
+    return Outcome(board, path, tuple(told.values()))
+
+
+def _data(
+    prepared: Prepared, store: Store, out: Path, failures: dict[str, Failure]
+) -> tuple[dict[str, JSON], list[Failure]]:
+    """The leaderboard's content. Rows that were not selected are in it if they are done already."""
+    planned, scoring = prepared
+    datasets, rows, found = [], [], []
+    for name, collection in planned.collections.items():
+        own = [row for row in planned.rows if row.dataset == name and _shown(row, store)]
+        if not own:
+            continue
+        opened: Opened | None = None
+        broken = next((failures[step] for step in collection.parts.values() if step in failures), None)
+        if broken is None and collection.parts:
+            try:
+                opened = results.open_collection(collection, store)
+            except HarnessError as error:
+                broken = Failure(collection.parts["judgements"], str(error), True)
+                found.append(broken)
+        datasets.append(results.dataset_block(collection, opened.facts if opened else {}))
+        for row in own:
+            failure = broken or (failures.get(row.hits) if row.hits else None)
+            if failure is not None or opened is None or row.hits is None:
+                reason = failure.reason if failure else row.error
+                rows.append({**results.row_block(row, planned, scoring), "status": "failed", "error": reason})
+            else:
+                rows.append(results.scored_row(row, planned, scoring, opened, store, out))
+    suite = planned.suite
+    return {
+        "schema": leaderboard.SCHEMA,
+        "name": suite.name,
+        "description": suite.description,
+        "suite": {
+            "digest": suite.digest,
+            "depth": suite.depth,
+            "seed": suite.seed,
+            "protocol": suite.protocol,
+            "measures": list(suite.measures),
+        },
+        "datasets": datasets,
+        "columns": [
+            {"label": column.label, "measure": column.measure, "unit": column.unit, "says": column.says}
+            for column in scoring.columns
+        ],
+        "rows": orjson.loads(orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)),
+        "environment": leaderboard.environment(),
+    }, found
+
+
+def _shown(row: Row, store: Store) -> bool:
+    return row.selected or (row.hits is not None and store.has(row.hits))

@@ -1,0 +1,212 @@
+"""The published forms: JSON Schemas of suites, for editors, and of leaderboards, for whoever reads them."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from harness import params
+from harness.catalogue import Catalogue
+from harness.types import JSON
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+@dataclass(frozen=True)
+class Value:
+    """A measure's mean over the scored queries with its 95 % bootstrap interval."""
+
+    mean: float
+    ci95: tuple[float, float]
+    queries: int
+
+
+@dataclass(frozen=True)
+class Slice:
+    queries: int
+    measures: dict[str, Value]
+
+
+@dataclass(frozen=True)
+class File:
+    """A file beside the leaderboard, and its SHA-256."""
+
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """The key of the ranking that was scored, and every step that led to it."""
+
+    fingerprint: str | None
+    seed: int
+    steps: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class RowFile:
+    """One system on one dataset."""
+
+    dataset: str
+    split: str
+    system: str
+    unit: Literal["passage", "document"]
+    protocol: str | None
+    origin: Literal["run", "imported", "published"]
+    status: Literal["ok", "failed"]
+    error: str | None
+    flags: list[str]
+    measures: dict[str, Value]
+    slices: dict[str, Slice]
+    scored: dict[str, Any]
+    files: dict[str, File]
+    provenance: Provenance
+    cost: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ColumnFile:
+    label: str
+    measure: str
+    unit: Literal["passage", "document"]
+    says: str
+
+
+@dataclass(frozen=True)
+class LeaderboardFile:
+    """A leaderboard. All but `environment` and the rows' `cost` is the same for the same inputs."""
+
+    schema: str
+    name: str
+    description: str
+    suite: dict[str, Any]
+    datasets: list[dict[str, Any]]
+    columns: list[ColumnFile]
+    rows: list[RowFile]
+    environment: dict[str, Any]
+
+
+def leaderboard() -> JSON:
+    import msgspec
+
+    return {
+        "$schema": DRAFT,
+        "title": "A leaderboard of passage-harness",
+        **msgspec.json.schema(LeaderboardFile),
+    }
+
+
+def suite(catalogue: Catalogue) -> JSON:
+    """The schema of suites with the plugins that are installed here, so that editors complete names and
+    parameters."""
+    definitions = {kind: _plugins(catalogue, kind) for kind in ("contexts", "retrievers", "combiners")}
+    definitions["datasets"] = _plugins(
+        catalogue, "datasets", {"unknown_judgements": _choice("keep", "drop", "refuse")}
+    )
+    beside = {"depth": {"type": "integer", "minimum": 1}, "tail": _choice("keep", "drop")}
+    definitions["rerankers"] = _plugins(catalogue, "rerankers", beside)
+    names = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    system = {
+        "type": "object",
+        "properties": {
+            "context": _one_or_list("contexts"),
+            "retriever": _ref("retrievers"),
+            "unit": _choice("passage", "document"),
+            "of": names,
+            "combine": _ref("combiners"),
+            "rerank": _one_or_list("rerankers"),
+        },
+        "additionalProperties": False,
+    }
+    dataset = {"anyOf": [_ref("datasets"), {"type": "null"}]}
+    measures = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    properties = {
+        "suite": {"type": "string", "description": "the leaderboard's name"},
+        "description": {"type": "string"},
+        "include": names,
+        "datasets": {
+            "anyOf": [
+                {"type": "object", "additionalProperties": dataset},
+                {"type": "array", "items": {"enum": catalogue.names("datasets")}},
+            ]
+        },
+        "systems": {"type": "object", "additionalProperties": system},
+        "measures": measures,
+        "protocol": {"enum": catalogue.names("protocols")},
+        "depth": {"type": "integer", "minimum": 1, "maximum": 1_000_000, "default": 1000},
+        "seed": {"type": "integer", "minimum": 0, "default": 0},
+        "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "seconds that one step may take"},
+    }
+    title = {"$schema": DRAFT, "title": "A suite of passage-harness", "type": "object"}
+    return {**title, "properties": properties, "additionalProperties": False, "$defs": definitions}
+
+
+def _plugins(catalogue: Catalogue, kind: str, beside: dict[str, JSON] | None = None) -> JSON:
+    forms: list[JSON] = [{"enum": catalogue.names(kind)}]
+    for name in catalogue.names(kind):
+        record = catalogue.entries[kind][name][0].record
+        inner = {"anyOf": [_parameters(record.params), {"type": "null"}]}
+        forms.append(
+            {
+                "type": "object",
+                "description": record.summary,
+                "properties": {name: inner, **(beside or {})},
+                "required": [name],
+                "additionalProperties": False,
+            }
+        )
+    return {"anyOf": forms}
+
+
+def _parameters(record_params: type) -> JSON:
+    properties, required = {}, []
+    for name, (field, hint) in params.fields_of(record_params).items():
+        schema = _type(hint)
+        described = {"description": field.metadata["help"]} if field.metadata.get("help") else {}
+        has_default = field.default is not dataclasses.MISSING
+        default = {"default": params.plain(field.default)} if has_default else {}
+        if not params.is_list(hint):  # a list fans out into a grid
+            schema = {"anyOf": [schema, {"type": "array", "items": schema}]}
+        properties[name] = {**schema, **described, **default}
+        if not has_default and field.default_factory is dataclasses.MISSING:
+            required.append(name)
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _type(hint: Any) -> JSON:
+    simple = {
+        bool: "boolean",
+        int: "integer",
+        float: "number",
+        str: "string",
+        Path: "string",
+        type(None): "null",
+    }
+    if hint in simple:
+        return {"type": simple[hint]}
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Literal:
+        return {"enum": list(args)}
+    if params.is_union(hint):
+        return {"anyOf": [_type(arg) for arg in args]}
+    if params.is_list(hint):
+        return {"type": "array", **({"items": _type(args[0])} if args else {})}
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return _parameters(hint)
+    return {"type": "object"} if origin is dict else {}
+
+
+def _ref(kind: str) -> JSON:
+    return {"$ref": f"#/$defs/{kind}"}
+
+
+def _one_or_list(kind: str) -> JSON:
+    return {"anyOf": [_ref(kind), {"type": "array", "items": _ref(kind)}]}
+
+
+def _choice(*options: str) -> JSON:
+    return {"enum": list(options)}

@@ -1,0 +1,234 @@
+"""Executes one step of the plan in a worker: a pure function of its inputs on a shared store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from harness import additions, corpus, hitsfile, params, ranking, topics
+from harness.catalogue import Catalogue
+from harness.contracts import Scorer, Searcher
+from harness.corpus import Corpus
+from harness.errors import ContractError
+from harness.store import Artifact, Store
+from harness.texts import View
+from harness.types import JSON, Floats, Hits, Ints, Unit
+
+QUERIES = 1024  # searched in one call
+PAIRS = 65536  # scored by a re-ranker in one call, about
+SAMPLE = 50  # queries searched one at a time, for latency
+SAMPLE_SECONDS = 5.0
+
+Progress = Callable[[int, int | None], None]
+
+
+class Outcome(NamedTuple):
+    facts: dict[str, JSON]  # depend on the inputs alone
+    cost: dict[str, JSON]  # measured
+
+
+@dataclass
+class Task:
+    """One step to do: what the plan said of it, where to write, what to read from."""
+
+    kind: str
+    work: dict[str, JSON]
+    folder: Path
+    store: Store
+    catalogue: Catalogue
+    progress: Progress
+
+    def method(self) -> Any:
+        """The plugin's method, built from its parameters."""
+        said = self.work["method"]
+        record = self.catalogue.find(said["kind"], said["name"]).record
+        values, problems = params.convert(record.params, said["params"], Path("/"))
+        if problems:
+            raise ContractError(
+                f"the parameters of '{record.name}' did not survive planning: {problems[0].text}"
+            )
+        return record.build(values)
+
+    def input(self, kind: str) -> Artifact:
+        """The first input of that kind, verified."""
+        return self.store.read(next(step for step in self.work["inputs"] if step.startswith(f"{kind}-")))
+
+    def corpus(self) -> Corpus:
+        return Corpus(self.input("corpus").folder)
+
+    def texts(self) -> View:
+        said = self.work["texts"]
+        stages = [additions.Additions(self.store.read(step).folder) for step in said["stages"]]
+        read = Corpus(self.store.read(said["corpus"]).folder)
+        return View(read, stages, said["unit"], said["language"])
+
+    def queries(self) -> topics.Queries:
+        return topics.read_queries(self.input("queries").folder)
+
+
+def execute(task: Task) -> Outcome:
+    return EXECUTORS[task.kind](task)
+
+
+def _corpus(task: Task) -> Outcome:
+    return Outcome(corpus.write(task.method(), task.folder, task.progress), {})
+
+
+def _queries(task: Task) -> Outcome:
+    return Outcome(topics.write_queries(task.method().queries(), task.folder), {})
+
+
+def _judgements(task: Task) -> Outcome:
+    return Outcome(topics.write_judgements(task.method().judgements(), task.folder), {})
+
+
+def _augment(task: Task) -> Outcome:
+    return Outcome(additions.write(task.method(), task.corpus(), task.folder, task.progress), {})
+
+
+def _index(task: Task) -> Outcome:
+    texts = task.texts()
+    task.progress(0, len(texts))
+    task.method().index(_counted(texts, task.progress), task.folder)
+    return Outcome({"texts": len(texts)}, {})
+
+
+def _search(task: Task) -> Outcome:
+    texts, queries, depth = task.texts(), task.queries(), task.work["depth"]
+    searcher: Searcher = task.method().open(texts, task.input("index").folder)
+    excluded = _excluded(texts.corpus, queries, texts.unit)
+    found, seconds = [], 0.0
+    for start in range(0, len(queries.texts), QUERIES):
+        asked = queries.texts[start : start + QUERIES]
+        out = excluded[start : start + QUERIES] if excluded else None
+        extra = max((len(item) for item in out), default=0) if out else 0
+        began = time.perf_counter()
+        hits = searcher.search(asked, depth + extra)
+        seconds += time.perf_counter() - began
+        _check_unit(hits, texts.unit)
+        found.append(_canonical(hits, texts.corpus, depth, len(asked), depth + extra, out))
+        task.progress(start + len(asked), len(queries.texts))
+    facts = hitsfile.save(task.folder, hitsfile.joined(found, texts.unit), task.work["inputs"])
+    sample = _latency(searcher, queries.texts, depth)
+    return Outcome(facts, {"queries": len(queries.texts), "search_seconds": seconds, **sample})
+
+
+def _combine(task: Task) -> Outcome:
+    read, queries, depth = task.corpus(), task.queries(), task.work["depth"]
+    inputs = [hitsfile.load(task.store.read(step)) for step in hitsfile.among(task.work["inputs"])]
+    began = time.perf_counter()
+    hits = task.method().combine(inputs, depth, read.structure())
+    seconds = time.perf_counter() - began
+    _check_unit(hits, task.work["unit"])
+    excluded = _excluded(read, queries, task.work["unit"])
+    hits = _canonical(hits, read, depth, len(queries.texts), depth, excluded)
+    facts = hitsfile.save(task.folder, hits, task.work["inputs"])
+    return Outcome(facts, {"queries": len(queries.texts), "combine_seconds": seconds})
+
+
+def _rerank(task: Task) -> Outcome:
+    texts, queries = task.texts(), task.queries()
+    hits = hitsfile.load(task.store.read(hitsfile.among(task.work["inputs"])[0]))
+    depth = task.work["depth"] or hits.passages.shape[1]
+    folder = task.input("index").folder if task.work["indexed"] else None
+    scorer: Scorer = task.method().open(texts, folder)
+    head = hits.passages[:, :depth]
+    rows = max(1, PAIRS // max(1, head.shape[1]))
+    scores = np.zeros(head.shape, np.float32)
+    seconds = 0.0
+    for start in range(0, len(queries.texts), rows):
+        asked, candidates = queries.texts[start : start + rows], head[start : start + rows]
+        began = time.perf_counter()
+        scores[start : start + rows] = _checked_scores(scorer.score(asked, candidates), candidates)
+        seconds += time.perf_counter() - began
+        task.progress(start + len(asked), len(queries.texts))
+    width = head.shape[1]
+    reranked = _canonical(Hits(head, scores, hits.unit), texts.corpus, width, len(head), width, None)
+    if task.work["tail"] == "keep":
+        reranked = hitsfile.with_tail(reranked, hits)
+    facts = hitsfile.save(task.folder, reranked, task.work["inputs"])
+    pairs = int((head >= 0).sum())
+    return Outcome(facts, {"queries": len(queries.texts), "pairs": pairs, "rerank_seconds": seconds})
+
+
+EXECUTORS: dict[str, Callable[[Task], Outcome]] = {
+    "corpus": _corpus,
+    "queries": _queries,
+    "judgements": _judgements,
+    "augment": _augment,
+    "index": _index,
+    "search": _search,
+    "combine": _combine,
+    "rerank": _rerank,
+}
+
+
+def _canonical(
+    hits: Hits, read: Corpus, depth: int, queries: int, asked: int, excluded: Sequence[Ints] | None
+) -> Hits:
+    document = hits.unit == "document"
+    size = read.documents if document else read.passages
+    ranks = read.document_rank if document else read.id_rank
+    return ranking.canonical(
+        hits, size=size, rank_of_id=ranks, depth=depth, exclude=excluded, queries=queries, asked=asked
+    )
+
+
+def _excluded(read: Corpus, queries: topics.Queries, unit: Unit) -> list[Ints] | None:
+    """The positions that the harness takes out of each query's ranking; ids that are not in the corpus
+    exclude nothing. Whole documents are never excluded."""
+    if unit == "document" or not any(queries.exclude):
+        return None
+    found = []
+    for ids in queries.exclude:
+        positions = read.positions(ids) if ids else np.zeros(0, np.int64)
+        found.append(positions[positions >= 0])
+    return found
+
+
+def _check_unit(hits: Hits, unit: Unit) -> None:
+    if hits.unit != unit:
+        raise ContractError(f"hits that count {hits.unit}s; {unit}s are expected")
+
+
+def _checked_scores(scores: Floats, candidates: Ints) -> Floats:
+    if scores.shape != candidates.shape:
+        raise ContractError(f"scores of the shape {scores.shape} for candidates of {candidates.shape}")
+    return np.where(candidates >= 0, scores, np.float32(-np.inf)).astype(np.float32)
+
+
+def _latency(searcher: Searcher, queries: Sequence[str], depth: int) -> dict[str, JSON]:
+    """Percentiles over a seeded sample of queries, searched one at a time, once the method is warm."""
+    if not queries:
+        return {}
+    order = np.random.default_rng(0).permutation(len(queries))[:SAMPLE]
+    taken: list[float] = []
+    began = time.perf_counter()
+    for i in order.tolist():
+        start = time.perf_counter()
+        searcher.search([queries[i]], depth)
+        taken.append((time.perf_counter() - start) * 1000)
+        if time.perf_counter() - began > SAMPLE_SECONDS:
+            break
+    p50, p95 = np.percentile(taken, [50, 95]).tolist()
+    return {"latency_ms": {"p50": p50, "p95": p95, "queries": len(taken)}}
+
+
+def _counted(texts: View, progress: Progress) -> View:
+    """The same view, telling how many texts were read."""
+    inner = texts.batches
+
+    def batches(size: int = 8192, start: int = 0, stop: int | None = None) -> Any:
+        done = start
+        for batch in inner(size, start, stop):
+            yield batch
+            done += len(batch.texts)
+            progress(done, len(texts))
+
+    texts.batches = batches  # type: ignore[method-assign]
+    return texts

@@ -1,0 +1,273 @@
+"""The store: artifacts on disk, each whole or absent, verified when read. It owns every path below it."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from harness import disk
+from harness.errors import HarnessError
+from harness.types import JSON
+
+MANIFEST = "manifest.json"
+LAYOUT = "passage-harness store, layout 1\n"
+
+
+class Artifact(NamedTuple):
+    """A finished step: its folder and what its manifest says."""
+
+    id: str
+    folder: Path
+    described: dict[str, JSON]  # what its key is the digest of
+    facts: dict[str, JSON]  # results that depend on the inputs alone
+    cost: dict[str, JSON]  # time, memory, bytes: of the first execution
+    files: dict[str, dict[str, JSON]]  # relative path -> size and SHA-256
+
+
+class Corrupt(Exception):
+    """An artifact that is not what was written: it is removed and made again, never used."""
+
+    def __init__(self, step: str, reason: str) -> None:
+        super().__init__(f"{step[:24]}: {reason}")
+        self.step = step
+        self.reason = reason
+
+
+class Store:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.artifacts = root / "artifacts"
+        self.partial = root / "partial"
+        self.removed = root / "removed"
+        self.digests = root / "digests"
+        self.failures = root / "failures"
+        self.compiled = root / "compiled"  # numba's cache
+        self._verified: dict[str, tuple[tuple[str, int, int, int], ...]] = {}
+
+    def open(self) -> Store:
+        """Make the folders; refuse one that holds something else."""
+        try:
+            mark = self.root / "layout"
+            if not mark.exists():
+                if self.root.exists() and any(not _is_mark(path) for path in self.root.iterdir()):
+                    advice = "choose an empty or new folder with --store"
+                    raise HarnessError(f"{self.root}: holds other files than a store; {advice}")
+                self.root.mkdir(parents=True, exist_ok=True)
+                disk.replace_file(mark, LAYOUT.encode())
+            elif mark.read_text() != LAYOUT:
+                raise HarnessError(f"{self.root}: was made by another version; choose another with --store")
+            for folder in (
+                self.artifacts,
+                self.partial,
+                self.removed,
+                self.digests,
+                self.failures,
+                self.compiled,
+            ):
+                folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise disk.explained(error, self.root) or error from error
+        return self
+
+    # reading
+
+    def has(self, step: str) -> bool:
+        return (self.artifacts / step / MANIFEST).is_file()
+
+    def read(self, step: str, trust: bool = False) -> Artifact:
+        """The artifact, every byte verified (once in the life of this object); raises Corrupt. `trust`
+        reads the manifest alone, for what only describes and costs."""
+        folder = self.artifacts / step
+        artifact = _manifest(step, folder)
+        if not trust:
+            seen = _stamps(folder)
+            if self._verified.get(step) != seen:
+                _verify(artifact)
+                self._verified[step] = seen
+        return artifact
+
+    def discard(self, step: str) -> None:
+        """Take an artifact away, at once and whole."""
+        aside = self.removed / f"{step}.{os.getpid()}.{time.monotonic_ns()}"
+        try:
+            disk.rename(self.artifacts / step, aside)
+        except FileNotFoundError:
+            return
+        self._verified.pop(step, None)
+        disk.remove_tree(aside)
+
+    def touch(self, step: str) -> None:
+        """Note that an artifact was used, for `cache gc`."""
+        try:
+            os.utime(self.artifacts / step)
+        except OSError:  # a store that is only read
+            return
+
+    def steps(self) -> list[str]:
+        return sorted(path.name for path in self.artifacts.iterdir() if (path / MANIFEST).is_file())
+
+    # writing
+
+    @contextmanager
+    def claim(self, step: str, waiting: Callable[[], None]) -> Iterator[Path | None]:
+        """The folder to write a step into, while no other process has it; None if the step is there
+        by then. What a killed run left in the folder is still there."""
+        partial = self.partial / step
+        descriptor = self._lock(partial, step, waiting)
+        if descriptor is None:
+            yield None
+            return
+        try:
+            files = partial / "files"
+            files.mkdir(exist_ok=True)
+            yield files
+        finally:
+            os.close(descriptor)
+
+    def _lock(self, partial: Path, step: str, waiting: Callable[[], None]) -> int | None:
+        told = False
+        while True:
+            if self.has(step):
+                return None
+            partial.mkdir(exist_ok=True)
+            try:
+                descriptor = os.open(partial, os.O_RDONLY | os.O_DIRECTORY)
+            except FileNotFoundError:  # another run has just finished it
+                continue
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # the folder may have been removed, and even made again, before the lock was had
+                if os.fstat(descriptor).st_ino == partial.stat().st_ino and not self.has(step):
+                    return descriptor
+            except BlockingIOError:
+                if not told:
+                    waiting()
+                    told = True
+                time.sleep(0.1)
+            except FileNotFoundError:
+                pass
+            os.close(descriptor)
+
+    def finish(self, step: str, described: JSON, facts: JSON, cost: JSON) -> None:
+        """Make what was written into a claimed folder an artifact: synced, summed, renamed into place."""
+        partial = self.partial / step
+        files = partial / "files"
+        (files / MANIFEST).unlink(missing_ok=True)
+        listed = {
+            path.relative_to(files).as_posix(): {"size": path.stat().st_size, "sha256": disk.sha256(path)}
+            for path in sorted(files.rglob("*"))
+            if path.is_file()
+        }
+        cost = {**cost, "bytes": sum(entry["size"] for entry in listed.values())}
+        content = {"step": step, "described": described, "facts": facts, "cost": cost, "files": listed}
+        disk.write(files / MANIFEST, _dump(content))
+        disk.fsync_tree(files)
+        disk.rename(files, self.artifacts / step)
+        disk.fsync_folder(self.artifacts)
+        disk.remove_tree(partial)
+
+    def forget(self, step: str) -> None:
+        """Throw away what a killed run left of a step."""
+        disk.remove_tree(self.partial / step)
+
+    def leftovers(self, before: float) -> list[Path]:
+        """What killed runs left and nobody is writing to: partial steps untouched since then, and what
+        was on its way out."""
+        old = [path for path in self.partial.iterdir() if path.stat().st_mtime < before]
+        return sorted([*old, *self.removed.iterdir()])
+
+    def remove_leftover(self, folder: Path) -> None:
+        """Remove such a folder unless a run has claimed it meanwhile."""
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            disk.remove_tree(folder)
+        except BlockingIOError:
+            return
+        finally:
+            os.close(descriptor)
+
+    # digests of the user's files
+
+    def digest(self, path: Path) -> str:
+        """The SHA-256 of a file, or of a folder's files and their names, remembered while size, time
+        stamp and inode stay the same."""
+        if path.is_dir():
+            inside = sorted(item for item in path.rglob("*") if item.is_file())
+            listed = [[item.relative_to(path).as_posix(), self.digest(item)] for item in inside]
+            return _sha(orjson.dumps(listed))
+        status = path.stat()
+        stamp = [str(path.absolute()), status.st_size, status.st_mtime_ns, status.st_ino]
+        memo = self.digests / f"{_sha(os.fsencode(path.absolute()))}.json"
+        try:
+            known = orjson.loads(memo.read_bytes())
+            if known["stamp"] == stamp:
+                return str(known["sha256"])
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+        found = disk.sha256(path)
+        try:
+            disk.replace_file(memo, orjson.dumps({"stamp": stamp, "sha256": found}))
+        except OSError as error:
+            raise disk.explained(error, self.root) or error from error
+        return found
+
+
+def _is_mark(path: Path) -> bool:
+    """Whether this is the mark that a run is writing at this moment, or was when it was killed."""
+    return path.name.startswith((".layout.", "layout"))
+
+
+def _sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _dump(content: JSON) -> bytes:
+    """A manifest that ends with its own sum, so that any changed byte shows."""
+    body = orjson.dumps(
+        content, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
+    )
+    return body + b"\n" + _sha(body).encode() + b"\n"
+
+
+def _manifest(step: str, folder: Path) -> Artifact:
+    try:
+        data = (folder / MANIFEST).read_bytes()
+    except OSError as error:
+        raise Corrupt(step, f"its {MANIFEST} cannot be read") from error
+    body, _, rest = data[:-1].rpartition(b"\n")
+    if data[-1:] != b"\n" or _sha(body).encode() != rest:
+        raise Corrupt(step, f"its {MANIFEST} was changed")
+    content = orjson.loads(body)
+    if content["step"] != step:
+        raise Corrupt(step, f"its {MANIFEST} is another step's")
+    return Artifact(step, folder, content["described"], content["facts"], content["cost"], content["files"])
+
+
+def _stamps(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            status = path.stat()
+            name = path.relative_to(folder).as_posix()
+            found.append((name, status.st_size, status.st_mtime_ns, status.st_ino))
+    return tuple(found)
+
+
+def _verify(artifact: Artifact) -> None:
+    there = {name for name, *_ in _stamps(artifact.folder)} - {MANIFEST}
+    if there != artifact.files.keys():
+        odd = sorted(there ^ artifact.files.keys())[0]
+        raise Corrupt(artifact.id, f"'{odd}' is missing or was added")
+    for name, entry in artifact.files.items():
+        path = artifact.folder / name
+        if path.stat().st_size != entry["size"] or disk.sha256(path) != entry["sha256"]:
+            raise Corrupt(artifact.id, f"'{name}' was changed")

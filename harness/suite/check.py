@@ -1,0 +1,211 @@
+"""Checks a suite's mapping against the catalogue, all problems at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness import params
+from harness.errors import Problems
+from harness.suite import grid
+from harness.suite.forms import Forms
+from harness.suite.model import DatasetSpec, Rerank, Suite, System, digest
+from harness.types import Unit
+from harness.yamlfile import Node
+
+KEYS = (  # of a suite, in the order that one writes them
+    "suite", "description", "include", "datasets", "systems",
+    "measures", "protocol", "depth", "seed", "timeout",
+)  # fmt: skip
+SYSTEM_KEYS = ("context", "retriever", "unit", "of", "combine", "rerank", "depth")
+DATASET_KEYS = ("unknown_judgements",)
+RERANK_KEYS = ("depth", "tail")
+UNITS: tuple[Unit, ...] = ("passage", "document")
+
+
+class Checker(Forms):
+    """Walks the nodes of a suite and gives up only at the end."""
+
+    def suite(self, root: Node) -> Suite:
+        values = self.mapping(root, "", KEYS)
+        name = self.scalar(values, "suite", str, "a text", root.file.parent.name)
+        description = self.scalar(values, "description", str, "a text", "")
+        depth = self.scalar(values, "depth", int, "a whole number", 1000, least=1, most=1_000_000)
+        seed = self.scalar(values, "seed", int, "a whole number", 0, least=0, most=2**63 - 1)
+        timeout = self.scalar(values, "timeout", float, "a number of seconds", None, least=0.001)
+        datasets = tuple(self.datasets(values["datasets"])) if self.required(root, values, "datasets") else ()
+        systems = self.systems(values["systems"]) if self.required(root, values, "systems") else ()
+        protocol = self.scalar(values, "protocol", str, "a name", None)
+        measures = self.measures(values)
+        if ("measures" in values) == ("protocol" in values):
+            both = "only one of 'measures' and 'protocol' may be given" if "measures" in values else ""
+            self.say(root, "", both or "say what to measure: 'measures: [nDCG@10, R@100]', or a 'protocol'")
+        if protocol is not None:
+            self.find(values["protocol"], "protocol", "protocols", protocol)
+        self.check_references(systems)
+        if self.problems:
+            raise Problems(sorted(set(self.problems), key=_by_place))
+        scoring = values.get("measures") or values["protocol"]
+        digested = digest(name, datasets, systems, [list(measures), protocol, depth, seed])
+        return Suite(
+            name, description, root.file, datasets, systems, measures, protocol, depth, seed, timeout,
+            scoring.place, digested,
+        )  # fmt: skip
+
+    # what a suite consists of
+
+    def datasets(self, node: Node) -> Iterator[DatasetSpec]:
+        for name, item in self.named(node, "datasets"):
+            where = f"datasets.{name}"
+            if isinstance(item.value, dict):
+                own = {key: item.value[key] for key in DATASET_KEYS if key in item.value}
+            else:
+                own = {}
+            policy = self.choice(own, "unknown_judgements", ("keep", "drop", "refuse"), where)
+            chosen = self.chosen(item, where, "datasets", DATASET_KEYS, default=name)
+            if chosen is not None:
+                yield DatasetSpec(name, chosen, policy)
+
+    def systems(self, node: Node) -> tuple[System, ...]:
+        expanded: dict[str, list[System]] = {}
+        for name, item in self.named(node, "systems"):
+            where = f"systems.{name}"
+            values = self.mapping(item, where, SYSTEM_KEYS)
+            expanded[name] = list(self.system(name, item, values, where)) if values else []
+            if not values and isinstance(item.value, dict) and not item.value:
+                self.say(item, where, "is empty; give it a 'retriever', or 'of' with 'combine' or 'rerank'")
+        systems = grid.fan_out(expanded)
+        for name, count in _counts(system.name for system in systems).items():
+            if count > 1:
+                self.say(node, f"systems.{name}", "two systems get this name; rename one or its grid")
+        return systems
+
+    def system(self, name: str, item: Node, values: dict[str, Node], where: str) -> Iterator[System]:
+        if "depth" in values:
+            text = "is the suite's, or stands beside a re-ranker: 'rerank: {NAME: {}, depth: 100}'"
+            self.say(values["depth"], f"{where}.depth", text)
+        unit = self.choice(values, "unit", UNITS, where)
+        of = self.names(values["of"], f"{where}.of") if "of" in values else ()
+        retrievers = self.variants(values.get("retriever"), f"{where}.retriever", "retrievers")
+        combiners = self.variants(values.get("combine"), f"{where}.combine", "combiners")
+        contexts = self.chain(values.get("context"), f"{where}.context", "contexts")
+        rerankers = self.rerankers(values.get("rerank"), f"{where}.rerank")
+        if not values:
+            return
+        self.check_shape(item, where, values, of)
+        for option in grid.product(retrievers, combiners, contexts, rerankers):
+            (retriever, combine, context, rerank), varied = option
+            if retriever is not None and unit not in retriever.entry.record.units:
+                text = f"'{retriever.name}' does not index a {unit} as its unit"
+                self.say(values.get("unit", item), f"{where}.unit", text)
+            named = None if "context" not in values else context
+            full = grid.name(name, varied)
+            yield System(full, name, varied, named, retriever, unit, of, combine, rerank, item.place)
+
+    def check_shape(self, item: Node, where: str, values: dict[str, Node], of: tuple[str, ...]) -> None:
+        if ("retriever" in values) == ("of" in values):
+            self.say(item, where, "expected either a 'retriever' or 'of' other systems, not both or neither")
+        elif "of" in values and "combine" not in values and len(of) > 1:
+            self.say(values["of"], f"{where}.of", "several systems need a 'combine'")
+        elif "of" in values and "combine" not in values and "rerank" not in values:
+            self.say(item, where, "'of' one system needs a 'rerank'")
+        elif "of" not in values and "combine" in values:
+            self.say(values["combine"], f"{where}.combine", "needs 'of': the systems to combine")
+        if "of" in values and "unit" in values:
+            self.say(
+                values["unit"], f"{where}.unit", "is the unit of a retriever; name it at the system in 'of'"
+            )
+        if "of" in values and "context" in values and "rerank" not in values:
+            self.say(
+                values["context"], f"{where}.context", "is read by a retriever or re-ranker; there is none"
+            )
+
+    def check_references(self, systems: tuple[System, ...]) -> None:
+        known = {system.name: system for system in systems}
+        for system in systems:
+            for name in system.of:
+                if name not in known:
+                    text = params.unknown("system", name, known)
+                    self.problems.append(f"{system.place}: systems.{system.base}.of: {text}")
+            combiner = system.combine
+            if combiner is not None:
+                least, most = combiner.entry.record.inputs
+                if len(system.of) < least or (most is not None and len(system.of) > most):
+                    bounds = f"at least {least}" if most is None else f"{least} to {most}"
+                    text = f"'{combiner.name}' combines {bounds} systems, not {len(system.of)}"
+                    self.problems.append(f"{system.place}: systems.{system.base}.of: {text}")
+        for circle in _circles(known):
+            text = f"the systems refer to each other in a circle: {' -> '.join(circle)}; break it"
+            self.problems.append(f"{known[circle[0]].place}: systems.{circle[0]}.of: {text}")
+
+    def rerankers(self, node: Node | None, where: str) -> list[tuple[tuple[Rerank, ...], grid.Varied]]:
+        if node is None:
+            return [((), ())]
+        parts = []
+        for i, item in enumerate(node.value if isinstance(node.value, list) else [node]):
+            here = f"{where}[{i}]" if isinstance(node.value, list) else where
+            own = item.value if isinstance(item.value, dict) else {}
+            depth = self.scalar(own, "depth", int, "a whole number", None, least=1, where=here)
+            tail = self.choice(own, "tail", ("keep", "drop"), here)
+            options = self.variants(item, here, "rerankers", RERANK_KEYS)
+            parts.append([(Rerank(chosen, depth, tail), varied) for chosen, varied in options if chosen])
+        return [(tuple(values), varied) for values, varied in grid.product(*parts)]
+
+    def named(self, node: Node, where: str) -> Iterator[tuple[str, Node]]:
+        """The items of `datasets` or `systems`, whose names also name files."""
+        if isinstance(node.value, list) and where == "datasets":  # `datasets: [tour]`
+            values = {item.value: item for item in node.value if isinstance(item.value, str)}
+            if len(values) < len(node.value):
+                self.say(node, where, "expected a list of different names, or a mapping of name to plugin")
+        else:
+            values = self.mapping(node, where, tuple(node.value) if isinstance(node.value, dict) else ())
+            if isinstance(node.value, dict) and not values:
+                self.say(node, where, "is empty; name at least one")
+        for name, item in values.items():
+            if not name or name.startswith((".", "~")) or len(name) > 120 or _unfit(name):
+                self.say(item, where, f"the name {name!r} cannot name a file; use letters, digits, + - _ , =")
+            else:
+                yield name, item
+
+    def measures(self, values: dict[str, Node]) -> tuple[str, ...]:
+        if "measures" not in values:
+            return ()
+        return self.names(values["measures"], "measures")
+
+    def required(self, root: Node, values: dict[str, Node], key: str) -> bool:
+        if key not in values:
+            self.say(root, "", f"'{key}' is missing; see `harness schema suite` for what a suite holds")
+        return key in values
+
+
+def _circles(known: dict[str, System]) -> list[list[str]]:
+    """One circle for each system that takes part in one and stands first in it by name."""
+    found = []
+    for start in sorted(known):
+        stack, seen = [(start, [start])], set()
+        while stack:
+            name, path = stack.pop()
+            for below in known[name].of if name in known else ():
+                if below == start:
+                    if start == min(path):
+                        found.append([*path, start])
+                elif below not in seen:
+                    seen.add(below)
+                    stack.append((below, [*path, below]))
+    return found
+
+
+def _counts(names: Iterator[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def _unfit(name: str) -> bool:
+    return any(character in '/\\:*?"<>|' or ord(character) < 32 for character in name)
+
+
+def _by_place(text: str) -> tuple[str, int, str]:
+    file, _, rest = text.partition(":")
+    line = rest.partition(":")[0]
+    return file, int(line) if line.isdigit() else 0, text

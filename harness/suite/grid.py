@@ -1,0 +1,74 @@
+"""Grids: a list where a parameter is no list fans a system out into several, named by what varies."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from harness import params
+from harness.types import JSON
+
+if TYPE_CHECKING:
+    from harness.suite.model import System
+
+Varied: TypeAlias = tuple[tuple[str, JSON], ...]  # parameter and value, in the order written
+
+
+def points(record_params: type, given: Mapping[str, JSON]) -> list[tuple[dict[str, JSON], Varied]]:
+    """Every combination of the listed values, the last key varying fastest."""
+    known = params.fields_of(record_params)
+    lists = {
+        key: value
+        for key, value in given.items()
+        if isinstance(value, list) and value and key in known and not params.is_list(known[key][1])
+    }
+    found = []
+    for values in itertools.product(*lists.values()):
+        point = dict(zip(lists, values, strict=True))
+        found.append(({**given, **point}, tuple(point.items())))
+    return found
+
+
+def product(*parts: Sequence[tuple[Any, Varied]]) -> list[tuple[tuple[Any, ...], Varied]]:
+    """The combinations of options that each carry what varied in them."""
+    found = []
+    for options in itertools.product(*parts):
+        values = tuple(value for value, _ in options)
+        found.append((values, tuple(pair for _, varied in options for pair in varied)))
+    return found
+
+
+def name(base: str, varied: Varied) -> str:
+    """`bm25,k1=0.9,b=0.4`, fit for a file's name."""
+    return ",".join([base, *(f"{key}={_word(value)}" for key, value in varied)])
+
+
+def _word(value: JSON) -> str:
+    text = str(value).lower() if isinstance(value, bool) or value is None else str(value)
+    return "".join(
+        "_" if character in '/\\:*?"<>| ,' or ord(character) < 32 else character for character in text
+    )
+
+
+def fan_out(expanded: Mapping[str, Sequence[System]]) -> tuple[System, ...]:
+    """A system `of` a grid's base name becomes one for each member of the grid, and so on upwards."""
+    done: dict[str, list[System]] = {}
+
+    def members(base: str, above: tuple[str, ...]) -> list[System]:
+        if base not in done:
+            found = []
+            for system in expanded[base]:
+                options = [inputs(below, (*above, base)) for below in system.of]
+                for of, varied in product(*options):
+                    both = (*system.varied, *dict.fromkeys(varied))
+                    found.append(system._replace(name=name(base, both), varied=both, of=of))
+            done[base] = found
+        return done[base]
+
+    def inputs(below: str, above: tuple[str, ...]) -> list[tuple[str, Varied]]:
+        if below not in expanded or below in above:  # one member by its full name, a misspelling, a circle
+            return [(below, ())]
+        return [(system.name, system.varied) for system in members(below, above)] or [(below, ())]
+
+    return tuple(system for base in expanded for system in members(base, ()))

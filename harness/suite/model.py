@@ -1,0 +1,95 @@
+"""What a checked suite is: plain data, ready to be planned."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import orjson
+
+from harness.catalogue import Entry
+from harness.types import JSON, Unit
+
+
+class Chosen(NamedTuple):
+    """A plugin that a suite names, with its parameters as written and as checked."""
+
+    entry: Entry
+    given: dict[str, JSON]  # as written, for provenance: relative paths stay relative
+    params: Any  # an instance of the record's parameter type
+    place: str  # file:line
+
+    @property
+    def name(self) -> str:
+        return str(self.entry.record.name)
+
+
+class Rerank(NamedTuple):
+    chosen: Chosen
+    depth: int | None  # None: all of the run
+    tail: Literal["keep", "drop"]
+
+
+class DatasetSpec(NamedTuple):
+    name: str
+    chosen: Chosen
+    unknown_judgements: Literal["keep", "drop", "refuse"]
+
+
+class System(NamedTuple):
+    name: str
+    base: str  # the name in the suite, before a grid fanned it out
+    varied: tuple[tuple[str, JSON], ...]  # what the grid varied
+    context: tuple[Chosen, ...] | None  # None: not named
+    retriever: Chosen | None
+    unit: Unit
+    of: tuple[str, ...]
+    combine: Chosen | None
+    rerank: tuple[Rerank, ...]
+    place: str
+
+
+@dataclass(frozen=True)
+class Suite:
+    name: str
+    description: str
+    path: Path
+    datasets: tuple[DatasetSpec, ...]
+    systems: tuple[System, ...]  # in the order written; grids fanned out
+    measures: tuple[str, ...]
+    protocol: str | None
+    depth: int
+    seed: int
+    timeout: float | None
+    scoring_place: str  # where measures or protocol stand
+    digest: str  # SHA-256 of what the suite says, comments and layout aside
+
+    def system(self, name: str) -> System:
+        return next(system for system in self.systems if system.name == name)
+
+
+def digest(name: str, datasets: tuple[DatasetSpec, ...], systems: tuple[System, ...], scoring: JSON) -> str:
+    """SHA-256 of what a suite says; comments, layout and folders do not change it."""
+    said = [
+        name,
+        [_plain_dataset(spec) for spec in datasets],
+        [_plain_system(item) for item in systems],
+        scoring,
+    ]
+    return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _plain_dataset(spec: DatasetSpec) -> JSON:
+    return [spec.name, spec.chosen.name, spec.chosen.given, spec.unknown_judgements]
+
+
+def _plain_system(system: System) -> JSON:
+    def choice(chosen: Chosen | None) -> JSON:
+        return None if chosen is None else [chosen.name, chosen.given]
+
+    context = None if system.context is None else [choice(stage) for stage in system.context]
+    reranks = [[choice(item.chosen), item.depth, item.tail] for item in system.rerank]
+    plain = [choice(system.retriever), context, system.unit, list(system.of), choice(system.combine), reranks]
+    return [system.name, *plain]

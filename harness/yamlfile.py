@@ -1,0 +1,181 @@
+"""Reads YAML into nodes that know their file and line, plainly: YAML 1.2 scalars, no tags, no surprises."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from harness.errors import HarnessError
+from harness.types import JSON
+
+MOST_NODES = 200_000  # aliases could otherwise expand without end
+VARIABLE = re.compile(r"\$(\$)?\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+PLAIN: tuple[tuple[re.Pattern[str], Callable[[str], JSON]], ...] = (  # YAML 1.2 core schema, in order
+    (re.compile(r"|~|null|Null|NULL"), lambda text: None),
+    (re.compile(r"true|True|TRUE|false|False|FALSE"), lambda text: text.lower() == "true"),
+    (re.compile(r"[-+]?[0-9]{1,4000}"), int),
+    (re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"), float),
+    (re.compile(r"[-+]?(\.inf|\.Inf|\.INF)|\.nan|\.NaN|\.NAN"), lambda text: float(text.replace(".", ""))),
+)
+
+
+class Node(NamedTuple):
+    """A value and where it stands; a mapping holds nodes by key, a list holds nodes. The line of a
+    mapping's value is its key's."""
+
+    value: JSON
+    file: Path
+    line: int
+
+    @property
+    def place(self) -> str:
+        return f"{shown_path(self.file)}:{self.line}"
+
+    def plain(self) -> JSON:
+        """The same without places."""
+        if isinstance(self.value, dict):
+            return {key: node.plain() for key, node in self.value.items()}
+        if isinstance(self.value, list):
+            return [node.plain() for node in self.value]
+        return self.value
+
+    def at(self, path: tuple[str | int, ...]) -> Node:
+        """The node at this path, or the nearest above it that exists."""
+        node = self
+        for step in path:
+            inside = node.value
+            if not isinstance(inside, dict | list):
+                break
+            known: Any = inside if isinstance(inside, dict) else dict(enumerate(inside))
+            if step not in known:
+                break
+            node = known[step]
+        return node
+
+
+def shown_path(path: Path) -> str:
+    """A path as messages show it: relative to the current folder where it is inside."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)
+
+
+def read(path: Path, environment: Mapping[str, str] | None = None) -> Node:
+    """The document of a YAML file. `${NAME}` and `${NAME:-default}` in a value are taken from the
+    environment, `$${` is a plain `${`."""
+    where = shown_path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise HarnessError(f"{where}:{line}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise HarnessError(f"{where}: cannot be read ({reason}); check the path") from None
+    try:
+        root = yaml.compose(text, Loader=yaml.BaseLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        what = (error.problem or "cannot be parsed").replace("\n", " ")
+        advice = "check the indentation and quotes"
+        raise HarnessError(f"{where}:{line}: not valid YAML ({what}); {advice}") from None
+    except yaml.YAMLError as error:
+        what = str(error).splitlines()[0]
+        raise HarnessError(f"{where}:1: not valid YAML ({what}); remove the character") from None
+    except RecursionError:
+        raise HarnessError(f"{where}:1: nested too deeply; a suite needs a few levels only") from None
+    if root is None:
+        raise HarnessError(f"{where}:1: the file is empty; see `harness schema suite` for what goes in")
+    reader = _Reader(path, os.environ if environment is None else environment)
+    return reader.node(root, (), root.start_mark.line + 1)
+
+
+class _Reader:
+    """Turns PyYAML's nodes into ours; counts them, because an alias may stand for many."""
+
+    def __init__(self, path: Path, environment: Mapping[str, str]) -> None:
+        self.path = path
+        self.environment = environment
+        self.count = 0
+
+    def node(self, given: yaml.Node, above: tuple[int, ...], line: int) -> Node:
+        self.count += 1
+        if self.count > MOST_NODES:
+            raise self.error(line, "the aliases expand to too many values", "write them out or use fewer")
+        if id(given) in above:
+            raise self.error(line, "an alias contains itself", "break the circle")
+        above = (*above, id(given))
+        if isinstance(given, yaml.MappingNode):
+            self.check_tag(given, "tag:yaml.org,2002:map", line)
+            return Node(self.mapping(given, above), self.path, line)
+        if isinstance(given, yaml.SequenceNode):
+            self.check_tag(given, "tag:yaml.org,2002:seq", line)
+            items = [self.node(item, above, item.start_mark.line + 1) for item in given.value]
+            return Node(items, self.path, line)
+        return Node(self.scalar(given, line), self.path, line)
+
+    def mapping(self, given: yaml.MappingNode, above: tuple[int, ...]) -> dict[str, Node]:
+        found: dict[str, Node] = {}
+        merged: dict[str, Node] = {}
+        for key_node, value_node in given.value:
+            line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise self.error(line, "a key must be a plain text", "use a name")
+            key = self.scalar(key_node, line)
+            if key == "<<" and key_node.style is None:
+                merged |= self.merged(value_node, above, line)
+                continue
+            if type(key) is not str:
+                advice = f"quote it: '{key_node.value}'"
+                raise self.error(line, f"the key {key_node.value} is not a text", advice)
+            if key in found:
+                first = found[key].line
+                raise self.error(line, f"the key '{key}' stands twice (first in line {first})", "remove one")
+            found[key] = self.node(value_node, above, line)
+        return {**merged, **found}
+
+    def merged(self, given: yaml.Node, above: tuple[int, ...], line: int) -> dict[str, Node]:
+        parts = given.value if isinstance(given, yaml.SequenceNode) else [given]
+        merged: dict[str, Node] = {}
+        for part in reversed(parts):  # the first named wins
+            node = self.node(part, above, line)
+            if not isinstance(node.value, dict):
+                raise self.error(line, "only mappings can be merged with '<<'", "name one or more mappings")
+            merged |= node.value
+        return merged
+
+    def scalar(self, given: Any, line: int) -> JSON:
+        plain = given.style is None
+        self.check_tag(given, "tag:yaml.org,2002:str", line)
+        text = VARIABLE.sub(lambda match: self.variable(match, line), given.value)
+        if not plain:
+            return text
+        for pattern, convert in PLAIN:
+            if pattern.fullmatch(text):
+                return convert(text)
+        return text
+
+    def variable(self, match: re.Match[str], line: int) -> str:
+        escaped, name, default = match.groups()
+        if escaped:
+            return match.group(0)[1:]
+        value = self.environment.get(name, default)
+        if value is None:
+            advice = f"set it, or write ${{{name}:-default}}"
+            raise self.error(line, f"the environment variable {name} is not set", advice)
+        return value
+
+    def check_tag(self, given: yaml.Node, expected: str, line: int) -> None:
+        # BaseLoader resolves everything to these tags, so any other was written in the file
+        if given.tag != expected:
+            raise self.error(line, f"the tag {given.tag} is not allowed", "write plain values")
+
+    def error(self, line: int, what: str, advice: str) -> HarnessError:
+        return HarnessError(f"{shown_path(self.path)}:{line}: {what}; {advice}")
