@@ -1,0 +1,79 @@
+"""Compiled loops that turn tokens, given as spans of code points, into small numbers: hash, then look up."""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+TEXT = nb.types.Array(nb.uint32, 1, "C", readonly=True)
+_M1, _M2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)  # odd, from golden ratio and xxHash
+_LOW, _SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
+_ZERO, _ONE, _TWO = np.uint64(0), np.uint64(1), np.uint64(2)
+
+
+@nb.njit(nb.void(TEXT, nb.int32[::1], nb.int32[::1], nb.uint64[:, ::1]), nogil=True, cache=True)
+def hash_spans(
+    text: NDArray[np.uint32],  # uint32[C]
+    starts: NDArray[np.int32],  # int32[T]
+    lengths: NDArray[np.int32],  # int32[T]
+    hashes: NDArray[np.uint64],  # uint64[T, 2]: 64 and 32 bits that are independent of each other
+) -> None:
+    """96 bits a token: for ten million different words the odds of any two being mixed up are 1e-15."""
+    for i in range(len(starts)):
+        a, b = _M2, _M1
+        for j in range(starts[i], starts[i] + lengths[i]):
+            c = np.uint64(text[j])
+            a = (a ^ c) * _M1
+            a ^= a >> _SHIFT
+            b = (b + c) * _M2
+            b ^= b >> np.uint64(29)
+        hashes[i, 0] = max(a * _M2, _ONE)  # 0 marks an empty slot
+        hashes[i, 1] = (b * _M1) >> _SHIFT
+
+
+@nb.njit(
+    "int64(uint64[:, ::1], int64, uint64[:, ::1], int64, int64, int32[::1], int64[::1])",
+    nogil=True,
+    cache=True,
+)
+def intern(
+    hashes: NDArray[np.uint64],  # uint64[T, 2]
+    first: int,  # start at this token
+    table: NDArray[np.uint64],  # uint64[2^b, 2]: hash, and the rest of it above the number
+    known: int,  # how many different tokens are in the table
+    most: int,  # stop before there are more than this
+    numbers: NDArray[np.int32],  # int32[T]: out, the number of each token
+    new: NDArray[np.int64],  # int64[...]: out, for each new token the place where it was met
+) -> int:
+    """Number the tokens in the order of their first appearance; return where the table was full, or T.
+    new[0] counts the new ones, which follow it."""
+    mask = np.uint64(len(table) - 1)
+    count = 0
+    for i in range(first, len(hashes)):
+        a, b = hashes[i, 0], hashes[i, 1]
+        slot = (a >> _SHIFT) & mask
+        while table[slot, 0] != _ZERO and (table[slot, 0] != a or (table[slot, 1] >> _SHIFT) != b):
+            slot = (slot + _ONE) & mask
+        if table[slot, 0] == _ZERO:
+            if known + count >= most:
+                new[0] = count
+                return i
+            table[slot, 0], table[slot, 1] = a, (b << _SHIFT) | np.uint64(known + count)
+            count += 1
+            new[count] = i
+        numbers[i] = np.int32(table[slot, 1] & _LOW)
+    new[0] = count
+    return len(hashes)
+
+
+@nb.njit("void(uint64[:, ::1], uint64[:, ::1])", nogil=True, cache=True)
+def rehash(old: NDArray[np.uint64], table: NDArray[np.uint64]) -> None:
+    """Move every entry into a larger, empty table."""
+    mask = np.uint64(len(table) - 1)
+    for i in range(len(old)):
+        if old[i, 0] != _ZERO:
+            slot = (old[i, 0] >> _SHIFT) & mask
+            while table[slot, 0] != _ZERO:
+                slot = (slot + _ONE) & mask
+            table[slot] = old[i]

@@ -1,0 +1,72 @@
+"""What all analysers here are made of: a way to cut a text into tokens, and what becomes of each token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from harness_analysers import classes
+from harness_analysers.words import Piece, pieces
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+def lower(token: str) -> str:
+    """Lowercase one character at a time, as Lucene does: no final sigma, no dotted i of two characters."""
+    if token.isascii():
+        return token.lower()
+    return "".join([character.lower()[0] for character in token])
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words by Unicode's rules, each turned into a term by `term` (an empty term is dropped)."""
+
+    term: Callable[[str], str]
+    bigrams: bool = False  # East Asian characters become overlapping pairs
+    fold: dict[int, int] | None = None  # characters replaced before anything else
+    letters: classes.Letters = field(default_factory=classes.Letters, repr=False, compare=False)
+
+    def __call__(self, text: str) -> list[str]:
+        text = self.prepare(text)
+        found = pieces(text, self.letters)
+        spans = pairs(found) if self.bigrams else [(piece.start, piece.end) for piece in found]
+        terms = [self.term(text[start:end]) for start, end in spans]
+        return [term for term in terms if term]
+
+    def prepare(self, text: str) -> str:
+        return text if self.fold is None or text.isascii() else text.translate(self.fold)
+
+    def spans(
+        self, text: NDArray[np.uint32], bounds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """The tokens of many prepared texts (see `harness.toolkit.analysis.Spanning`)."""
+        import numpy as np
+
+        from harness_analysers.segment import segment
+
+        room, ends = len(text), np.empty(len(bounds) - 1, np.int64)
+        starts, lengths = np.empty(room, np.int32), np.empty(room, np.int32)
+        n = segment(
+            text, bounds, classes.table(), self.bigrams, np.empty(room, np.uint8), starts, lengths, ends
+        )
+        return starts[:n], lengths[:n], ends
+
+
+def pairs(found: list[Piece]) -> list[tuple[int, int]]:
+    """Overlapping pairs of characters of each run of East Asian pieces; a lone character stays alone."""
+    spans: list[tuple[int, int]] = []
+    run: tuple[int, int] | None = None
+    for start, end, asian in [*found, Piece(-1, -1, False)]:
+        if asian and run and run[1] == start:
+            run = (run[0], end)
+            continue
+        if run:
+            spans += [(i, i + 2) for i in range(run[0], run[1] - 1)] or [run]
+        run = (start, end) if asian else None
+        if not asian and end > 0:
+            spans.append((start, end))
+    return spans

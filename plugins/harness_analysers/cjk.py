@@ -1,0 +1,26 @@
+"""Chinese, Japanese and Korean as Lucene's CJKAnalyzer: overlapping pairs of characters, and words beside them."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+from harness_analysers.base import Words, lower
+
+STOPWORDS = frozenset(
+    ["a", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of", "on", "or", "s", "such", "t", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with", "www"]
+)
+
+
+def widths() -> dict[int, int]:
+    """Full-width Latin characters become plain ones, half-width katakana full ones."""
+    fold = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+    return fold | {code: ord(unicodedata.normalize("NFKC", chr(code))[0]) for code in range(0xFF65, 0xFFA0)}
+
+
+def build(_: Any) -> Words:
+    def term(token: str) -> str:
+        word = lower(token)
+        return "" if word in STOPWORDS else word
+
+    return Words(term, bigrams=True, fold=widths())

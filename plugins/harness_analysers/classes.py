@@ -1,0 +1,126 @@
+"""The word-break class of every character, as Lucene's StandardTokenizer sees it, from Python's Unicode data."""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# One letter a class: a text turned into its letters is cut by a regular expression over them (`words`),
+# and by a compiled loop over their codes (`segment`). UAX #29 gives the classes their names.
+OTHER, LETTER, HEBREW, HANGUL, DIGIT, KATAKANA, JOINER = "-AHNDKX"  # JOINER is ExtendNumLet: the underscore
+MID_LETTER, MID_BOTH, MID_DIGIT, QUOTE, SINGLE = "lbd\"'"  # MID_BOTH: the full stop and curly apostrophes
+HAN, HIRAGANA, COMPLEX = "CGT"
+EMOJI, MODIFIER, FLAG, EXTEND, GLUE = "EMFez"  # GLUE is the zero-width joiner
+ORDER = "-AHNDKXlbd\"'CGTEMFez"
+
+_EXACT: dict[int, str] = {
+    **dict.fromkeys((0x3A, 0xB7, 0x387, 0x5F4, 0x2027, 0xFE13, 0xFE55, 0xFF1A), MID_LETTER),
+    **dict.fromkeys((0x2E, 0x2018, 0x2019, 0x2024, 0xFE52, 0xFF07, 0xFF0E), MID_BOTH),
+    **dict.fromkeys((0x2C, 0x3B, 0x37E, 0x589, 0x60C, 0x60D, 0x66C, 0x7F8, 0x2044), MID_DIGIT),
+    **dict.fromkeys((0xFE10, 0xFE14, 0xFE50, 0xFE54, 0xFF0C, 0xFF1B), MID_DIGIT),
+    **dict.fromkeys(
+        (0x3031, 0x3032, 0x3033, 0x3034, 0x3035, 0x309B, 0x309C, 0x30A0, 0x30FC, 0xFF70), KATAKANA
+    ),
+    **dict.fromkeys((0x200C, 0xFF9E, 0xFF9F), EXTEND),
+    **dict.fromkeys((0x3005, 0x3007, 0x303B), HAN),
+    0x22: QUOTE,
+    0x27: SINGLE,
+    0x66B: DIGIT,
+    0x200B: OTHER,
+    0x200D: GLUE,
+    0x202F: JOINER,
+}
+_LETTERLIKE = ((0x24B6, 0x24E9),)  # circled letters are symbols to Unicode's categories, letters to UAX #29
+_COMPLEX = (  # scripts that are written without spaces: a run of them stays one token
+    (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x1950, 0x19DF),
+    (0x1A20, 0x1AAF), (0xA9E0, 0xA9FF), (0xAA60, 0xAADF), (0x11700, 0x1173F),
+)  # fmt: skip
+_HAN = (
+    (0x2E80, 0x2FD5), (0x3021, 0x3029), (0x3038, 0x303A), (0x3400, 0x4DBF), (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF), (0x20000, 0x3FFFF),
+)  # fmt: skip
+_HANGUL = ((0x1100, 0x11FF), (0x3131, 0x318E), (0xA960, 0xA97C), (0xAC00, 0xD7FB), (0xFFA0, 0xFFDC))
+_HIRAGANA = ((0x3041, 0x3096), (0x309D, 0x309F), (0x1B001, 0x1B11E), (0x1F200, 0x1F200))
+_KATAKANA = ((0x30A1, 0x30FA), (0x30FD, 0x30FF), (0x31F0, 0x31FF), (0xFF66, 0xFF9D), (0x1B000, 0x1B000))
+_EMOJI = (
+    (0x203C, 0x203C), (0x2049, 0x2049), (0x2139, 0x2139), (0x2194, 0x2199), (0x21A9, 0x21AA), (0x231A, 0x231B),
+    (0x2328, 0x2328), (0x2388, 0x2388), (0x23CF, 0x23CF), (0x23E9, 0x23F3), (0x23F8, 0x23FA), (0x25AA, 0x25AB),
+    (0x25B6, 0x25B6), (0x25C0, 0x25C0), (0x25FB, 0x25FE), (0x2600, 0x2605), (0x2607, 0x2612), (0x2614, 0x2685),
+    (0x2690, 0x2705), (0x2708, 0x2712), (0x2714, 0x2714), (0x2716, 0x2716), (0x271D, 0x271D), (0x2721, 0x2721),
+    (0x2728, 0x2728), (0x2733, 0x2734), (0x2744, 0x2744), (0x2747, 0x2747), (0x274C, 0x274C), (0x274E, 0x274E),
+    (0x2753, 0x2755), (0x2757, 0x2757), (0x2763, 0x2767), (0x2795, 0x2797), (0x27A1, 0x27A1), (0x27B0, 0x27B0),
+    (0x27BF, 0x27BF), (0x2934, 0x2935), (0x2B05, 0x2B07), (0x2B1B, 0x2B1C), (0x2B50, 0x2B50), (0x2B55, 0x2B55),
+    (0x3297, 0x3297), (0x3299, 0x3299), (0x1F000, 0x1F1E5), (0x1F201, 0x1F3FA), (0x1F400, 0x1FFFD),
+)  # fmt: skip
+
+
+def _within(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= code <= last for first, last in ranges)
+
+
+def word_class(code: int) -> str:
+    """The class letter of one code point."""
+    if code in _EXACT:
+        return _EXACT[code]
+    category = unicodedata.category(chr(code))
+    if code < 0x80:
+        return (
+            LETTER
+            if category in ("Ll", "Lu")
+            else DIGIT
+            if category == "Nd"
+            else JOINER
+            if code == 0x5F
+            else OTHER
+        )
+    if category[0] in "LM" and _within(code, _COMPLEX):
+        return COMPLEX
+    if category[0] == "M":
+        return EXTEND
+    if category == "Cf":
+        return EXTEND
+    if category == "Pc":
+        return JOINER
+    if category == "Nd":
+        return DIGIT
+    if 0x1F1E6 <= code <= 0x1F1FF:
+        return FLAG
+    if 0x1F3FB <= code <= 0x1F3FF:
+        return MODIFIER
+    if _within(code, _HIRAGANA):
+        return HIRAGANA
+    if category[0] in "LNS" and _within(code, _KATAKANA):
+        return KATAKANA
+    if category[0] in "LNS" and _within(code, _HAN):
+        return HAN
+    if _within(code, _EMOJI):
+        return EMOJI
+    if category[0] == "L" or category == "Nl" or _within(code, _LETTERLIKE):
+        if _within(code, _HANGUL):
+            return HANGUL
+        return HEBREW if 0x5D0 <= code <= 0x5F2 or 0xFB1D <= code <= 0xFB4F else LETTER
+    return OTHER
+
+
+class Letters(dict[int, str]):
+    """For `str.translate`: each character becomes the letter of its class, worked out when first met."""
+
+    def __missing__(self, code: int) -> str:
+        letter = self[code] = word_class(code)
+        return letter
+
+
+@functools.cache
+def table() -> NDArray[np.uint8]:
+    """uint8[0x110000]: the place in ORDER of every code point's class."""
+    import numpy as np
+
+    codes = np.zeros(0x110000, np.uint8)
+    planes = (*range(0x34000), *range(0xE0000, 0xE0200))  # the rest of Unicode is unassigned or private
+    codes[list(planes)] = [ORDER.index(word_class(code)) for code in planes]
+    return codes

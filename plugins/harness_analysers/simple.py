@@ -1,0 +1,11 @@
+"""Words in lowercase and nothing else: for a language that has no stemmer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness_analysers.base import Words, lower
+
+
+def build(_: Any) -> Words:
+    return Words(lower)

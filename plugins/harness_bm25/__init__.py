@@ -1,0 +1,75 @@
+"""Retrieval by words, embedded: BM25 in five forms and query likelihood over one inverted index."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from harness.hookspecs import hookimpl
+from harness.records import Retriever, param
+from harness.types import Facts
+
+if TYPE_CHECKING:
+    from harness_bm25.retriever import Lexical
+
+
+@dataclass(frozen=True)
+class BM25:
+    """Anserini's k1 and b by default."""
+
+    k1: float = param(0.9, "how fast repeated words stop counting", minimum=0)
+    b: float = param(0.4, "how much long passages are held back", minimum=0, maximum=1)
+    form: Literal["lucene", "robertson", "atire", "bm25l", "bm25+"] = param("lucene", "which BM25")
+    delta: float | None = param(None, "the floor of bm25l (0.5) and bm25+ (1)", minimum=0)
+    lengths: Literal["exact", "lucene"] = param("exact", "passage lengths, exact or in Lucene's one byte")
+    analyser: str = param("auto", "how text becomes terms; auto goes by the dataset's language")
+    title_weight: float = param(0.0, "adds the title's words with this weight", minimum=0)
+
+
+@dataclass(frozen=True)
+class QL:
+    """Anserini's smoothing by default."""
+
+    smoothing: Literal["dirichlet", "jelinek-mercer"] = param("dirichlet", "how absent words are smoothed")
+    mu: float = param(1000.0, "the strength of Dirichlet smoothing", minimum=1e-6)
+    lam: float = param(0.1, "the collection's share in Jelinek-Mercer smoothing", minimum=1e-6, maximum=1)
+    lengths: Literal["exact", "lucene"] = param("exact", "passage lengths, exact or in Lucene's one byte")
+    analyser: str = param("auto", "how text becomes terms; auto goes by the dataset's language")
+    title_weight: float = param(0.0, "adds the title's words with this weight", minimum=0)
+
+
+def resolve(params: BM25 | QL, facts: Facts) -> BM25 | QL:
+    """`analyser: auto` becomes the analyser of the passages' language."""
+    from harness.toolkit import analysis
+
+    return dataclasses.replace(params, analyser=analysis.resolve(params.analyser, facts.language))
+
+
+def build(params: BM25 | QL) -> Lexical:
+    from harness_bm25.retriever import Lexical
+
+    return Lexical(params)
+
+
+@hookimpl
+def harness_retrievers() -> Iterable[Retriever]:
+    yield Retriever(
+        name="bm25",
+        summary="BM25 in the forms of Lucene, Robertson, ATIRE, BM25L and BM25+",
+        build=build,
+        params=BM25,
+        needs=("numba",),
+        resolve=resolve,
+        search_only=("k1", "b", "form", "delta", "lengths"),
+    )
+    yield Retriever(
+        name="ql",
+        summary="query likelihood with Dirichlet or Jelinek-Mercer smoothing",
+        build=build,
+        params=QL,
+        needs=("numba",),
+        resolve=resolve,
+        search_only=("smoothing", "mu", "lam", "lengths"),
+    )

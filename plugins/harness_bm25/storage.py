@@ -1,0 +1,121 @@
+"""The files of an index: plain arrays, mapped into memory, and one JSON file that says what they must be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import HarnessError
+
+FORMAT, VERSION = "harness-bm25", 1
+HEADER = "index.json"
+
+
+class Index(NamedTuple):
+    """An inverted index. Texts are numbered from 0; windows are ranges of at most 65,536 texts, so that a
+    posting is two bytes of text (within its window) and two bytes of *pair*: which of the window's
+    different (term frequency, length) pairs it has. A weight is then one lookup in a small table, which is
+    made for k1, b and the form when the index is opened. A *block* is one term's postings in one window."""
+
+    positions: NDArray[np.int64]  # int64[N]: text -> position in the corpus
+    lengths: NDArray[np.float32]  # float32[N]
+    window_first: NDArray[np.int64]  # int64[W + 1]: the first text of each window
+    pair_first: NDArray[np.int64]  # int64[W + 1]: the first pair of each window
+    pair_tf: NDArray[np.float32]  # float32[pairs]
+    pair_length: NDArray[np.float32]  # float32[pairs]
+    block_first: NDArray[np.int64]  # int64[V + 1]: the first block of each term
+    block_window: NDArray[np.int32]  # int32[B]
+    block_start: NDArray[np.int64]  # int64[B + 1]: the first posting of each block
+    texts: NDArray[np.uint16]  # uint16[P]: text, counted from the window's first
+    pairs: NDArray[np.uint16]  # uint16[P]: pair, counted from the window's first
+    occurrences: NDArray[np.float64]  # float64[V]: how often each term occurs
+    term_bytes: NDArray[np.uint8]  # uint8[...]: all terms in UTF-8
+    term_ends: NDArray[np.int64]  # int64[V + 1]
+    term_hash: NDArray[np.uint64]  # uint64[V]: ascending
+    term_number: NDArray[np.int32]  # int32[V]: the term of each hash
+
+
+def create(folder: Path, name: str, dtype: object, length: int) -> NDArray[np.generic]:
+    """An empty array file to fill through memory."""
+    if length == 0:  # an empty file cannot be mapped
+        np.save(folder / f"{name}.npy", np.empty(0, dtype))
+        return np.empty(0, dtype)
+    return np.lib.format.open_memmap(folder / f"{name}.npy", mode="w+", dtype=dtype, shape=(length,))
+
+
+def write(folder: Path, arrays: dict[str, NDArray[np.generic]]) -> None:
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array)
+
+
+def finish(folder: Path) -> None:
+    """Write the header, last: an index without one is not whole."""
+    sizes = {name: (folder / f"{name}.npy").stat().st_size for name in Index._fields}
+    (folder / HEADER).write_text(json.dumps({"format": FORMAT, "version": VERSION, "bytes": sizes}, indent=1))
+
+
+def read(folder: Path) -> Index:
+    """The index in a folder; a HarnessError says what is wrong with it."""
+    header = _header(folder)
+    arrays = {}
+    for name, size in header["bytes"].items():
+        path = folder / f"{name}.npy"
+        found = path.stat().st_size if path.exists() else None
+        if found != size:
+            what = "is missing" if found is None else f"has {found} bytes where {size} were written"
+            raise HarnessError(f"{path}: the index is damaged, this file {what}; build it again")
+        try:
+            empty = size <= 128
+            arrays[name] = np.load(path, mmap_mode=None if empty else "r", allow_pickle=False)
+        except ValueError as error:
+            raise HarnessError(f"{path}: the index is damaged ({error}); build it again") from error
+    index = Index(**arrays)
+    _check(index, folder)
+    return index
+
+
+def _header(folder: Path) -> dict[str, dict[str, int]]:
+    path = folder / HEADER
+    if not path.exists():
+        raise HarnessError(f"{folder}: there is no finished index here ({HEADER} is missing); build it")
+    try:
+        header = json.loads(path.read_text())
+        same = header["format"] == FORMAT and set(header["bytes"]) == set(Index._fields)
+    except (ValueError, KeyError, TypeError):
+        same = False
+    if not same:
+        raise HarnessError(f"{path}: this is no index of {FORMAT}; name another folder")
+    if header["version"] != VERSION:
+        raise HarnessError(
+            f"{path}: the index has format version {header['version']}, this is version {VERSION}; build it again"
+        )
+    return header
+
+
+_TYPES = {name: np.dtype(kind) for name, kind in {
+    "positions": "i8", "lengths": "f4", "window_first": "i8", "pair_first": "i8", "pair_tf": "f4",
+    "pair_length": "f4", "block_first": "i8", "block_window": "i4", "block_start": "i8", "texts": "u2",
+    "pairs": "u2", "occurrences": "f8", "term_bytes": "u1", "term_ends": "i8", "term_hash": "u8", "term_number": "i4",
+}.items()}  # fmt: skip
+
+
+def _check(index: Index, folder: Path) -> None:
+    """Types, and the sizes that must agree with one another: what the compiled loops rely on."""
+    terms, blocks = len(index.occurrences), len(index.block_window)
+    right = all(array.dtype == _TYPES[name] and array.ndim == 1 for name, array in index._asdict().items())
+    right = right and len(index.positions) == len(index.lengths) == int(index.window_first[-1])
+    right = right and len(index.window_first) == len(index.pair_first)
+    right = right and len(index.pair_tf) == len(index.pair_length) == int(index.pair_first[-1])
+    right = right and len(index.block_first) == terms + 1 and int(index.block_first[-1]) == blocks
+    right = right and len(index.block_start) == blocks + 1 and int(index.block_start[-1]) == len(index.texts)
+    right = right and len(index.texts) == len(index.pairs)
+    right = right and len(index.term_ends) == terms + 1 and int(index.term_ends[-1]) == len(index.term_bytes)
+    right = right and len(index.term_hash) == len(index.term_number) == terms
+    if not right:
+        raise HarnessError(
+            f"{folder}: the index is damaged, its files do not fit one another; build it again"
+        )

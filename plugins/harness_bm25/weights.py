@@ -1,0 +1,125 @@
+"""What a term in a passage is worth: each form's formula as a weight of the term and a table over pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness_bm25 import BM25, QL
+from harness_bm25.storage import Index
+
+PRODUCT, DIRICHLET, MERCER = 0, 1, 2  # how a term's weight and slope meet the table; see `kernels.gain`
+
+
+class Table(NamedTuple):
+    """The part of a formula that is the same for all terms, by pair of (term frequency, length)."""
+
+    kind: int
+    value: NDArray[np.float32]  # float32[pairs]
+    tf: NDArray[np.float32]  # float32[pairs]
+
+
+class Terms(NamedTuple):
+    """The part of a formula that depends on the term."""
+
+    weight: NDArray[np.float32]  # float32[n]
+    slope: NDArray[np.float32]  # float32[n]: how a frequency counts in query likelihood
+
+
+def table(index: Index, params: BM25 | QL) -> Table:
+    """The table of the index's pairs for these parameters."""
+    tf = index.pair_tf.astype(np.float64)
+    exact = params.lengths == "exact"
+    length = np.maximum(index.pair_length if exact else lucene_length(index.pair_length), 1e-9).astype(
+        np.float64
+    )
+    if isinstance(params, QL):
+        if params.smoothing == "dirichlet":  # Zhai and Lafferty 2001, as Lucene's LMDirichletSimilarity
+            return _table(DIRICHLET, np.log(params.mu / (length + params.mu)), index)
+        return _table(MERCER, (1 - params.lam) * tf / (params.lam * length), index)
+    average = float(index.lengths.sum(dtype=np.float64)) / max(filled(index), 1)
+    return _table(
+        PRODUCT, saturation(tf, 1 - params.b + params.b * length / max(average, 1e-9), params), index
+    )
+
+
+def _table(kind: int, value: NDArray[np.float64], index: Index) -> Table:
+    return Table(kind, value.astype(np.float32), np.asarray(index.pair_tf))
+
+
+def saturation(tf: NDArray[np.float64], norm: NDArray[np.float64], params: BM25) -> NDArray[np.float64]:
+    """BM25 without the idf; `norm` is 1 - b + b * length / average. The forms are those of Kamphuis et al.,
+    "Which BM25 do you mean?", ECIR 2020, table 1; a term that is absent adds nothing in any of them."""
+    k1, delta = params.k1, params.delta
+    if params.form in ("lucene", "robertson"):
+        return tf / (tf + k1 * norm)
+    if params.form == "atire":
+        return (k1 + 1) * tf / (tf + k1 * norm)
+    if params.form == "bm25l":  # Lv and Zhai, SIGIR 2011
+        shifted = tf / np.maximum(norm, 1e-9) + (0.5 if delta is None else delta)
+        return (k1 + 1) * shifted / (k1 + shifted)
+    return (k1 + 1) * tf / (tf + k1 * norm) + (1.0 if delta is None else delta)  # Lv and Zhai, CIKM 2011
+
+
+def idf(found: NDArray[np.float64], texts: int, form: str) -> NDArray[np.float64]:
+    """How rare a term is that `found` of so many texts have."""
+    if form == "lucene":
+        return np.log1p((texts - found + 0.5) / (found + 0.5))
+    if form == "robertson":  # below 0 for a term in more than half of all texts, where it is left at nothing
+        return np.maximum(np.log((texts - found + 0.5) / (found + 0.5)), FLOOR)
+    if form == "atire":
+        return np.maximum(np.log(texts / found), FLOOR)
+    if form == "bm25l":
+        return np.log((texts + 1) / (found + 0.5))
+    return np.log((texts + 1) / found)
+
+
+FLOOR = 1e-9  # a text that has a term is found, if only last, where the formula gives the term no weight
+
+
+def terms(index: Index, params: BM25 | QL, numbers: NDArray[np.int64], counts: NDArray[np.float64]) -> Terms:
+    """For the terms of these numbers, each `counts` times in its query."""
+    if isinstance(params, QL):
+        share = (index.occurrences[numbers] + 1) / (float(index.occurrences.sum()) + 1)
+        slope = 1 / (params.mu * share) if params.smoothing == "dirichlet" else 1 / share
+        return Terms(counts.astype(np.float32), slope.astype(np.float32))
+    found = texts_with(index, numbers).astype(np.float64)
+    weight = counts * idf(found, filled(index), params.form)
+    return Terms(weight.astype(np.float32), np.zeros(len(numbers), np.float32))
+
+
+def texts_with(index: Index, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """In how many texts each term is."""
+    starts = index.block_start[index.block_first[numbers]], index.block_start[index.block_first[numbers + 1]]
+    return starts[1] - starts[0]
+
+
+def filled(index: Index) -> int:
+    """How many texts have a term at all: the size of the collection, as Lucene counts it."""
+    return int(np.count_nonzero(index.lengths))
+
+
+def bound(table: Table) -> Callable[[Terms], NDArray[np.float32]]:
+    """A function for the most that each of some terms can add to a score."""
+    value = table.value.max(initial=0) if table.kind == PRODUCT else table.value.max(initial=-np.inf)
+    tf = table.tf.max(initial=0)
+
+    def most(terms: Terms) -> NDArray[np.float32]:
+        if table.kind == PRODUCT:
+            return terms.weight * value
+        if table.kind == DIRICHLET:
+            return terms.weight * np.maximum(np.log1p(terms.slope * tf) + value, FLOOR).astype(np.float32)
+        return terms.weight * np.log1p(terms.slope * value)
+
+    return most
+
+
+def lucene_length(length: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What Lucene remembers of a length in one byte: exact up to 39, then four significant bits."""
+    whole = length.astype(np.int64)
+    rest = np.maximum(whole - 24, 0)
+    shift = np.maximum(np.floor(np.log2(np.maximum(rest, 1))).astype(np.int64) - 3, 0)
+    return np.where(whole < 24, whole, 24 + ((rest >> shift) << shift)).astype(np.float32)
