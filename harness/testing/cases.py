@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness import catalogue, records
+from harness import catalogue, params, records
+from harness.errors import HarnessError
 from harness.testing import analyser, child, combiner, context, dataset, record, reranker, retriever
 from harness.testing.subject import Broken, Subject, find
 from harness.types import JSON
@@ -58,6 +59,8 @@ def cases(
     Two scores that should be equal may differ by `tolerance`, relative to the larger one and to 1. A
     record that is not installed is spared the cases that need a second process to find it.
     """
+    if kind not in OF_KIND:
+        raise HarnessError(params.unknown("kind", kind, OF_KIND))
     checks = (*record.CHECKS, *OF_KIND[kind])
     if isinstance(method, str):
         checks = (*checks, *record.CHECKS_IN_A_CHILD, *child.CHECKS.get(kind, ()))

@@ -133,6 +133,8 @@ def takes_single_hits(subject: Subject, _: Path) -> None:
         single = [Hits(hits.passages[:, :1], hits.scores[:, :1], hits.unit) for hits in inputs]
         with able(f"combine {name} of one hit a query"):
             combined(build(subject), single)
+        with able("combine inputs that agree on a single hit"):
+            combined(build(subject), single[:1] * len(single))
 
 
 CHECKS = (

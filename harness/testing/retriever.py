@@ -157,7 +157,8 @@ def finishes_an_index_that_was_interrupted(subject: Subject, folder: Path) -> No
     resumed.mkdir()
     for after in (0, 1, 2):
         try:
-            index(subject, dying.dying(corpus_of(subject), after), resumed)
+            with able("index again where an index was interrupted"):
+                index(subject, dying.dying(corpus_of(subject), after), resumed)
         except dying.Stopped:
             continue
         require(False, "it indexes without reading the texts, or goes on after an interrupt")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from harness import catalogue, params, records
 from harness.catalogue import Plugin
-from harness.errors import HarnessError
+from harness.errors import Problems
 from harness.types import JSON, Facts, Unit
 
 
@@ -28,15 +28,15 @@ class Subject(NamedTuple):
 
 def find(kind: str, method: str | records.Record, given: Mapping[str, JSON], tolerance: float) -> Subject:
     """The method of that name among the installed ones, or the record itself, with its parameters."""
-    if f"{kind}s" not in catalogue.KINDS:
-        raise HarnessError(params.unknown("kind", kind, [known[:-1] for known in catalogue.KINDS]))
     if isinstance(method, str):
         record, plugin = catalogue.load().find(f"{kind}s", method)
     else:
         record, plugin = method, None
     value, problems = params.convert(record.params, given, Path())
     if problems:
-        raise HarnessError("; ".join(f"{method}: {problem.path} {problem.text}" for problem in problems))
+        raise Problems(
+            f"{'.'.join(map(str, (record.name, *problem.path)))}: {problem.text}" for problem in problems
+        )
     return Subject(kind, record, value, given, plugin, tolerance)
 
 
