@@ -1,0 +1,51 @@
+"""The dataset `tour`: documents, queries and judgements that this project generates from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from harness.contracts import Source
+from harness.hookspecs import hookimpl
+from harness.records import Dataset, param
+
+QUERIES_A_DOCUMENT = 5  # one of each slice, in each split
+LARGEST = 300_000  # up to here no two documents share a title, a person, a firm, a society or an object
+
+
+@dataclass(frozen=True)
+class TourParams:
+    language: Literal["en", "zh"] = param("en", "the language of the passages and of the queries")
+    documents: int = param(80, "how many documents, about 16 passages each", minimum=1, maximum=LARGEST)
+    seed: int = param(7, "another seed gives another collection of the same kind")
+    split: Literal["test", "dev"] = param("test", "the two splits ask other questions about the same corpus")
+    queries: int | None = param(None, "how many; null: two a document, at most 1000", minimum=1)
+
+    def __post_init__(self) -> None:
+        if self.queries is not None and self.queries > QUERIES_A_DOCUMENT * self.full_documents:
+            raise ValueError(
+                f"queries: {self.documents} documents give at most {QUERIES_A_DOCUMENT * self.full_documents} "
+                f"queries a split, not {self.queries}; ask for fewer, or for more documents"
+            )
+
+    @property
+    def full_documents(self) -> int:
+        """Every tenth document is a stub that no query asks about."""
+        return self.documents - self.documents // 10
+
+
+def build(params: Any) -> Source:
+    from harness_tour.source import Tour
+
+    return Tour(params)
+
+
+@hookimpl
+def harness_datasets() -> Iterable[Dataset]:
+    yield Dataset(
+        name="tour",
+        summary="generated articles whose hard queries need the document around a passage (English, Chinese)",
+        build=build,
+        params=TourParams,
+    )

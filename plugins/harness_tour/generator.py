@@ -1,0 +1,181 @@
+"""Writes document number i of a collection, from nothing but the seed and i.
+
+Every full document has, besides passages on its subject, a person, a firm, a society (with a full
+name and a short one), an object that the subject owns, and the ship that brought this object. The
+construction guarantees, for the passage that answers a question of each slice:
+
+- self-contained: it names the title and states the fact.
+- main-topic: it has no word of the title and never refers to the subject; the documents of the same
+  kind have the same passage with other facts.
+- coreference: it calls the person by a pronoun or the firm by a noun phrase only. The name stands in an
+  earlier passage and not in the title; a document has one person and one firm, so the nearest
+  antecedent of the right kind is the right one.
+- multi-hop: it names the ship, the question names the object, and only another passage connects the two.
+- acronym: it has one form of the society's name and the question the other; another passage, the
+  second one of the document, gives both.
+
+The name in the question stands in several passages that do not answer, so knowing the right
+document is not enough to find the passage.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from harness_tour import names_en, names_zh
+from harness_tour.templates import Draw, Lines, Section, Subject, Templates, drawn, read
+
+SLICES = ("self-contained", "coreference", "main-topic", "multi-hop", "acronym")
+STUBS = 10  # one document in so many is a stub: no queries, few passages
+_PAIRINGS = (
+    ("person_firm", "artefact_body"),
+    ("person_artefact", "firm_body"),
+    ("person_body", "firm_artefact"),
+)
+
+
+class Namer(Protocol):
+    """What the module of names of a language offers."""
+
+    def place(self, draw: Draw) -> str: ...
+
+    def names(self, index: int, nouns: tuple[str, ...], seed: int, draw: Draw) -> Mapping[str, str]: ...
+
+
+_NAMES: Mapping[str, Namer] = {"en": names_en, "zh": names_zh}
+
+
+class Recipe(NamedTuple):
+    """What a collection is made from, but for its size."""
+
+    language: str
+    seed: int
+
+
+class Paragraph(NamedTuple):
+    """A passage and why it is there: the slice and the section whose questions it answers, if any."""
+
+    text: str
+    slice: str = ""
+    section: Section | None = None
+    companion: bool = False  # goes on about the section of the one before it, without the answer
+
+
+class Article(NamedTuple):
+    index: int
+    subject: Subject
+    title: str
+    paragraphs: tuple[Paragraph, ...]
+    facts: Mapping[str, Any]  # what the sentences were filled with
+    turn: int  # 0 or 1: which of two questions of a slice the split `test` asks
+
+
+def article(recipe: Recipe, index: int) -> Article:
+    draw = random.Random(f"tour/{recipe.seed}/{index}").random
+    templates = read(recipe.language)
+    subject = subject_of(templates, index)
+    names = _NAMES[recipe.language]
+    facts: dict[str, Any] = dict(names.names(index, subject.artefacts, recipe.seed, draw))
+    facts["title"] = _pick(subject.titles, draw).format_map(facts)
+    facts["body"], facts["other"] = ("full", "short") if draw() < 0.5 else ("short", "full")
+    facts["body"], facts["other"] = facts[facts["body"]], facts[facts["other"]]
+    drawn(templates.facts, facts, draw, names.place)
+    drawn(subject.facts, facts, draw, names.place)
+    pen = _Pen(facts, draw, names, templates)
+    write = _stub if is_stub(index) else _full
+    paragraphs = tuple(write(pen, subject))
+    return Article(index, subject, facts["title"], paragraphs, facts, int(draw() * 2))
+
+
+def is_stub(index: int) -> bool:
+    return index % STUBS == STUBS - 1
+
+
+def subject_of(templates: Templates, index: int) -> Subject:
+    """Each of five neighbours has another subject, and stubs are of all subjects."""
+    return templates.subjects[(index + index // 5) % len(templates.subjects)]
+
+
+class _Pen(NamedTuple):
+    facts: dict[str, Any]
+    draw: Draw
+    names: Namer
+    templates: Templates
+
+
+def _stub(pen: _Pen, subject: Subject) -> list[Paragraph]:
+    return [
+        Paragraph(_text(pen, subject.intro)),
+        Paragraph(_text(pen, subject.open[0].sentences), SLICES[0], subject.open[0]),
+        Paragraph(_text(pen, pen.templates.themes[0])),
+        *_answer(pen, "main-topic", subject.topic[int(pen.draw() * len(subject.topic))]),
+    ]
+
+
+def _full(pen: _Pen, subject: Subject) -> list[Paragraph]:
+    """The introduction and the definition first, since they introduce all names; then a shuffle."""
+    templates, draw = pen.templates, pen.draw
+    pairs = _pair_sentences(pen, 4)
+    blocks = [[Paragraph(_text(pen, (*theme, *pairs.pop())))] for theme in _some(templates.themes, 4, draw)]
+    # an open section ends on one sentence about two of the names
+    last = _pair_sentences(pen, 1)[0]
+    for section, lines in zip(_some(subject.open, 2, draw), last, strict=True):
+        text = _text(pen, (*section.sentences, lines))
+        blocks.append([Paragraph(text, "self-contained", section)])
+    blocks += [_answer(pen, "main-topic", section) for section in _some(subject.topic, 2, draw)]
+    blocks += [_answer(pen, "coreference", section) for section in _some(templates.person, 1, draw)]
+    blocks += [_answer(pen, "coreference", section) for section in _some(templates.firm, 1, draw)]
+    blocks += [_answer(pen, "multi-hop", section) for section in _some(templates.hop, 2, draw)]
+    blocks += [_answer(pen, "acronym", section) for section in _some(templates.acronym, 2, draw)]
+    first = [Paragraph(_text(pen, subject.intro)), Paragraph(_text(pen, templates.definition))]
+    return first + [paragraph for block in _some(tuple(blocks), len(blocks), draw) for paragraph in block]
+
+
+def _answer(pen: _Pen, slice: str, section: Section) -> list[Paragraph]:
+    answer = Paragraph(_text(pen, section.sentences), slice, section)
+    if not section.more or pen.draw() < 0.5:
+        return [answer]
+    return [answer, Paragraph(_text(pen, section.more), slice, section, companion=True)]
+
+
+def _pair_sentences(pen: _Pen, count: int) -> list[tuple[Lines, Lines]]:
+    """`count` pairs of sentences; each pair names all four names once, and no sentence comes twice."""
+    pairs = pen.templates.pairs
+    start = int(pen.draw() * 60)
+    chosen = []
+    for number in range(start, start + count):
+        one, two = _PAIRINGS[number % 3]
+        turn = number // 3
+        chosen.append(((pairs[one][turn % len(pairs[one])],), (pairs[two][(turn + 1) % len(pairs[two])],)))
+    return chosen
+
+
+def _text(pen: _Pen, slots: tuple[Lines, ...]) -> str:
+    return pen.templates.joiner.join([_sentence(pen, lines) for lines in slots])
+
+
+def _sentence(pen: _Pen, lines: Lines) -> str:
+    facts, draw = pen.facts, pen.draw
+    template = lines[int(draw() * len(lines))]
+    if "{e}" in template:  # while the person was at work and the firm solvent
+        facts["e"] = facts["opened"] + 2 + int(draw() * 12)
+    if "{y}" in template:
+        facts["y"] = facts["opened"] + 15 + int(draw() * 70)
+    if "{n}" in template:
+        facts["n"] = 4 + int(draw() * 86)
+    if "{spot}" in template:
+        facts["spot"] = pen.names.place(draw)
+    text = template.format_map(facts)
+    return text[0].upper() + text[1:]
+
+
+def _some(items: tuple[Any, ...], count: int, draw: Draw) -> list[Any]:
+    """`count` of the items in random order."""
+    rest = list(items)
+    return [rest.pop(int(draw() * len(rest))) for _ in range(count)]
+
+
+def _pick(lines: Lines, draw: Draw) -> str:
+    return lines[int(draw() * len(lines))]

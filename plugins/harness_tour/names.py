@@ -1,0 +1,30 @@
+"""Numbers that pick names: every document gets names of its own, in an order that looks random."""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+
+
+def nth(index: int, size: int, seed: int, space: str) -> int:
+    """A number below `size` that no other index below `size` gets (a full-period stride)."""
+    return (index * _stride(size) + _start(size, seed, space)) % size
+
+
+@functools.cache
+def _stride(size: int) -> int:
+    stride = max(1, int(size * 0.618))  # far apart for neighbours
+    while math.gcd(stride, size) != 1:
+        stride += 1
+    return stride
+
+
+@functools.cache
+def _start(size: int, seed: int, space: str) -> int:
+    return int(random.Random(f"tour/{seed}/{space}").random() * size)
+
+
+def joined(heads: tuple[str, ...], tails: tuple[str, ...]) -> tuple[str, ...]:
+    """Every head with every tail, heads varying fastest."""
+    return tuple(head + tail for tail in tails for head in heads)
