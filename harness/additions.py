@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,10 @@ import pyarrow as pa
 from harness.contracts import Augmenter
 from harness.corpus import Corpus
 from harness.errors import ContractError
-from harness.types import JSON, Addition, Document, Edit, Ints
+from harness.types import JSON, Addition, Document, Edit
+
+if TYPE_CHECKING:
+    from harness.types import Ints
 
 DOCUMENTS = 2048  # a shard's; what a killed run repeats at most
 EDITS = pa.list_(pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("text", pa.string())])))

@@ -67,7 +67,7 @@ def plain(value: Any) -> JSON:
 
 def is_list(hint: Any) -> bool:
     """Whether a list is a value of this type, so that a grid must not fan it out."""
-    if _is_union(hint):
+    if is_union(hint):
         return any(is_list(item) for item in typing.get_args(hint))
     return typing.get_origin(hint) in (tuple, list, Sequence)
 
@@ -91,7 +91,7 @@ def describe(hint: Any) -> str:
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Literal:
         return "one of " + ", ".join(repr(arg) for arg in args)
-    if _is_union(hint):
+    if is_union(hint):
         return " or ".join(describe(arg) for arg in args)
     if origin in (tuple, list, Sequence):
         return f"a list, each item {describe(args[0])}" if args else "a list"
@@ -108,7 +108,7 @@ def shown(value: JSON) -> str:
 def _value(given: JSON, hint: Any, base: Path, path: tuple[str | int, ...]) -> tuple[Any, list[Problem]]:
     wrong = [Problem(path, f"expected {describe(hint)}, got {shown(given)}")]
     origin, args = typing.get_origin(hint), typing.get_args(hint)
-    if _is_union(hint):
+    if is_union(hint):
         return _first(given, args, base, path, wrong)
     if origin is typing.Literal:
         same = [arg for arg in args if arg == given and type(arg) is type(given)]
@@ -182,5 +182,6 @@ def _range(field: dataclasses.Field[Any], value: Any, path: tuple[str | int, ...
     return []
 
 
-def _is_union(hint: Any) -> bool:
+def is_union(hint: Any) -> bool:
+    """Whether a type is `A | B`."""
     return typing.get_origin(hint) in (typing.Union, types.UnionType)

@@ -183,7 +183,7 @@ class _Planner:
             "language": collection.card.language,
         }
         work = {"method": _work(chosen, values), "language": collection.card.language}
-        label = f"augment · {collection.spec.name} · {chosen.name}"
+        label = f"augment · {collection.spec.name} · {_named(chosen.name, chosen.given)}"
         return self.add("augment", label, described, work, (collection.parts["corpus"],), needs)
 
     def search(self, collection: Collection, system: System, context: tuple[str, ...]) -> Output:
@@ -292,13 +292,23 @@ class _Planner:
         }
 
     def variant(self, chosen: Chosen, context: tuple[str, ...], unit: Unit) -> str:
+        """What an index is of, for people: the method with what the suite set, the unit, the context."""
         stages = [self.steps[step].label.rpartition(" · ")[2] for step in context]
+        kept = {
+            name: value for name, value in chosen.given.items() if name not in chosen.entry.record.search_only
+        }
         words = [
-            chosen.name,
+            _named(chosen.name, kept),
             *(["documents"] if unit == "document" else []),
-            *(f"+{stage}" for stage in stages),
+            *(f"+{x}" for x in stages),
         ]
         return " ".join(words)
+
+
+def _named(name: str, given: dict[str, JSON]) -> str:
+    """`bm25 (k1=0.9)`: a method with the parameters that a suite gives it."""
+    pairs = [f"{key}={params.shown(value)}" for key, value in given.items()]
+    return f"{name} ({', '.join(pairs)})" if pairs else name
 
 
 def _work(chosen: Chosen, values: Any) -> JSON:

@@ -1,4 +1,4 @@
-"""Leaderboards for people: tables as text, Markdown, CSV or JSON, and the README of a leaderboard's folder."""
+"""Leaderboards for people: as text, Markdown, CSV or JSON, and the README of a leaderboard's folder."""
 
 from __future__ import annotations
 
@@ -75,11 +75,12 @@ def markdown(table: Table) -> str:
 
 
 def failures(board: Leaderboard) -> list[str]:
-    return [
-        f"failed: {row['dataset']} / {row['system']}: {row['error']}"
-        for row in board.rows
-        if row["status"] == "failed"
-    ]
+    """Every reason once, with the rows that it failed."""
+    rows: dict[str, list[str]] = {}
+    for row in board.rows:
+        if row["status"] == "failed":
+            rows.setdefault(row["error"], []).append(f"{row['dataset']} / {row['system']}")
+    return [f"failed: {', '.join(names)}: {reason}" for reason, names in rows.items()]
 
 
 def readme(board: Leaderboard, suite: str) -> str:
@@ -103,12 +104,13 @@ def readme(board: Leaderboard, suite: str) -> str:
         f"harness run {suite}",
         "```",
         "",
-        "Means with 95 % bootstrap intervals over the scored queries, in brackets; a star marks the best of a",
-        "column. `cost` is the time of a system's own steps when they were first executed, shared steps counted",
-        f"in every system that uses them ({total:.1f} s in all), on {environment['cpu']}, {environment['cores']} cores.",
+        "Means with 95 % bootstrap intervals over the scored queries, in brackets; a star marks the best of",
+        "a column. `cost` is the time of a system's own steps when they were first executed; a shared step",
+        f"counts in every system that uses it. All rows together: {total:.1f} s on {environment['cpu']},",
+        f"{environment['cores']} cores.",
         "",
-        "Every row of `leaderboard.json` cites its run in `runs/`, its values for each query in `per-query/`, and",
-        "the steps it was made by.",
+        "Every row of `leaderboard.json` cites its run in `runs/`, its values for each query in",
+        "`per-query/`, and the steps it was made by.",
         "",
     ]
     return "\n".join(parts)
@@ -168,8 +170,8 @@ def _seconds(row: JSON) -> str:
 
 
 def _escaped(text: str) -> str:
-    for character in "\\|`*_<>[]":
-        text = text.replace(character, f"\\{character}") if character in "\\|`<>" else text
+    for character in "\\|`<>":
+        text = text.replace(character, f"\\{character}")
     return " ".join(text.split())
 
 

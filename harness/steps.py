@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,10 @@ from harness.corpus import Corpus
 from harness.errors import ContractError
 from harness.store import Artifact, Store
 from harness.texts import View
-from harness.types import JSON, Floats, Hits, Ints, Unit
+from harness.types import JSON, Hits, Unit
+
+if TYPE_CHECKING:
+    from harness.types import Floats, Ints
 
 QUERIES = 1024  # searched in one call
 PAIRS = 65536  # scored by a re-ranker in one call, about

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.additions import Additions
 from harness.corpus import Corpus
-from harness.types import Addition, Batch, Edit, Ints, Unit
+from harness.types import Addition, Batch, Edit, Unit
+
+if TYPE_CHECKING:
+    from harness.types import Ints
 
 
 class View:
@@ -51,7 +55,7 @@ class View:
             return texts
         documents = self.corpus.document_of[positions]
         ranks = positions - self.corpus.first[documents]
-        found = [stage.take(documents) for stage in self.stages]
+        found = [stage.take(documents.astype(np.int64)) for stage in self.stages]
         return [
             compose(text, [additions[i] for additions in found], int(ranks[i]))
             for i, text in enumerate(texts)
@@ -61,7 +65,7 @@ class View:
         """The prefixes that are the document's, once each, then its passages, joined by newlines."""
         first, end = int(self.corpus.first[document]), int(self.corpus.first[document + 1])
         texts = self.corpus.texts(np.arange(first, end))
-        additions = [stage.take(np.array([document]))[0] for stage in self.stages]
+        additions = [stage.take(np.array([document], np.int64))[0] for stage in self.stages]
         inner = [addition._replace(prefix="") for addition in additions]
         parts = [addition.prefix for addition in additions]
         parts += [compose(text, inner, rank) for rank, text in enumerate(texts)]

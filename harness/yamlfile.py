@@ -163,10 +163,10 @@ class _Reader:
         return text
 
     def variable(self, match: re.Match[str], line: int) -> str:
-        escaped, name, default = match.groups()
-        if escaped:
-            return match.group(0)[1:]
-        value = self.environment.get(name, default)
+        name, default = match[2], match[3]
+        if match[1]:
+            return match[0][1:]
+        value: str | None = self.environment.get(name, default)
         if value is None:
             advice = f"set it, or write ${{{name}:-default}}"
             raise self.error(line, f"the environment variable {name} is not set", advice)

@@ -27,8 +27,6 @@ def run(options: argparse.Namespace) -> int:
     finally:
         reporter.close()
     print(report.render(outcome.leaderboard, "table"))
-    for failure in outcome.failures:
-        print(failure.reason, file=sys.stderr)
     print(f"leaderboard: {shown_path(outcome.path.absolute())}")
     return outcome.exit_code
 

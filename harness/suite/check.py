@@ -41,7 +41,7 @@ class Checker(Forms):
             self.say(root, "", both or "say what to measure: 'measures: [nDCG@10, R@100]', or a 'protocol'")
         if protocol is not None:
             self.find(values["protocol"], "protocol", "protocols", protocol)
-        self.check_references(systems)
+        self.check_references(systems, set(values["systems"].value) if systems else set())
         if self.problems:
             raise Problems(sorted(set(self.problems), key=_by_place))
         scoring = values.get("measures") or values["protocol"]
@@ -119,12 +119,13 @@ class Checker(Forms):
                 values["context"], f"{where}.context", "is read by a retriever or re-ranker; there is none"
             )
 
-    def check_references(self, systems: tuple[System, ...]) -> None:
+    def check_references(self, systems: tuple[System, ...], written: set[str]) -> None:
+        """`written` are the names in the file: what is wrong with one of them is told where it stands."""
         known = {system.name: system for system in systems}
         for system in systems:
             for name in system.of:
-                if name not in known:
-                    text = params.unknown("system", name, known)
+                if name not in known and name not in written:
+                    text = params.unknown("system", name, {*known, *written})
                     self.problems.append(f"{system.place}: systems.{system.base}.of: {text}")
             combiner = system.combine
             if combiner is not None:
