@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,17 +16,30 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROWS = 4096  # of every record batch but the last
+PART = 32  # record batches a file: several files are checksummed on several cores
 
 
 class Writer:
-    """Writes batches of any size as blocks of ROWS rows: the bytes depend on the rows alone."""
+    """Writes batches of any size as blocks of ROWS rows into the files `name-00000.arrow` and so on; what
+    a run that was killed left of them is deleted. The bytes depend on the rows alone."""
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
-        self._schema = schema
-        self._file = pa.OSFile(str(path), "wb")
-        self._stream = pa.ipc.new_file(self._file, schema)
+    def __init__(self, folder: Path, name: str, schema: pa.Schema) -> None:
+        for path in folder.glob(f"{name}-*.arrow"):
+            path.unlink()
+        self._folder, self._name, self._schema = folder, name, schema
         self._pending: list[pa.RecordBatch] = []  # fewer than ROWS rows in all
-        self._rows = 0
+        self._rows = 0  # in them
+        self._parts = self._blocks = 0  # files so far, and record batches in the last
+        self._open_part()
+
+    def _open_part(self) -> None:
+        self._file = pa.OSFile(str(_part(self._folder, self._name, self._parts)), "wb")
+        self._stream = pa.ipc.new_file(self._file, self._schema)
+        self._parts, self._blocks = self._parts + 1, 0
+
+    def _close_part(self) -> None:
+        self._stream.close()
+        self._file.close()
 
     def write(self, batch: pa.RecordBatch) -> None:
         start = 0
@@ -38,24 +51,31 @@ class Writer:
                 return
             self._flush()
         whole = start + (batch.num_rows - start) // ROWS * ROWS
-        for block in range(start, whole, ROWS):
-            self._stream.write_batch(batch.slice(block, ROWS))
+        while start < whole:
+            start += self._write_blocks(batch.slice(start, whole - start))
         if whole < batch.num_rows:
             self._pending = [batch.slice(whole)]
             self._rows = batch.num_rows - whole
 
+    def _write_blocks(self, batch: pa.RecordBatch) -> int:
+        """Write what fits into the last file; how many rows that is."""
+        if self._blocks == PART:
+            self._close_part()
+            self._open_part()
+        rows: int = min(batch.num_rows, (PART - self._blocks) * ROWS)
+        self._stream.write_table(pa.Table.from_batches([batch.slice(0, rows)]), max_chunksize=ROWS)
+        self._blocks += -(-rows // ROWS)
+        return rows
+
     def _flush(self) -> None:
-        columns = [
-            pa.concat_arrays([batch.column(i) for batch in self._pending]) for i in range(len(self._schema))
-        ]
-        self._stream.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        block = pa.Table.from_batches(self._pending).combine_chunks().to_batches()[0]
         self._pending, self._rows = [], 0
+        self._write_blocks(block)
 
     def close(self) -> None:
         if self._rows:
             self._flush()
-        self._stream.close()
-        self._file.close()
+        self._close_part()
 
     def __enter__(self) -> Writer:
         return self
@@ -70,26 +90,37 @@ class Writer:
 
 
 class Blocks:
-    """A memory-mapped file that Writer wrote. Its blocks are opened as they are asked for."""
+    """The memory-mapped files that Writer wrote. Files and blocks are opened as they are asked for."""
 
-    def __init__(self, path: Path) -> None:
-        self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
-        self._blocks: list[pa.RecordBatch | None] = [None] * self._reader.num_record_batches
-        last = self.block(len(self._blocks) - 1).num_rows if self._blocks else 0
-        self.rows = max(0, len(self._blocks) - 1) * ROWS + last
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+        parts = sum(1 for _ in folder.glob(f"{name}-*.arrow"))
+        self._parts: list[Any] = [None] * parts
+        self._blocks: list[pa.RecordBatch | None] = [None] * (PART * parts)
+        in_last = self._part(parts - 1).num_record_batches
+        del self._blocks[PART * (parts - 1) + in_last :]
+        self.rows = 0
+        if self._blocks:
+            self.rows = (len(self._blocks) - 1) * ROWS + self.block(len(self._blocks) - 1).num_rows
+
+    def _part(self, index: int) -> Any:
+        part = self._parts[index]
+        if part is None:
+            path = _part(self._folder, self._name, index)
+            part = self._parts[index] = pa.ipc.open_file(pa.memory_map(str(path)))
+        return part
 
     def block(self, index: int) -> pa.RecordBatch:
         block = self._blocks[index]
         if block is None:
-            block = self._blocks[index] = self._reader.get_batch(index)
+            part, place = divmod(index, PART)
+            block = self._blocks[index] = self._part(part).get_batch(place)
         return block
 
     def column(self, name: str) -> pa.ChunkedArray:
         """The whole column; nothing is copied."""
-        field = self._reader.schema.field(name)
-        return pa.chunked_array(
-            [self.block(i).column(name) for i in range(len(self._blocks))], type=field.type
-        )
+        kind = self._part(0).schema.field(name).type
+        return pa.chunked_array([self.block(i).column(name) for i in range(len(self._blocks))], type=kind)
 
     def between(self, start: int, stop: int) -> Iterator[pa.RecordBatch]:
         """The rows start to stop - 1, in parts of at most ROWS."""
@@ -118,3 +149,7 @@ class Blocks:
         back = np.empty(len(rows), dtype=np.int64)
         back[order] = np.arange(len(rows))
         return [found[i] for i in back.tolist()]
+
+
+def _part(folder: Path, name: str, index: int) -> Path:
+    return folder / f"{name}-{index:05}.arrow"

@@ -35,8 +35,8 @@ class Corpus:
     document_rank: NDArray[np.int32]  # int32[D]: the same for document ids
 
     def __init__(self, folder: Path) -> None:
-        self._passages = Blocks(folder / corpus_write.PASSAGES)
-        self._documents = Blocks(folder / corpus_write.DOCUMENTS)
+        self._passages = Blocks(folder, corpus_write.PASSAGES)
+        self._documents = Blocks(folder, corpus_write.DOCUMENTS)
         self.passages = self._passages.rows
         self.documents = self._documents.rows
         for name in corpus_write.ARRAYS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from harness import external_sort
-from harness.ahead import ahead
+from harness.behind import behind
 from harness.blocks import Blocks, Writer
 from harness.byte_order import ascending, first_of_equals, like_next, ranks_of
 from harness.contracts import ColumnarSource, Source
@@ -35,11 +36,12 @@ ROWS = pa.schema(  # what a ColumnarSource yields
         ("order", pa.int32()),  # place in the document; null or -1: as the rows come
     ]
 )
-PASSAGES, DOCUMENTS = "passages.arrow", "documents.arrow"
+PASSAGES, DOCUMENTS = "passages", "documents"
 ARRAYS = ("document_of", "first", "candidate", "id_rank", "document_rank")
 _PASSAGE = pa.schema([("id", pa.string()), ("text", pa.large_string())])
 _DOCUMENT = pa.schema([("id", pa.string()), ("title", pa.large_string())])
 _BATCH_ROWS, _BATCH_CHARACTERS = 8192, 1 << 22
+_GATHER_ROWS, _GATHER_BYTES = 1 << 16, 1 << 24
 
 
 class _Rows(NamedTuple):
@@ -66,13 +68,13 @@ def write(source: Source, folder: Path, progress: Progress) -> dict[str, JSON]:
         batches, locate = _checked(source.rows()), source.locate
     else:
         batches = rows_of(source.documents())
-    rows = _stream(ahead(batches), folder, locate, progress)
-    id_rank = _id_ranks(folder / PASSAGES, locate)
+    rows = _stream(batches, folder, locate, progress)
+    id_rank = _id_ranks(Blocks(folder, PASSAGES), locate)
     wanted = _wanted_order(rows, folder)
     if wanted is not None:
         spool.mkdir()
-        for name in (PASSAGES, DOCUMENTS):
-            (folder / name).replace(spool / name)
+        for path in sorted(folder.glob("*.arrow")):
+            path.replace(spool / path.name)
         batches = _resorted(spool, rows, wanted)
         id_rank, locate = id_rank[wanted], _moved(locate, wanted)
         rows = _stream(batches, folder, locate, progress)
@@ -151,7 +153,7 @@ def _resorted(spool: Path, rows: _Rows, wanted: NDArray[np.int64]) -> Iterator[p
 
 
 def _unsorted(spool: Path, run_of: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
-    passages, documents = Blocks(spool / PASSAGES), Blocks(spool / DOCUMENTS)
+    passages, documents = Blocks(spool, PASSAGES), Blocks(spool, DOCUMENTS)
     start = 0
     for batch in passages.between(0, passages.rows):
         runs = run_of[start : start + batch.num_rows]
@@ -167,34 +169,71 @@ def _unsorted(spool: Path, run_of: NDArray[np.int64]) -> Iterator[pa.RecordBatch
 def _stream(batches: Iterable[pa.RecordBatch], folder: Path, locate: Locate, progress: Progress) -> _Rows:
     """Write rows as they come, and one line of documents for each run of rows of the same document."""
     kept: list[tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[np.bool_], NDArray[np.int64]]] = []
-    done = characters = empty = titled = 0
+    counts: list[Future[tuple[int, int]]] = []
+    done = titled = 0
     last: tuple[str, str] | None = None  # document and title of the row before the batch
-    with Writer(folder / PASSAGES, _PASSAGE) as passages, Writer(folder / DOCUMENTS, _DOCUMENT) as documents:
-        for batch in batches:
-            if not batch.num_rows:
-                continue
+    with (
+        Writer(folder, PASSAGES, _PASSAGE) as passages,
+        Writer(folder, DOCUMENTS, _DOCUMENT) as documents,
+        behind() as later,
+    ):
+        for batch in _gathered(batches):
             ids, texts = batch.column("id"), batch.column("text").cast(pa.large_string())
             _check_ids(ids, done, locate)
             owners, titles = _documents(batch)
             starts = _starts(owners, last)
             _check_titles(owners, titles, starts, last, done, locate)
-            heads = [column.filter(pa.array(starts)) for column in (owners, titles)]
-            passages.write(pa.RecordBatch.from_arrays([ids, texts], schema=_PASSAGE))
-            documents.write(pa.RecordBatch.from_arrays(heads, schema=_DOCUMENT))
+            heads = [owners, titles]
+            if not starts.all():
+                heads = [column.filter(pa.array(starts)) for column in heads]
             last = owners[-1].as_py(), titles[-1].as_py()
             order = pc.fill_null(batch.column("order"), -1).to_numpy()
             candidate = pc.fill_null(batch.column("candidate"), True).to_numpy(zero_copy_only=False)
-            size = pc.binary_length(texts).to_numpy()
-            kept.append((starts, order, candidate, size))
-            characters += _total(pc.utf8_length(texts))
-            empty += int((size == 0).sum()) + _total(pc.utf8_is_space(texts))
+            kept.append((starts, order, candidate, pc.binary_length(texts).to_numpy()))
             titled += _total(pc.greater(pc.binary_length(heads[1]), 0))
+            later(passages.write, pa.RecordBatch.from_arrays([ids, texts], schema=_PASSAGE))
+            later(documents.write, pa.RecordBatch.from_arrays(heads, schema=_DOCUMENT))
+            counts.append(later(_measure, texts))
             done += batch.num_rows
             progress(done, None)
     if not done:
         raise HarnessError("corpus: it holds no passage; check the files that it is read from")
     starts, order, candidate, size = (np.concatenate(parts) for parts in zip(*kept, strict=True))
+    characters, empty = (sum(parts) for parts in zip(*(count.result() for count in counts), strict=True))
     return _Rows(starts, order, candidate, size, characters, empty, titled)
+
+
+def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same rows in batches that are large enough for work on columns to pay."""
+    waiting: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows, size = rows + batch.num_rows, size + batch.nbytes
+        if rows >= _GATHER_ROWS or size >= _GATHER_BYTES:
+            yield from _combined(waiting)
+            waiting, rows, size = [], 0, 0
+    if waiting:
+        yield from _combined(waiting)
+
+
+def _combined(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    if len(batches) == 1:
+        return batches if batches[0].num_rows else []
+    return list(pa.Table.from_batches(batches).combine_chunks().to_batches())
+
+
+def _measure(texts: pa.Array) -> tuple[int, int]:
+    """Characters in all, and how many texts are nothing but white space."""
+    offsets = np.frombuffer(texts.buffers()[1], dtype=np.int64)[texts.offset :][: len(texts) + 1]
+    data = np.frombuffer(texts.buffers()[2] or b"", dtype=np.int8)
+    continued = np.count_nonzero(data[offsets[0] : offsets[-1]] < -64)  # bytes within a character
+    sizes = np.diff(offsets)
+    heads = data[offsets[:-1][sizes > 0]]
+    # no white space begins with a letter or digit: most texts are not looked at
+    maybe = texts.filter(pa.array(sizes > 0)).filter(pa.array((heads < 0) | (heads <= 32)))
+    empty = int((sizes == 0).sum()) + _total(pc.utf8_is_space(maybe))
+    return int(offsets[-1] - offsets[0] - continued), empty
 
 
 def _total(values: pa.Array) -> int:
@@ -267,13 +306,13 @@ def _check_places(rows: _Rows, locate: Locate) -> None:
         )
 
 
-def _id_ranks(path: Path, locate: Locate) -> NDArray[np.int32]:
-    order, same = ascending(Blocks(path).column("id"))
+def _id_ranks(passages: Blocks, locate: Locate) -> NDArray[np.int32]:
+    order, same = ascending(passages.column("id"))
     if same.any():
         ties = np.flatnonzero(same)
         first, second = order[ties], order[ties + 1]  # equal ids stand as they came
         tie = int(np.argmin(second))
-        id = Blocks(path).strings("id", first[tie : tie + 1])[0]
+        id = passages.strings("id", first[tie : tie + 1])[0]
         raise HarnessError(
             f"{locate(int(second[tie]))}: the id '{id}' is already at {locate(int(first[tie]))}; "
             f"keep one of them"
@@ -284,12 +323,12 @@ def _id_ranks(path: Path, locate: Locate) -> NDArray[np.int32]:
 def _document_ranks(folder: Path, id_rank: NDArray[np.int32]) -> NDArray[np.int32]:
     if _each_alone(folder):
         return id_rank
-    return ranks_of(ascending(Blocks(folder / DOCUMENTS).column("id"))[0])
+    return ranks_of(ascending(Blocks(folder, DOCUMENTS).column("id"))[0])
 
 
 def _each_alone(folder: Path) -> bool:
     """Whether every passage is a document of its own id."""
-    passages, documents = Blocks(folder / PASSAGES), Blocks(folder / DOCUMENTS)
+    passages, documents = Blocks(folder, PASSAGES), Blocks(folder, DOCUMENTS)
     return bool(passages.column("id").equals(documents.column("id")))
 
 
@@ -297,7 +336,7 @@ def _wanted_order(rows: _Rows, folder: Path) -> NDArray[np.int64] | None:
     """int64[N]: the row to stand at each place, documents in order of their first row; None: as it is."""
     if _each_alone(folder):
         return None
-    by_id, same = ascending(Blocks(folder / DOCUMENTS).column("id"))
+    by_id, same = ascending(Blocks(folder, DOCUMENTS).column("id"))
     inside = ~rows.starts[1:]
     descends = inside & (rows.order[1:] < rows.order[:-1]) & (rows.order[1:] >= 0)
     if not same.any() and not descends.any():
