@@ -92,7 +92,8 @@ class Augmenter(Protocol):
 class Searcher(Protocol):
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
         """The k best for each query, best first. `within` (int64[Q, n], -1 fills) names the positions
-        to score exactly instead of the whole corpus."""
+        to score exactly instead of the whole corpus. The hits count what the texts count: passages, or
+        documents; the harness sets their unit."""
         ...
 
 

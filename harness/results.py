@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness import disk, hitsfile, runfile, score, topics
+from harness import hitsfile, runfile, score, topics
 from harness.corpus import Corpus
 from harness.errors import HarnessError
 from harness.plan import Collection, Plan, Row
@@ -136,6 +136,9 @@ def cost(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
         "peak_mb": max(found["peak_mb"] for _, found in own),
         "bytes": sum(found["bytes"] for _, found in own),
     }
+    compiling = sum(found.get("compile_seconds", 0) for _, found in own)
+    if compiling:
+        total["compile_seconds"] = round(compiling, 3)  # once a store, and not in `seconds`
     for kind in METHOD_STEPS:
         seconds = [found["seconds"] for other, found in own if other == kind]
         if seconds:
@@ -149,9 +152,10 @@ def cost(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
 
 
 def scored_row(
-    row: Row, plan: Plan, scoring: Scoring, opened: Opened, store: Store, out: Path
+    row: Row, plan: Plan, scoring: Scoring, opened: Opened, store: Store, out: Path, before: JSON
 ) -> dict[str, JSON]:
-    """A row with all its numbers; writes its run and per-query values below `out`."""
+    """A row with all its numbers; writes its run and per-query values below `out`. `before` is the row
+    that stood there: its run is not written again if it is the same ranking and the file is whole."""
     assert row.hits is not None
     block = row_block(row, plan, scoring)
     hits = hitsfile.load(store.read(row.hits))
@@ -173,14 +177,21 @@ def scored_row(
     values = Path("per-query", row.dataset, f"{row.system}.tsv")
     for path in (run, values):
         (out / path).parent.mkdir(parents=True, exist_ok=True)
-    runfile.write_run(out / run, opened.queries.ids, ids_of, hits, _tag(row.system))
+    if not _written(out / run, before, block["provenance"]["fingerprint"], store):
+        runfile.write_run(out / run, opened.queries.ids, ids_of, hits, _tag(row.system))
     _write_values(out / values, [opened.queries.ids[i] for i in scores.queries.tolist()], scores.columns)
     block["files"] = {
-        name: {"path": path.as_posix(), "sha256": disk.sha256(out / path)}
+        name: {"path": path.as_posix(), "sha256": store.digest(out / path)}
         for name, path in (("run", run), ("per_query", values))
     }
     block["cost"] = cost(row, plan, store)
     return block
+
+
+def _written(path: Path, before: JSON, fingerprint: str, store: Store) -> bool:
+    if not before or before["provenance"]["fingerprint"] != fingerprint or not path.is_file():
+        return False
+    return bool(before["files"].get("run", {}).get("sha256") == store.digest(path))
 
 
 def _summaries(found: dict[str, Any]) -> dict[str, JSON]:

@@ -129,6 +129,7 @@ def _data(
     """The leaderboard's content. Rows that were not selected are in it if they are done already."""
     planned, scoring = prepared
     datasets, rows, found = [], [], []
+    before = _before(out)
     for name, collection in planned.collections.items():
         own = [row for row in planned.rows if row.dataset == name and _shown(row, store)]
         if not own:
@@ -148,7 +149,11 @@ def _data(
                 reason = failure.reason if failure else row.error
                 rows.append({**results.row_block(row, planned, scoring), "status": "failed", "error": reason})
             else:
-                rows.append(results.scored_row(row, planned, scoring, opened, store, out))
+                rows.append(
+                    results.scored_row(
+                        row, planned, scoring, opened, store, out, before.get((row.dataset, row.system))
+                    )
+                )
     suite = planned.suite
     return {
         "schema": leaderboard.SCHEMA,
@@ -169,6 +174,14 @@ def _data(
         "rows": orjson.loads(orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)),
         "environment": leaderboard.environment(),
     }, found
+
+
+def _before(out: Path) -> dict[tuple[str, str], JSON]:
+    """The rows of the leaderboard that stands in a folder, if there is one that can be read."""
+    try:
+        return {(row["dataset"], row["system"]): row for row in leaderboard.read(out).rows}
+    except HarnessError:
+        return {}
 
 
 def _shown(row: Row, store: Store) -> bool:

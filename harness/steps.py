@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from harness import additions, corpus, hitsfile, params, ranking, topics
+from harness import additions, compiling, corpus, hitsfile, params, ranking, topics
 from harness.catalogue import Catalogue
 from harness.contracts import Scorer, Searcher
 from harness.corpus import Corpus
@@ -46,10 +46,15 @@ class Task:
     catalogue: Catalogue
     progress: Progress
 
+    @property
+    def record(self) -> Any:
+        """The plugin's record."""
+        said = self.work["method"]
+        return self.catalogue.find(said["kind"], said["name"]).record
+
     def method(self) -> Any:
         """The plugin's method, built from its parameters."""
-        said = self.work["method"]
-        record = self.catalogue.find(said["kind"], said["name"]).record
+        said, record = self.work["method"], self.record
         values, problems = params.convert(record.params, said["params"], Path("/"))
         if problems:
             raise ContractError(
@@ -75,7 +80,13 @@ class Task:
 
 
 def execute(task: Task) -> Outcome:
-    return EXECUTORS[task.kind](task)
+    """Do the step. Its time is told without that of compiling, which is told beside it."""
+    compiled = compiling.watch(task.record.libraries)
+    began = time.perf_counter()
+    outcome = EXECUTORS[task.kind](task)
+    total, spent = time.perf_counter() - began, compiled()
+    cost = {"seconds": total - spent, **({"compile_seconds": spent} if spent else {}), **outcome.cost}
+    return Outcome(outcome.facts, cost)
 
 
 def _corpus(task: Task) -> Outcome:
@@ -113,7 +124,7 @@ def _search(task: Task) -> Outcome:
         began = time.perf_counter()
         hits = searcher.search(asked, depth + extra)
         seconds += time.perf_counter() - began
-        _check_unit(hits, texts.unit)
+        hits = hits._replace(unit=texts.unit)  # a retriever's hits count what its texts count
         found.append(_canonical(hits, texts.corpus, depth, len(asked), depth + extra, out))
         task.progress(start + len(asked), len(queries.texts))
     facts = hitsfile.save(task.folder, hitsfile.joined(found, texts.unit), task.work["inputs"])

@@ -84,15 +84,10 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line) -> None:
         from harness import steps
 
         _reset_peak()
-        began, cpu = time.perf_counter(), _cpu()
+        cpu = _cpu()
         task = steps.Task(request["kind"], request["work"], folder, store, catalogue, line.progress)
         outcome = steps.execute(task)
-        cost = {
-            "seconds": time.perf_counter() - began,
-            "cpu_seconds": _cpu() - cpu,
-            "peak_mb": _peak_mb(),
-            **outcome.cost,
-        }
+        cost = {"cpu_seconds": _cpu() - cpu, "peak_mb": _peak_mb(), **outcome.cost}
         store.finish(step, request["described"], outcome.facts, cost)
         line.tell("done", reused=False)
 
