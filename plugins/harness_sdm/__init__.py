@@ -1,0 +1,57 @@
+"""The re-ranker `sdm`: the sequential dependence model, words and their neighbours, without a network."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness import records
+from harness.hookspecs import hookimpl
+from harness.records import param
+from harness.types import Facts
+
+if TYPE_CHECKING:
+    from harness_sdm.model import Sdm
+
+
+@dataclass(frozen=True)
+class SdmParams:
+    terms: float = param(0.85, "the weight of single words", minimum=0)
+    ordered: float = param(0.10, "the weight of two neighbouring words in order", minimum=0)
+    unordered: float = param(0.05, "the weight of two words near each other in any order", minimum=0)
+    window: int = param(8, "how many words wide is near", minimum=2)
+    mu: float = param(2500.0, "the strength of Dirichlet smoothing", minimum=1)
+    analyser: str = param("auto", "how text becomes terms; auto goes by the dataset's language")
+
+    def __post_init__(self) -> None:
+        if not self.terms + self.ordered + self.unordered > 0:
+            raise ValueError("terms, ordered and unordered: one of the weights must be above 0")
+
+
+def resolve(params: SdmParams, facts: Facts) -> SdmParams:
+    """`analyser: auto` becomes the analyser of the passages' language."""
+    from harness.toolkit import analysis
+
+    return dataclasses.replace(params, analyser=analysis.resolve(params.analyser, facts.language))
+
+
+def build(params: SdmParams) -> Sdm:
+    from harness_sdm.model import Sdm
+
+    return Sdm(params)
+
+
+@hookimpl
+def harness_rerankers() -> Iterable[records.Reranker]:
+    yield records.Reranker(
+        name="sdm",
+        summary="The sequential dependence model (Metzler and Croft 2005): words, and pairs of them",
+        build=build,
+        params=SdmParams,
+        libraries=("PyStemmer",),
+        resolve=resolve,
+        indexed=True,
+        search_only=("terms", "ordered", "unordered", "window", "mu"),
+    )

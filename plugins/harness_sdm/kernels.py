@@ -1,0 +1,159 @@
+"""Compiled loops over tokens: where each term occurs, how often pairs of terms do, and scores.
+
+A text's tokens are term numbers, tokens[bounds[i] : bounds[i + 1]]. The loops release the GIL.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+
+@nb.njit(nogil=True, cache=True)
+def place(tokens: NDArray[np.int32], starts: NDArray[np.int64], occurrences: NDArray[np.uint32]) -> None:
+    """Write the places of term t into occurrences[starts[t] : starts[t + 1]], ascending."""
+    cursor = starts.copy()
+    for i in range(len(tokens)):
+        occurrences[cursor[tokens[i]]] = i
+        cursor[tokens[i]] += 1
+
+
+@nb.njit(nogil=True, cache=True)
+def windows(
+    tokens: NDArray[np.int32], begin: int, end: int, left: int, right: int, width: int
+) -> tuple[int, int]:
+    """How often `right` follows `left` at once (#1), and how many windows of at most `width` tokens hold
+    both in any order (#uw), where one occurrence counts for one window: taken from left to right."""
+    ordered = unordered = 0
+    last_left = last_right = begin - width  # out of reach
+    for i in range(begin, end):
+        token = tokens[i]
+        if token != left and token != right:
+            continue
+        if token == right and i > begin and tokens[i - 1] == left:
+            ordered += 1
+        other = last_right if token == left and left != right else last_left
+        if i - other < width:
+            unordered += 1
+            last_left = last_right = begin - width
+        elif token == left:
+            last_left = i
+        else:
+            last_right = i
+    return ordered, unordered
+
+
+@nb.njit(nogil=True, cache=True)
+def count_pairs(
+    tokens: NDArray[np.int32],
+    bounds: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    occurrences: NDArray[np.uint32],
+    pairs: NDArray[np.int32],  # int32[P, 2]
+    width: int,
+    counts: NDArray[np.int64],  # int64[P, 2]: out, #1 and #uw in the whole collection
+) -> None:
+    """Exact collection frequencies: only texts where the rarer term of a pair has the other near it are
+    read, so a pair costs about as much as its rarer term occurs."""
+    for i in range(len(pairs)):
+        left, right = pairs[i]
+        rarer, other = left, right
+        if starts[left + 1] - starts[left] > starts[right + 1] - starts[right]:
+            rarer, other = right, left
+        done = 0
+        for j in range(starts[rarer], starts[rarer + 1]):
+            at = int(np.int64(occurrences[j]))  # signed, as all places are
+            if at < done or not _near(tokens, at, other, width):
+                continue
+            text = np.searchsorted(bounds, at, side="right") - 1
+            done = bounds[text + 1]
+            ordered, unordered = windows(tokens, bounds[text], done, left, right, width)
+            counts[i, 0] += ordered
+            counts[i, 1] += unordered
+
+
+@nb.njit(nogil=True, cache=True)
+def _near(tokens: NDArray[np.int32], at: int, term: int, width: int) -> bool:
+    """Whether the term stands less than `width` from a place, in its text or a neighbouring one."""
+    for i in range(max(at - width + 1, 0), min(at + width, len(tokens))):
+        if tokens[i] == term and i != at:
+            return True
+    return False
+
+
+@nb.njit(nogil=True, cache=True)
+def score(
+    tokens: NDArray[np.int32],
+    bounds: NDArray[np.int64],
+    rows: NDArray[np.int64],  # int64[n]: the texts to score, -1 for none
+    terms: NDArray[np.int32],  # int32[t]: the query's terms, each once
+    term_weight: NDArray[np.float64],  # float64[t]
+    term_expected: NDArray[np.float64],  # float64[t]: mu cf / |C|, above 0
+    pairs: NDArray[np.int32],  # int32[p, 2]: places in `terms`
+    pair_weight: NDArray[np.float64],  # float64[p, 2]: of #1 and #uw, 0 where the collection has none
+    pair_expected: NDArray[np.float64],  # float64[p, 2]: above 0
+    width: int,
+    mu: float,
+    scores: NDArray[np.float32],  # float32[n]: out
+) -> None:
+    """The sum over the query's features f of w_f log((tf_f + mu cf_f / |C|) / (|D| + mu)): the ranking
+    function of Metzler and Croft (2005), section 3, with their Dirichlet-smoothed features (table 1)."""
+    absent = 0.0  # what a text without any feature gets, but for its length
+    for i in range(len(terms)):
+        absent += term_weight[i] * log(term_expected[i])
+    for i in range(len(pairs)):
+        for kind in range(2):
+            absent += pair_weight[i, kind] * log(pair_expected[i, kind])
+    weight = term_weight.sum() + pair_weight.sum()
+    table, mask = _table(terms)
+    found = np.zeros(len(terms), np.int64)
+    for i in range(len(rows)):
+        if rows[i] < 0:
+            continue
+        begin, end = bounds[rows[i]], bounds[rows[i] + 1]
+        found[:] = 0
+        for j in range(begin, end):
+            place = _find(table, mask, terms, tokens[j])
+            if place >= 0:
+                found[place] += 1
+        total = absent - weight * log(end - begin + mu)
+        for j in range(len(terms)):
+            if found[j]:
+                total += term_weight[j] * log(1 + found[j] / term_expected[j])
+        for j in range(len(pairs)):
+            left, right = pairs[j]
+            if found[left] and found[right]:
+                counts = windows(tokens, begin, end, terms[left], terms[right], width)
+                for kind in range(2):
+                    total += pair_weight[j, kind] * log(1 + counts[kind] / pair_expected[j, kind])
+        scores[i] = total
+
+
+@nb.njit(nogil=True, cache=True)
+def _table(terms: NDArray[np.int32]) -> tuple[NDArray[np.int32], int]:
+    """A hash table of the places of terms, mostly empty (-1), and the mask of its size."""
+    size = 16
+    while size < 8 * len(terms):
+        size *= 2
+    table = np.full(size, -1, np.int32)
+    for i in range(len(terms)):
+        slot = terms[i] & (size - 1)
+        while table[slot] >= 0:
+            slot = (slot + 1) & (size - 1)
+        table[slot] = i
+    return table, size - 1
+
+
+@nb.njit(nogil=True, cache=True)
+def _find(table: NDArray[np.int32], mask: int, terms: NDArray[np.int32], token: int) -> int:
+    """The token's place among the terms, -1 if it is none of them."""
+    slot = token & mask
+    while table[slot] >= 0:
+        place: int = table[slot]
+        if terms[place] == token:
+            return place
+        slot = (slot + 1) & mask
+    return -1

@@ -1,0 +1,127 @@
+"""The index on disk: every text as term numbers, where each term occurs, and the terms in order."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.contracts import Texts
+from harness.toolkit.analysis import Analyse, Vocabulary
+from harness_sdm import kernels
+
+BATCH = 4096
+THREADS = 2  # analysing; any number gives the same index
+DTYPES: dict[str, np.dtype[Any]] = {
+    "tokens": np.dtype(np.int32),  # [T]: all texts, one after the other
+    "bounds": np.dtype(np.int64),  # [n + 1]: text i has the tokens bounds[i] to bounds[i + 1] - 1
+    "positions": np.dtype(np.int64),  # [n]: ascending, the position of each text
+    "starts": np.dtype(np.int64),  # [V + 1]: term t occurs starts[t + 1] - starts[t] times
+    "occurrences": np.dtype(np.uint32),  # [T]: by term, its places in `tokens`, ascending
+    "letters": np.dtype(np.uint8),  # the terms in order of their UTF-8 bytes, one after the other
+    "ends": np.dtype(np.int64),  # [V]: where each of them ends
+    "numbers": np.dtype(np.int32),  # [V]: the term number of each of them
+}
+
+
+class Index(NamedTuple):
+    """The files as arrays, mapped into memory."""
+
+    tokens: NDArray[np.int32]
+    bounds: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    occurrences: NDArray[np.uint32]
+    letters: NDArray[np.uint8]
+    ends: NDArray[np.int64]
+    numbers: NDArray[np.int32]
+
+
+def build(texts: Texts, folder: Path, analyse: Analyse) -> None:
+    """Write the index; whatever lies in the folder is overwritten. In memory are the vocabulary and 16
+    bytes a text; tokens go to the disk as they come."""
+    vocabulary = Vocabulary(analyse)
+    positions: list[NDArray[np.int64]] = []
+    lengths: list[NDArray[np.int64]] = []
+    occurring = np.zeros(0, np.int64)
+
+    def rows() -> Iterator[list[str]]:
+        for batch in texts.batches(BATCH):
+            positions.append(batch.positions.astype(np.int64))
+            yield batch.texts
+
+    with _path(folder, "tokens").open("wb") as file:
+        for encoded in vocabulary.encode(rows(), THREADS):
+            encoded.terms.astype(np.int32).tofile(file)
+            lengths.append(np.diff(encoded.ends, prepend=0))
+            counts = np.bincount(encoded.terms, minlength=len(occurring))
+            counts[: len(occurring)] += occurring
+            occurring = counts
+    _write(folder, "positions", np.concatenate([np.empty(0, np.int64), *positions]))
+    _write(folder, "bounds", _sums(np.concatenate([np.empty(0, np.int64), *lengths])))
+    starts = _sums(occurring)
+    _write(folder, "starts", starts)
+    _write_occurrences(folder, starts)
+    _write_terms(folder, vocabulary.terms)
+
+
+def _write_occurrences(folder: Path, starts: NDArray[np.int64]) -> None:
+    tokens = _read(folder, "tokens")
+    if len(tokens) > np.iinfo(np.uint32).max:
+        raise OverflowError(f"{len(tokens)} tokens are more than this index can number")
+    with _path(folder, "occurrences").open("wb") as file:
+        file.truncate(4 * len(tokens))
+    if len(tokens):
+        occurrences = np.memmap(_path(folder, "occurrences"), np.uint32, mode="r+")
+        kernels.place(tokens, starts, np.asarray(occurrences))
+        occurrences.flush()
+
+
+def _write_terms(folder: Path, terms: Sequence[str]) -> None:
+    encoded = [term.encode("utf-8", "surrogatepass") for term in terms]
+    numbers = np.array(sorted(range(len(encoded)), key=encoded.__getitem__), np.int32)
+    _path(folder, "letters").write_bytes(b"".join(encoded[number] for number in numbers.tolist()))
+    _write(folder, "ends", np.cumsum([len(encoded[n]) for n in numbers.tolist()], dtype=np.int64))
+    _write(folder, "numbers", numbers)
+
+
+def load(folder: Path) -> Index:
+    return Index(*(_read(folder, name) for name in Index._fields))
+
+
+def number(index: Index, term: str) -> int:
+    """The number of a term, -1 if no text has it: a binary search that reads only where it looks."""
+    wanted = term.encode("utf-8", "surrogatepass")
+    place = bisect.bisect_left(range(len(index.ends)), wanted, key=lambda i: _term(index, i))
+    there = place < len(index.ends) and _term(index, place) == wanted
+    return int(index.numbers[place]) if there else -1
+
+
+def _term(index: Index, place: int) -> bytes:
+    start = index.ends[place - 1] if place else 0
+    return index.letters[start : index.ends[place]].tobytes()
+
+
+def _sums(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _write(folder: Path, name: str, array: NDArray[Any]) -> None:
+    array.astype(DTYPES[name]).tofile(_path(folder, name))
+
+
+def _read(folder: Path, name: str) -> NDArray[Any]:
+    path = _path(folder, name)
+    if path.stat().st_size:
+        return np.asarray(np.memmap(path, DTYPES[name], mode="r"))
+    empty: NDArray[Any] = np.empty(0, DTYPES[name])  # an empty file cannot be mapped
+    empty.setflags(write=False)  # like the others, so that kernels are compiled for one type
+    return empty
+
+
+def _path(folder: Path, name: str) -> Path:
+    return folder / f"{name}.{DTYPES[name].name}"
