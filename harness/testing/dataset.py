@@ -133,12 +133,12 @@ Row = tuple[str, str, str, str, bool, int]  # document, passage, title, text, ca
 
 
 def _from_rows(batches: Iterable[Any]) -> Iterator[Row]:
-    """A row without a document is a document of its own, as the harness has it."""
+    """What is null in a row means what `harness.corpus.ROWS` says."""
     for batch in batches:
         for row in batch.to_pylist():
             order = -1 if row["order"] is None else row["order"]
             document = row["document"] or row["id"]
-            yield document, row["id"], row["title"] or "", row["text"], row["candidate"], order
+            yield document, row["id"], row["title"] or "", row["text"], row["candidate"] is not False, order
 
 
 def _from_documents(documents: Iterable[Document]) -> Iterator[Row]:

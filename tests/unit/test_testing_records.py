@@ -187,6 +187,18 @@ def test_a_good_dataset_may_hand_over_rows_in_any_order_that_says_so():
     assert verdicts("dataset", dataset(source(rows=columns, locate=lambda: "file:1"))) == {}
 
 
+def test_what_is_null_in_rows_means_what_their_schema_says():
+    def rows():
+        return columns(title=[None, "One", "One"], document=[None, "d1", "d1"], candidate=[False, None, None])
+
+    def documents():
+        first, second = Source().documents()
+        return [first, second._replace(id="p3")]
+
+    changed = source(rows=rows, documents=documents, locate=lambda: "file:1")
+    assert verdict("dataset", dataset(changed), "has rows that equal its documents") == WHOLE
+
+
 ONE = Document("d1", "One", (Passage("p1", "a lighthouse"),))
 CALLS = iter(range(10**6))
 
