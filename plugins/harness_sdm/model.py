@@ -1,4 +1,9 @@
-"""The sequential dependence model: a query's features, their weights, and the scores of candidates."""
+"""The sequential dependence model: a query's features, their weights, and the scores of candidates.
+
+The weights .85, .10, .05 are those of the paper and of Anserini. Windows are the paper's, #1 and #uw8;
+Anserini's are wider (one word may stand between ordered ones, eight between unordered ones), and it
+smooths a window by its words' collection frequencies, where here the window's own are counted exactly.
+"""
 
 from __future__ import annotations
 
