@@ -1,0 +1,99 @@
+"""Passages of a JSONL or TSV file as Arrow batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import pyarrow as pa
+
+from harness.corpus import ROWS
+from harness_files.jsonl import Records
+from harness_files.lines import chunks, lines, lines_of, refuse, text_of
+
+Place = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+
+
+class _Plain(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    id: str = msgspec.field(name="_id")
+    text: str
+    title: str | None = ""
+
+
+class _Full(msgspec.Struct, gc=False):
+    id: str = msgspec.field(name="_id")
+    text: str
+    title: str | None = ""
+    doc_id: str | None = None
+    paragraph_no: Place | None = None
+    is_candidate: bool | None = None
+
+
+def rows(path: Path, format: str) -> Iterator[pa.RecordBatch]:
+    """Batches of harness.corpus.ROWS, a chunk of the file each."""
+    total = 0
+    for batch in _json_rows(path) if format == "jsonl" else _tsv_rows(path):
+        total += batch.num_rows
+        yield batch
+    if not total:
+        refuse(path, 1, "there is no passage in it, only blank lines; copy the file again")
+
+
+def line_of(path: Path, row: int) -> int:
+    """The line that holds that row, counted from 0; it reads the file up to there."""
+    for index, (number, _) in enumerate(lines(path)):
+        if index == row:
+            return number
+    raise IndexError(f"{path} has no row {row}")
+
+
+def _json_rows(path: Path) -> Iterator[pa.RecordBatch]:
+    records: Records[Any] = Records(path, (_Plain, _Full))
+    for found in records:
+        if found and isinstance(found[0], _Full):
+            extra = [
+                [row.doc_id for row in found],
+                [row.is_candidate for row in found],
+                [row.paragraph_no for row in found],
+            ]
+            yield _batch(
+                [row.id for row in found], [row.title for row in found], [row.text for row in found], *extra
+            )
+        else:
+            yield _batch([row.id for row in found], [row.title for row in found], [row.text for row in found])
+
+
+def _batch(
+    ids: Sequence[str],
+    titles: Sequence[str | None],
+    texts: Sequence[str],
+    documents: Sequence[str | None] | None = None,
+    candidates: Sequence[bool | None] | None = None,
+    places: Sequence[int | None] | None = None,
+) -> pa.RecordBatch:
+    columns = (ids, documents, titles, texts, candidates, places)
+    arrays = [
+        pa.nulls(len(ids), field.type) if column is None else pa.array(column, field.type)
+        for column, field in zip(columns, ROWS, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+
+
+def _tsv_rows(path: Path) -> Iterator[pa.RecordBatch]:
+    width = 0  # of the first line, and so of all
+    for first, chunk in chunks(path):
+        found = []
+        for number, line in lines_of(first, chunk):
+            columns = text_of(path, number, line).split("\t")
+            width = width or len(columns)
+            if width not in (2, 3) or len(columns) != width:
+                wanted = str(width) if width in (2, 3) else "2 (id, text) or 3 (id, title, text)"
+                refuse(
+                    path, number, f"expected {wanted} columns between tabs, got {len(columns)}; mend the line"
+                )
+            found.append(columns)
+        if found:
+            ids, *titles, texts = zip(*found, strict=True)
+            yield _batch(ids, titles[0] if titles else [""] * len(ids), texts)

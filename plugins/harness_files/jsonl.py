@@ -1,0 +1,90 @@
+"""Decodes JSON lines in chunks, and says which line is wrong when a chunk is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from harness_files.lines import chunks, lines_of, refuse, text_of
+
+S = TypeVar("S", bound=msgspec.Struct)
+_KINDS = {
+    "NoneType": "null",
+    "bool": "true or false",
+    "int": "a number",
+    "float": "a number",
+    "str": "a text",
+    "list": "a list",
+    "dict": "an object",
+}
+_WANTED = {  # a key that may stand in a line -> the types that its value may have
+    "_id": ("str",),
+    "text": ("str",),
+    "title": ("str", "NoneType"),
+    "doc_id": ("str", "NoneType"),
+    "paragraph_no": ("int", "NoneType"),
+    "is_candidate": ("bool", "NoneType"),
+}
+
+
+class Records(Generic[S]):
+    """The lines of a file as structs: the first type as long as every line fits it (it may forbid
+    unknown keys, which is quicker than to look for them), then the last."""
+
+    def __init__(self, path: Path, types: Sequence[type[S]]) -> None:
+        self.path = path
+        self._decoders = [msgspec.json.Decoder(kind) for kind in types]
+
+    def __iter__(self) -> Iterator[list[S]]:
+        for first, chunk in chunks(self.path):
+            yield self._decoded(first, chunk)
+
+    def _decoded(self, first: int, chunk: bytes) -> list[S]:
+        while True:
+            try:
+                rows = self._decoders[0].decode_lines(chunk)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                if len(self._decoders) == 1:
+                    return self._one_by_one(first, chunk)
+                del self._decoders[0]
+                continue
+            # the decoder takes line ends for blanks: an object must begin and end on every line
+            ends = chunk.count(b"\n") + (not chunk.endswith(b"\n"))
+            if ends == len(rows) and chunk.startswith(b"{") and chunk.count(b"\n{") == len(rows) - 1:
+                return rows
+            return self._one_by_one(first, chunk)
+
+    def _one_by_one(self, first: int, chunk: bytes) -> list[S]:
+        rows = []
+        for number, line in lines_of(first, chunk):
+            try:
+                rows.append(self._decoders[-1].decode(line))
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                refuse(self.path, number, _wrong(text_of(self.path, number, line), error))
+        return rows
+
+
+def _wrong(line: str, error: Exception) -> str:
+    """What is wrong with a line that was refused; what to do."""
+    try:
+        value: Any = msgspec.json.decode(line)
+    except RecursionError:
+        return "the values are nested too deeply; flatten them"
+    except (msgspec.MsgspecError, UnicodeDecodeError) as malformed:
+        if "surrogate" in str(malformed) or "\\ud" in line.lower():
+            return "half a surrogate pair in a \\u escape, or malformed JSON; write the character itself"
+        return f"this is not valid JSON ({malformed}); write one object a line"
+    if not isinstance(value, dict):
+        return f"expected a JSON object, got {_KINDS[type(value).__name__]}; write one object a line"
+    for key in ("_id", "text"):
+        if key not in value:
+            return f"the key '{key}' is missing; every line needs '_id' and 'text'"
+    for key, allowed in _WANTED.items():
+        kind = type(value.get(key)).__name__
+        if key in value and kind not in allowed:
+            advice = "write it in quotes" if allowed[0] == "str" else "write it as such"
+            return f"'{key}' must be {_KINDS[allowed[0]]}, got {_KINDS[kind]}; {advice}"
+    return f"the line does not fit ({error}); see the format in the documentation"

@@ -1,0 +1,143 @@
+"""Reads files as chunks of whole lines, plain or compressed; what is wrong with one has file and line."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+import zstandard
+
+from harness.errors import HarnessError
+
+CHUNK = 1 << 20  # bytes: what is made of one fits the processor's cache
+_PIECE = 1 << 16  # of compressed bytes: it may become a thousand times as much
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_LFS = b"version https://git-lfs.github.com/spec/v1"
+_BOM = b"\xef\xbb\xbf"
+
+
+def refuse(path: Path, line: int, what: str) -> NoReturn:
+    """`what` says what is wrong; what to do."""
+    raise HarnessError(f"{path}:{line}: {what}")
+
+
+class _Damaged(Exception):
+    """What is wrong with compressed data; what to do."""
+
+
+def chunks(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The decompressed file in chunks of whole lines, each with the number of its first line. Lines end
+    with b"\\n" alone; the last may lack it. A byte order mark at the start is dropped."""
+    line = 1
+    rest: list[bytes] = []  # of a line that goes on
+    try:
+        for data in _decompressed(path):
+            cut = data.rfind(b"\n") + 1
+            if cut:
+                chunk = b"".join([*rest, data[:cut]])
+                yield line, _unmarked(chunk, line)
+                line += chunk.count(b"\n")
+                rest = []
+            if cut < len(data):
+                rest.append(data[cut:])
+    except _Damaged as damage:
+        refuse(path, line, str(damage))
+    if rest:
+        yield line, _unmarked(b"".join(rest), line)
+    elif line == 1:
+        refuse(path, 1, "the file is empty; copy it again")
+
+
+def lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Every line with its number, without its end; blank ones are left out."""
+    for first, chunk in chunks(path):
+        yield from lines_of(first, chunk)
+
+
+def lines_of(first: int, chunk: bytes) -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(chunk.split(b"\n"), start=first):
+        if line and not line.isspace():
+            yield number, line.removesuffix(b"\r")
+
+
+def text_of(path: Path, number: int, line: bytes) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        refuse(path, number, f"byte {error.start + 1} of the line is not valid UTF-8; save the file as UTF-8")
+
+
+def _unmarked(chunk: bytes, line: int) -> bytes:
+    return chunk.removeprefix(_BOM) if line == 1 else chunk
+
+
+def _decompressed(path: Path) -> Iterator[bytes]:
+    try:
+        with path.open("rb", buffering=0) as file:
+            head = file.read(len(_LFS))
+            file.seek(0)
+            if head == _LFS:
+                refuse(path, 1, "this is a Git LFS pointer, not the data; fetch the data with: git lfs pull")
+            if path.suffix == ".gz":
+                _check_kind(path, head, _GZIP, "gzip")
+                yield from _inflated(_read(file, _PIECE), _gzip, "gzip")
+            elif path.suffix == ".zst":
+                _check_kind(path, head, _ZSTD, "Zstandard")
+                yield from _inflated(_read(file, _PIECE), _zstd, "Zstandard")
+            else:
+                for magic, suffix in ((_GZIP, ".gz"), (_ZSTD, ".zst")):
+                    if head.startswith(magic):
+                        refuse(path, 1, f"the data is compressed; let the name end in {suffix}")
+                yield from _read(file, CHUNK)
+    except FileNotFoundError:
+        raise HarnessError(f"{path}: there is no such file; check the path") from None
+    except OSError as error:
+        what = (error.strerror or str(error)).lower()
+        raise HarnessError(f"{path}: it cannot be read: {what}; check the path and its permissions") from None
+
+
+def _check_kind(path: Path, head: bytes, magic: bytes, kind: str) -> None:
+    if head and not head.startswith(magic):
+        refuse(path, 1, f"this is not {kind} data, as the name says; rename the file or copy it again")
+
+
+def _read(file: BinaryIO | Any, size: int) -> Iterator[bytes]:
+    while data := file.read(size):
+        yield data
+
+
+def _gzip() -> Any:
+    return zlib.decompressobj(wbits=31)
+
+
+def _zstd() -> Any:
+    return zstandard.ZstdDecompressor(max_window_size=2**31).decompressobj()
+
+
+def _inflated(pieces: Iterable[bytes], make: Callable[[], Any], kind: str) -> Iterator[bytes]:
+    """What one or more compressed members hold, one after the other; they may be padded with zeros."""
+    member, started = make(), False
+    held: list[bytes] = []
+    size = 0
+    damage = ""
+    try:
+        for piece in pieces:
+            while piece := piece if started else piece.lstrip(b"\0"):
+                started = True
+                held.append(member.decompress(piece))
+                size += len(held[-1])
+                piece = b""
+                if member.eof:
+                    piece, member, started = member.unused_data, make(), False
+            if size >= CHUNK:
+                yield b"".join(held)
+                held, size = [], 0
+        if started:
+            damage = f"the {kind} data ends early, at or after this line; copy the file again"
+    except (zlib.error, zstandard.ZstdError):
+        damage = f"the {kind} data is damaged, at or after this line; copy the file again"
+    yield b"".join(held)  # so that the line is counted
+    if damage:
+        raise _Damaged(damage)

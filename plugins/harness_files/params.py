@@ -1,0 +1,84 @@
+"""What a suite may say of a collection in files, checked together."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.records import param
+
+COMPRESSED = (".gz", ".zst")
+
+
+@dataclass(frozen=True)
+class FilesParams:
+    """Either `path`, or `corpus`, `queries` and `qrels`. In the names of the last two, `{split}` stands for
+    the split."""
+
+    path: Path | None = param(
+        None, "a folder with corpus.jsonl, queries.jsonl and qrels/<split>.tsv; each may end in .gz or .zst"
+    )
+    corpus: Path | None = param(
+        None,
+        "passages as JSON lines (.jsonl), or as lines of id, text or id, title, text between tabs (.tsv)",
+    )
+    queries: Path | None = param(
+        None, "queries as JSON lines (.jsonl), as lines of id, tab, text (.tsv), or TREC topics"
+    )
+    qrels: Path | None = param(
+        None, "judgements: TREC's four columns, or BEIR's three between tabs with a header"
+    )
+    split: str = param("test", "which queries: the file qrels/<split>.tsv names them")
+    language: str | None = param(None, "the passages' language, as in ISO 639-1: en, zh")
+    query_language: str | None = param(None, "the queries' language, where it is another")
+    exclude_self: bool = param(False, "a passage with the query's own id is no hit, as in BEIR's evaluation")
+    licence: str = param("", "the licence of the collection, for the leaderboard")
+    citation: str = param("", "how to cite the collection, for the leaderboard")
+    url: str = param("", "where the collection came from, for the leaderboard")
+
+    def __post_init__(self) -> None:
+        single = {"corpus": self.corpus, "queries": self.queries, "qrels": self.qrels}
+        given = [name for name, path in single.items() if path is not None]
+        if self.path is not None and given:
+            raise ValueError(
+                f"'path' and '{given[0]}' exclude each other; give the folder or the single files"
+            )
+        if self.path is None and not given:
+            raise ValueError("no files are named; give 'path', or 'corpus', 'queries' and 'qrels'")
+        if self.path is None and len(given) < len(single):
+            lacking = " and ".join(f"'{name}'" for name in single if name not in given)
+            raise ValueError(
+                f"{lacking} is missing beside '{given[0]}'; give all three, or a folder as 'path'"
+            )
+        if not re.fullmatch(r"[\w.-]+", self.split) or set(self.split) == {"."}:
+            raise ValueError(f"split '{self.split}' is no plain name; write it like test or dev")
+        for name in ("language", "query_language"):
+            code = getattr(self, name)
+            if code is not None and not re.fullmatch("[a-z]{2,3}", code):
+                raise ValueError(f"{name} '{code}' is no language code; write it like en or zh")
+
+    def corpus_path(self) -> Path:
+        return self.corpus or _there(self._folder() / "corpus.jsonl")
+
+    def queries_path(self) -> Path:
+        return self._of_split(self.queries) or _there(self._folder() / "queries.jsonl")
+
+    def qrels_path(self) -> Path:
+        return self._of_split(self.qrels) or _there(self._folder() / "qrels" / f"{self.split}.tsv")
+
+    def _folder(self) -> Path:
+        assert self.path is not None  # __post_init__ saw to it
+        return self.path
+
+    def _of_split(self, path: Path | None) -> Path | None:
+        return path and Path(str(path).replace("{split}", self.split))
+
+
+def _there(path: Path) -> Path:
+    """The file as it is, or compressed; where there is none, the name that it should have."""
+    for suffix in ("", *COMPRESSED):
+        found = path.with_name(path.name + suffix)
+        if found.exists():
+            return found
+    return path

@@ -1,0 +1,62 @@
+"""Judgements of a BEIR or TREC file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from harness_files.lines import lines, refuse, text_of
+
+_GRADE = re.compile(rb"[+-]?[0-9]{1,10}")
+_HEADER = "query-id, corpus-id, score"
+
+
+class Judged(NamedTuple):
+    line: int
+    query: str
+    passage: str
+    grade: int
+
+
+def judged(path: Path) -> Iterator[Judged]:
+    """All judgements in order: four columns between blanks (TREC: query, 0, passage, grade), or three
+    between tabs below a header (BEIR), as the first line has it. None is there twice."""
+    seen: dict[str, dict[str, int]] = {}  # query -> passage -> line
+    rows = lines(path)
+    columns = 0
+    for number, line in rows:
+        if not columns:
+            columns = 3 if line.count(b"\t") == 2 or line.startswith(b"query-id") else 4
+            if columns == 3:
+                if line.count(b"\t") != 2:
+                    refuse(path, number, f"the header must be: {_HEADER} (between tabs); mend it")
+                if _GRADE.fullmatch(line.split(b"\t")[2].strip()):
+                    refuse(
+                        path, number, f"the header is missing; begin the file with: {_HEADER} (between tabs)"
+                    )
+                continue
+        found = line.split(b"\t") if columns == 3 else line.split()
+        if len(found) != columns:
+            wanted = (
+                f"3 columns between tabs ({_HEADER})" if columns == 3 else "4 columns (query 0 passage grade)"
+            )
+            refuse(path, number, f"expected {wanted}, got {len(found)}; mend the line")
+        grade = found[-1].strip()
+        if not _GRADE.fullmatch(grade) or not -(2**31) <= int(grade) < 2**31:
+            shown = text_of(path, number, grade)[:40]
+            refuse(path, number, f"the grade '{shown}' is no whole number of 32 bits; mend the line")
+        query, passage = text_of(path, number, found[0]), text_of(path, number, found[-2])
+        if not query or not passage:
+            refuse(path, number, "an id is empty; give the query's and the passage's")
+        before = seen.setdefault(query, {}).setdefault(passage, number)
+        if before != number:
+            refuse(
+                path,
+                number,
+                f"query '{query}' and passage '{passage}' are already judged at line {before}; keep one",
+            )
+        yield Judged(number, query, passage, int(grade))
+    if not seen:
+        refuse(path, 1, "there is no judgement in it; copy the file again")

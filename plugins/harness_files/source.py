@@ -1,0 +1,94 @@
+"""A collection in files, as the harness reads it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+import pyarrow as pa
+
+from harness.types import Card, Document, Inputs, Judgement, Part, Passage, Query
+from harness_files import corpus, lines, qrels, topics
+from harness_files.params import COMPRESSED, FilesParams
+
+
+class Files:
+    """The split's queries are those that its judgements name, in the order of the queries' file. A judged
+    query that this file lacks is refused, because no system could find anything for it and the scores would
+    only look low; a judged passage that the corpus lacks is kept, and stays in the denominator."""
+
+    def __init__(self, params: FilesParams) -> None:
+        self.params = params
+        self._corpus, self._queries = params.corpus_path(), params.queries_path()
+        self._qrels = params.qrels_path()
+
+    def card(self) -> Card:
+        said = self.params
+        return Card(said.language, said.split, said.query_language, said.licence, said.citation, said.url)
+
+    def inputs(self, part: Part) -> Inputs:
+        """The queries depend on which queries are judged, not on how: a changed grade changes no query."""
+        if part == "corpus":
+            return Inputs({"format": _format(self._corpus)}, (self._corpus,))
+        if part == "queries":
+            said = {"judged": self._judged_digest(), "exclude_self": self.params.exclude_self}
+            return Inputs({"format": _format(self._queries), **said}, (self._queries,))
+        return Inputs({}, (self._qrels,))
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        return corpus.rows(self._corpus, _format(self._corpus))
+
+    def locate(self, row: int) -> str:
+        return f"{self._corpus}:{corpus.line_of(self._corpus, row)}"
+
+    def documents(self) -> Iterator[Document]:
+        """The rows that follow each other within a document; those that are scattered come apart, and
+        only `harness.corpus.write` brings them together."""
+        rows = (row for batch in self.rows() for row in batch.to_pylist())
+        for id, found in groupby(rows, key=lambda row: row["document"] or row["id"]):
+            members = list(found)
+            passages = (Passage(row["id"], row["text"], row["candidate"] is not False) for row in members)
+            yield Document(id, members[0]["title"] or "", tuple(passages))
+
+    def queries(self) -> Iterator[Query]:
+        first_judged: dict[str, int] = {}  # query -> line
+        for judged in qrels.judged(self._qrels):
+            first_judged.setdefault(judged.query, judged.line)
+        found = []
+        for topic in topics.topics(self._queries, _query_format(self._queries)):
+            if first_judged.pop(topic.id, None) is not None:
+                found.append(Query(topic.id, topic.text, exclude=self._excluded(topic.id)))
+        for id, line in first_judged.items():
+            what = f"query '{id}' is judged, but {self._queries} does not have it"
+            lines.refuse(self._qrels, line, f"{what}; add it there or drop its judgements")
+        return iter(found)
+
+    def judgements(self) -> Iterable[Judgement]:
+        return (Judgement(row.query, row.passage, row.grade) for row in qrels.judged(self._qrels))
+
+    def _excluded(self, query: str) -> tuple[str, ...]:
+        return (query,) if self.params.exclude_self else ()
+
+    def _judged_digest(self) -> str | None:
+        """SHA-256 of the ids of judged queries; None where there is no file yet."""
+        if not self._qrels.exists():
+            return None
+        ids = sorted({row.query for row in qrels.judged(self._qrels)})
+        return hashlib.sha256("\n".join(ids).encode()).hexdigest()
+
+
+def _bare(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix in COMPRESSED else path
+
+
+def _format(path: Path) -> str:
+    return "jsonl" if _bare(path).suffix in (".jsonl", ".json", ".ndjson") else "tsv"
+
+
+def _query_format(path: Path) -> str:
+    if _format(path) == "jsonl":
+        return "jsonl"
+    first = next((line for _, line in lines.lines(path)), b"")
+    return "trec" if first.lstrip().lower().startswith(b"<top>") else "tsv"
