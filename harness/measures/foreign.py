@@ -46,19 +46,37 @@ def values(
 ) -> list[NDArray[np.float64]]:
     """float64[Q] for each metric, from the ranking int64[Q, k] and its judgements. Scores are replaced by
     falling ranks, so that every provider sees the order that the harness decided."""
-    qrels: dict[str, dict[str, int]] = {str(number): {} for number in np.unique(query).tolist()}
+    # pytrec_eval reads outside its arrays, or never returns, on some negative grades; 0 is as irrelevant.
+    # Only infAP gives -1 a meaning: pooled, but not judged.
+    found = [np.zeros(len(ranked)) for _ in metrics]
+    run = _run(ranked)
+    for lowest in (-1, 0):
+        chosen = {
+            _measure(metric): place
+            for place, metric in enumerate(metrics)
+            if (metric.family == "infAP") == (lowest == -1)
+        }
+        if chosen:
+            qrels = _qrels(query, passage, np.where(grade < lowest, 0, grade))
+            for value in ir_measures.iter_calc(list(chosen), qrels, run):
+                found[chosen[value.measure]][int(value.query_id)] = value.value
+    return found
+
+
+def _qrels(query: Ints, passage: Ints, grade: NDArray[np.int32]) -> dict[str, dict[str, int]]:
+    qrels: dict[str, dict[str, int]] = {}
     for row, position, value in zip(query.tolist(), passage.tolist(), grade.tolist(), strict=True):
-        qrels[str(row)][str(position)] = value
-    run = {}
+        qrels.setdefault(str(row), {})[str(position)] = value
+    return qrels
+
+
+def _run(ranked: Ints) -> dict[str, dict[str, float]]:
+    run: dict[str, dict[str, float]] = {}
     for row, positions in enumerate(ranked):
         names = [str(position) for position in positions[positions >= 0].tolist()]
         if names:
             run[str(row)] = {name: float(len(names) - rank) for rank, name in enumerate(names)}
-    measures = {_measure(metric): place for place, metric in enumerate(metrics)}
-    found = [np.zeros(len(ranked)) for _ in metrics]
-    for value in ir_measures.iter_calc(list(measures), qrels, run):
-        found[measures[value.measure]][int(value.query_id)] = value.value
-    return found
+    return run
 
 
 def _measure(metric: Metric) -> Any:

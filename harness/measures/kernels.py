@@ -124,7 +124,7 @@ def mapped(gains: Mapping[int, int], grade: NDArray[np.int32]) -> NDArray[np.flo
     """The gain that a table gives to a grade, the grade itself where it gives none."""
     gain = linear(grade)
     for level, value in gains.items():
-        gain[grade == level] = max(value, 0)
+        gain[grade == level] = value
     return gain
 
 

@@ -141,14 +141,14 @@ def _check(text: str, given: Mapping[str, Any], slots: Mapping[str, Slot], at_na
             raise HarnessError(
                 f"{text}: {name}: expected {params.describe(slot.type)}, got {params.shown(value)}"
             )
-        if name == "cutoff" and value < 1:
-            raise HarnessError(f"{text}: cutoff: expected at least 1, got {value}")
-        if name == "rel" and value < 0:  # 0 or less is not relevant, and what is unjudged lies below
-            raise HarnessError(f"{text}: rel: expected at least 0, got {value}")
+        if name in ("cutoff", "rel") and value < 1:  # a grade of 0 or less is not relevant
+            raise HarnessError(f"{text}: {name}: expected at least 1, got {value}")
         if name == "dcg" and value not in ("log2", "exp-log2"):
             raise HarnessError(f"{text}: dcg: expected 'log2' or 'exp-log2', got {params.shown(value)}")
-        if name == "gains" and not all(type(item) is int for pair in value.items() for item in pair):
-            raise HarnessError(f"{text}: gains: expected whole numbers, as in {{1: 1, 2: 3}}")
+        if name == "gains" and not all(
+            type(item) is int and item >= 0 for pair in value.items() for item in pair
+        ):
+            raise HarnessError(f"{text}: gains: expected whole numbers of 0 or more, as in {{1: 1, 2: 3}}")
     for name, slot in slots.items():
         if slot.required and name not in given:
             example = f"{text.strip()}@10" if name == at_name else f"{name}=..."
