@@ -29,6 +29,7 @@ from harness_tour.templates import Draw, Lines, Section, Subject, Templates, dra
 
 SLICES = ("self-contained", "coreference", "main-topic", "multi-hop", "acronym")
 STUBS = 10  # one document in so many is a stub: no queries, few passages
+# Which sentences about two names go together, so that both name all four once.
 _PAIRINGS = (
     ("person_firm", "artefact_body"),
     ("person_artefact", "firm_body"),
@@ -39,9 +40,12 @@ _PAIRINGS = (
 class Namer(Protocol):
     """What the module of names of a language offers."""
 
+    @property
+    def SHORT_NAMES(self) -> int: ...
+
     def place(self, draw: Draw) -> str: ...
 
-    def names(self, index: int, nouns: tuple[str, ...], seed: int, draw: Draw) -> Mapping[str, str]: ...
+    def names(self, index: int, nouns: tuple[str, ...], seed: int) -> Mapping[str, str]: ...
 
 
 _NAMES: Mapping[str, Namer] = {"en": names_en, "zh": names_zh}
@@ -64,7 +68,7 @@ class Paragraph(NamedTuple):
 
 
 class Article(NamedTuple):
-    index: int
+    number: int
     subject: Subject
     title: str
     paragraphs: tuple[Paragraph, ...]
@@ -77,10 +81,11 @@ def article(recipe: Recipe, index: int) -> Article:
     templates = read(recipe.language)
     subject = subject_of(templates, index)
     names = _NAMES[recipe.language]
-    facts: dict[str, Any] = dict(names.names(index, subject.artefacts, recipe.seed, draw))
+    facts: dict[str, Any] = dict(names.names(index, subject.artefacts, recipe.seed))
     facts["title"] = _pick(subject.titles, draw).format_map(facts)
-    facts["body"], facts["other"] = ("full", "short") if draw() < 0.5 else ("short", "full")
-    facts["body"], facts["other"] = facts[facts["body"]], facts[facts["other"]]
+    by_short = draw() < 0.5 and index < names.SHORT_NAMES  # a question must mean one society only
+    asked, answering = ("short", "full") if by_short else ("full", "short")
+    facts["body"], facts["other"] = facts[asked], facts[answering]
     drawn(templates.facts, facts, draw, names.place)
     drawn(subject.facts, facts, draw, names.place)
     pen = _Pen(facts, draw, names, templates)
@@ -134,17 +139,21 @@ def _full(pen: _Pen, subject: Subject) -> list[Paragraph]:
 
 
 def _answer(pen: _Pen, slice: str, section: Section) -> list[Paragraph]:
-    answer = Paragraph(_text(pen, section.sentences), slice, section)
+    """The passage that answers and, every second time, one that goes on. Both end on their source where
+    nothing else in them would tell two documents apart."""
+    source = pen.templates.sources
+    slots = (*section.sentences, source) if slice in ("main-topic", "coreference") else section.sentences
+    answer = Paragraph(_text(pen, slots), slice, section)
     if not section.more or pen.draw() < 0.5:
         return [answer]
-    return [answer, Paragraph(_text(pen, section.more), slice, section, companion=True)]
+    return [answer, Paragraph(_text(pen, (*section.more, source)), slice, section, companion=True)]
 
 
 def _pair_sentences(pen: _Pen, count: int) -> list[tuple[Lines, Lines]]:
     """`count` pairs of sentences; each pair names all four names once, and no sentence comes twice."""
     pairs = pen.templates.pairs
     start = int(pen.draw() * 60)
-    chosen = []
+    chosen: list[tuple[Lines, Lines]] = []
     for number in range(start, start + count):
         one, two = _PAIRINGS[number % 3]
         turn = number // 3
@@ -163,6 +172,9 @@ def _sentence(pen: _Pen, lines: Lines) -> str:
         facts["e"] = facts["opened"] + 2 + int(draw() * 12)
     if "{y}" in template:
         facts["y"] = facts["opened"] + 15 + int(draw() * 70)
+    if "{month}" in template:
+        months = pen.templates.months
+        facts["month"], facts["d"] = months[int(draw() * len(months))], 1 + int(draw() * 28)
     if "{n}" in template:
         facts["n"] = 4 + int(draw() * 86)
     if "{spot}" in template:

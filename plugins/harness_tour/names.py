@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import math
 import random
+import tomllib
+from pathlib import Path
 
 
 def nth(index: int, size: int, seed: int, space: str) -> int:
@@ -28,3 +30,12 @@ def _start(size: int, seed: int, space: str) -> int:
 def joined(heads: tuple[str, ...], tails: tuple[str, ...]) -> tuple[str, ...]:
     """Every head with every tail, heads varying fastest."""
     return tuple(head + tail for tail in tails for head in heads)
+
+
+def parts(language: str) -> dict[str, tuple[str, ...]]:
+    """The lists of a language's `names.toml`; a long text there is a list of its words."""
+    text = (Path(__file__).parent / language / "names.toml").read_text(encoding="utf-8")
+    return {
+        name: tuple(value.split() if isinstance(value, str) else value)
+        for name, value in tomllib.loads(text).items()
+    }

@@ -70,10 +70,10 @@ class Tour:
         answer, 0 for the same matter in documents of the same kind."""
         for task in self._tasks():
             made = task.article
-            yield Judgement(task.id, passage_id(made.index, task.answer), 2)
+            yield Judgement(task.id, passage_id(made.number, task.answer), 2)
             after = task.answer + 1
             if after < len(made.paragraphs) and made.paragraphs[after].companion:
-                yield Judgement(task.id, passage_id(made.index, after), 1)
+                yield Judgement(task.id, passage_id(made.number, after), 1)
             for passage in self._siblings(task):
                 yield Judgement(task.id, passage, 0)
 
@@ -102,7 +102,7 @@ class Tour:
         wanted = task.article.paragraphs[task.answer].section
         found: list[str] = []
         for step in range(1, min(30, self._params.documents)):
-            index = (task.article.index + step) % self._params.documents
+            index = (task.article.number + step) % self._params.documents
             if is_stub(index) or len(found) == SIBLINGS:
                 continue
             other = article(self._recipe, index)

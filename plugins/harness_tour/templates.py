@@ -39,6 +39,8 @@ class Subject(NamedTuple):
 
 class Templates(NamedTuple):
     joiner: str  # between sentences
+    months: tuple[str, ...]
+    sources: Lines  # say where a statement comes from
     facts: Mapping[str, Any]
     definition: tuple[Lines, ...]
     person: tuple[Section, ...]
@@ -53,10 +55,12 @@ class Templates(NamedTuple):
 @functools.cache
 def read(language: str) -> Templates:
     """All sentences of a language."""
-    shared = _toml(language, "shared")
+    shared = _toml(language, "shared") | _toml(language, "people") | _toml(language, "objects")
     sections = {kind: _sections(shared[kind]) for kind in ("person", "firm", "hop", "acronym")}
     return Templates(
         joiner=" " if language == "en" else "",
+        months=tuple(shared["months"]),
+        sources=tuple(shared["sources"]),
         facts=shared["facts"],
         definition=_slots(shared["definition"]),
         themes=tuple(_lists(theme["slots"]) for theme in shared["themes"]),
