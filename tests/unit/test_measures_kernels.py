@@ -2,15 +2,11 @@
 
 import ir_measures
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import ranking
 from harness import score as scoring
-from harness.measures import FILL, UNJUDGED, parse
-from harness.measures.ideal import ideal_of
-from harness.measures.kernels import kernel_of
 from harness.records import Column
 from harness.types import Hits
 
