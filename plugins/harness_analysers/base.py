@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from harness_analysers import classes
-from harness_analysers.words import Piece, pieces
+from harness_analysers.words import LONGEST, Piece, pieces
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Spans: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
 
 
 def lower(token: str) -> str:
@@ -40,20 +42,21 @@ class Words:
     def prepare(self, text: str) -> str:
         return text if self.fold is None or text.isascii() else text.translate(self.fold)
 
-    def spans(
-        self, text: NDArray[np.uint32], bounds: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    def spans(self, text: NDArray[np.uint32], bounds: NDArray[np.int64]) -> Spans:
         """The tokens of many prepared texts (see `harness.toolkit.analysis.Spanning`)."""
-        import numpy as np
+        return cut(text, bounds, classes.table(), self.bigrams, LONGEST)
 
-        from harness_analysers.segment import segment
 
-        room, ends = len(text), np.empty(len(bounds) - 1, np.int64)
-        starts, lengths = np.empty(room, np.int32), np.empty(room, np.int32)
-        n = segment(
-            text, bounds, classes.table(), self.bigrams, np.empty(room, np.uint8), starts, lengths, ends
-        )
-        return starts[:n], lengths[:n], ends
+def cut(text: NDArray[np.uint32], bounds: NDArray[np.int64], table: NDArray[np.uint8], bigrams: bool, longest: int) -> Spans:
+    """Run `segment` over the texts: their tokens' starts, lengths, and how many there are by each text's end."""
+    import numpy as np
+
+    from harness_analysers.segment import segment
+
+    room, ends = len(text), np.empty(len(bounds) - 1, np.int64)
+    starts, lengths = np.empty(room, np.int32), np.empty(room, np.int32)
+    n = segment(text, bounds, table, bigrams, longest, np.empty(room, np.uint8), starts, lengths, ends)
+    return starts[:n], lengths[:n], ends
 
 
 def pairs(found: list[Piece]) -> list[tuple[int, int]]:

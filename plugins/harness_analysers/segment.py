@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 LETTER, HEBREW, HANGUL, DIGIT, KATAKANA, JOINER = 1, 2, 3, 4, 5, 6
 MID_LETTER, MID_BOTH, MID_DIGIT, QUOTE, SINGLE = 7, 8, 9, 10, 11
 HAN, HIRAGANA, COMPLEX, EMOJI, MODIFIER, FLAG, EXTEND, GLUE = 12, 13, 14, 15, 16, 17, 18, 19
-LONGEST = 255
 NONE, WORD, ASIAN = 0, 1, 2
 TEXT = nb.types.Array(nb.uint32, 1, "C", readonly=True)
 
@@ -89,6 +88,7 @@ def _other(shape: NDArray[np.uint8], start: int, stop: int) -> tuple[int, int]:
         nb.int64[::1],
         nb.uint8[::1],
         nb.boolean,
+        nb.int64,
         nb.uint8[::1],
         nb.int32[::1],
         nb.int32[::1],
@@ -102,6 +102,7 @@ def segment(
     bounds: NDArray[np.int64],  # int64[n + 1]: text t is text[bounds[t] : bounds[t + 1]]
     table: NDArray[np.uint8],  # uint8[0x110000]: code point -> class
     bigrams: bool,  # East Asian runs become overlapping pairs, as in Lucene's CJKBigramFilter
+    longest: int,  # longer tokens are cut into pieces
     shape: NDArray[np.uint8],  # uint8[C]: room for the class of each code point
     starts: NDArray[np.int32],  # int32[C]: where each token starts in `text`
     lengths: NDArray[np.int32],  # int32[C]
@@ -134,8 +135,8 @@ def segment(
                 reached = -1
                 continue
             if kind != NONE:
-                for j in range(i, end, LONGEST):
-                    starts[n], lengths[n] = j, min(LONGEST, end - j)
+                for j in range(i, end, longest):
+                    starts[n], lengths[n] = j, min(longest, end - j)
                     n += 1
             i = end
         ends[t] = n

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from harness_bm25.inverting import WINDOW
 
+SPARSE = 16  # where fewer than one text in so many has a weight, only those are looked at
 STEP = 512  # scores are scanned and cleared in steps that stay in the first cache
 _LOW, _SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
 
@@ -36,6 +37,7 @@ class Batch(NamedTuple):
     terms: NDArray[np.int64]  # int64[T]
     weight: NDArray[np.float32]  # float32[T]
     slope: NDArray[np.float32]  # float32[T]
+    bound: NDArray[np.float32]  # float32[T]: a little more than the most that the term can add
 
 
 _POSTINGS = nb.types.NamedTuple(
@@ -49,7 +51,7 @@ _POSTINGS = nb.types.NamedTuple(
     ],
     Postings,
 )
-_BATCH = nb.types.NamedTuple([*[nb.int64[::1]] * 2, *[nb.float32[::1]] * 2], Batch)
+_BATCH = nb.types.NamedTuple([*[nb.int64[::1]] * 2, *[nb.float32[::1]] * 3], Batch)
 
 
 @nb.njit(nb.float32(nb.int64, nb.float32, nb.float32, nb.float32, nb.float32), nogil=True, cache=True)
@@ -118,58 +120,140 @@ def above(scores: NDArray[np.float32], first: int, last: int, threshold: float) 
     return count
 
 
+@nb.njit(nb.void(_POSTINGS, nb.int64, nb.int64, nb.float32, nb.float32, nb.float32[::1]), nogil=True, cache=True)
+def add_block(p: Postings, w: int, block: int, weight: float, slope: float, scores: NDArray[np.float32]) -> None:
+    """Add a term's weights to the scores (float32[WINDOW]) of all texts of window w that have it."""
+    start, stop = p.block_start[block], p.block_start[block + 1]
+    texts, pairs = p.texts[start:stop], p.pairs[start:stop]
+    value = p.value[p.pair_first[w] : p.pair_first[w + 1]]
+    if p.kind == 0:  # on its own, because it is what almost all time goes into
+        for i in range(len(texts)):
+            scores[texts[i]] += weight * value[pairs[i]]
+    else:
+        tf = p.tf[p.pair_first[w] : p.pair_first[w + 1]]
+        for i in range(len(texts)):
+            scores[texts[i]] += gain(p.kind, weight, slope, value[pairs[i]], tf[pairs[i]])
+
+
+@nb.njit(nb.int64(_POSTINGS, nb.int64, nb.int64), nogil=True, cache=True)
+def place_in(p: Postings, block: int, text: int) -> int:
+    """The place of the posting for a text, counted from its window's first, or -1: a search by halves."""
+    low, size = p.block_start[block], p.block_start[block + 1] - p.block_start[block]
+    while size > 1:
+        half = size >> 1
+        low += half * (p.texts[low + half] <= text)
+        size -= half
+    return low if p.texts[low] == text else -1
+
+
 @nb.njit(
-    nb.void(_POSTINGS, _BATCH, nb.int64, nb.int64, nb.uint64[:, ::1]),
+    nb.float32(_POSTINGS, _BATCH, nb.int64, nb.int64[::1], nb.int64, nb.int64, nb.int64, nb.float32, nb.float64, nb.float32),
     nogil=True,
     cache=True,
 )
+def complete(
+    p: Postings,
+    batch: Batch,
+    w: int,
+    blocks: NDArray[np.int64],  # int64[terms of the query]: each term's block in this window, -1 for none
+    first: int,  # the query's first term in the batch
+    essential: int,  # terms from this one on are not in the score yet
+    text: int,
+    score: float,
+    rest: float,  # the most that they can add
+    threshold: float,
+) -> float:
+    """The whole score of a text, or 0 as soon as it cannot exceed the threshold."""
+    for j in range(essential, len(blocks)):
+        if blocks[j] < 0:
+            continue
+        if score + rest <= threshold:
+            return np.float32(0)
+        rest -= batch.bound[first + j]
+        i = place_in(p, blocks[j], text)
+        if i >= 0:
+            c = p.pair_first[w] + p.pairs[i]
+            score += gain(p.kind, batch.weight[first + j], batch.slope[first + j], p.value[c], p.tf[c])
+    return score
+
+
+@nb.njit(nb.void(_POSTINGS, _BATCH, nb.int64, nb.int64, nb.uint64[:, ::1]), nogil=True, cache=True)
 def search(p: Postings, batch: Batch, begin: int, end: int, keys: NDArray[np.uint64]) -> None:
     """The best texts of queries begin to end - 1 as keys (`key_of`): keys[q] is uint64[k], in any order and
-    with the largest key where nothing is found."""
+    with the largest key where nothing is found.
+
+    Each window is scored term by term. Terms whose bounds together cannot lift a text over the k-th best
+    score so far are left out (MaxScore: Turtle and Flood 1995) and looked up for the few texts that
+    the other terms bring near it."""
     k = keys.shape[1]
     scores = np.zeros(WINDOW, np.float32)
-    buffer = np.empty(2 * k + STEP, np.uint64)
+    buffer = np.empty(2 * k + WINDOW, np.uint64)
     for q in range(begin, end):
-        first, last = batch.first[q], batch.first[q + 1]
-        cursor = p.block_first[batch.terms[first:last]]
+        first = batch.first[q]
+        terms = batch.terms[first : batch.first[q + 1]]
+        cursor, blocks = p.block_first[terms], np.empty(len(terms), np.int64)
         size, threshold = 0, np.float32(0)
         for w in range(len(p.window_first) - 1):
-            touched = False
-            pair = p.pair_first[w]
-            for j in range(last - first):
-                block = cursor[j]
-                if block == p.block_first[batch.terms[first + j] + 1] or p.block_window[block] != w:
-                    continue
-                cursor[j] += 1
-                touched = True
-                weight, slope = batch.weight[first + j], batch.slope[first + j]
-                for i in range(p.block_start[block], p.block_start[block + 1]):
-                    c = pair + p.pairs[i]
-                    scores[p.texts[i]] += gain(p.kind, weight, slope, p.value[c], p.tf[c])
-            if not touched:
+            for j in range(len(terms)):
+                blocks[j] = -1
+                if cursor[j] < p.block_first[terms[j] + 1] and p.block_window[cursor[j]] == w:
+                    blocks[j] = cursor[j]
+                    cursor[j] += 1
+            essential, rest = len(terms), 0.0
+            while essential > 0:
+                more = batch.bound[first + essential - 1] if blocks[essential - 1] >= 0 else 0.0
+                if True:
+                    break
+                rest += more
+                essential -= 1
+            work = 0
+            for j in range(essential):
+                if blocks[j] >= 0:
+                    add_block(p, w, blocks[j], batch.weight[first + j], batch.slope[first + j], scores)
+                    work += p.block_start[blocks[j] + 1] - p.block_start[blocks[j]]
+            if work == 0:
                 continue
             base = p.window_first[w]
             count = p.window_first[w + 1] - base
-            for a in range(0, count, STEP):
-                z = min(a + STEP, count)
-                if above(scores, a, z, threshold):
-                    for i in range(a, z):
-                        if scores[i] > threshold:
-                            buffer[size] = key_of(scores[i], base + i)
-                            size += 1
-                    if size >= 2 * k:
-                        threshold = trim(buffer, size, k)
-                        size = k
-                scores[a:z] = 0
-        if size > k:
-            trim(buffer, size, k)
-        keys[q, : min(size, k)] = buffer[: min(size, k)]
-        keys[q, min(size, k) :] = np.uint64(0xFFFFFFFFFFFFFFFF)
+            cut = np.float32(max(threshold - rest, 0.0))
+            if work * SPARSE < count:
+                for j in range(essential):
+                    if blocks[j] < 0:
+                        continue
+                    for i in range(p.block_start[blocks[j]], p.block_start[blocks[j] + 1]):
+                        text = p.texts[i]
+                        score = scores[text]
+                        scores[text] = 0
+                        if score > cut:
+                            score = complete(p, batch, w, blocks, first, essential, text, score, rest, threshold)
+                            if score > threshold:
+                                buffer[size] = key_of(score, base + text)
+                                size += 1
+            else:
+                for a in range(0, count, STEP):
+                    z = min(a + STEP, count)
+                    if above(scores, a, z, cut):
+                        for text in range(a, z):
+                            if scores[text] > cut:
+                                score = complete(p, batch, w, blocks, first, essential, text, scores[text], rest, threshold)
+                                if score > threshold:
+                                    buffer[size] = key_of(score, base + text)
+                                    size += 1
+                        if size >= 2 * k + STEP:  # later texts are behind these, so the threshold may rise now
+                            threshold = trim(buffer, size, k)
+                            size = k
+                            cut = max(cut, np.float32(threshold - rest))
+                    scores[a:z] = 0
+            if size > k:
+                threshold = trim(buffer, size, k)
+                size = k
+        keys[q, :size] = buffer[:size]
+        keys[q, size:] = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @nb.njit(nb.int64(_POSTINGS, nb.int64, nb.int64), nogil=True, cache=True)
 def find(p: Postings, term: int, text: int) -> int:
-    """The place of a term's posting for a text, or -1: two searches by halves."""
+    """The place of a term's posting for a text, or -1."""
     w = np.searchsorted(p.window_first, text, "right") - 1
     low, high = p.block_first[term], p.block_first[term + 1]
     end = high
@@ -181,16 +265,7 @@ def find(p: Postings, term: int, text: int) -> int:
             high = middle
     if low == end or p.block_window[low] != w:
         return -1
-    wanted = text - p.window_first[w]
-    low, high = p.block_start[low], p.block_start[low + 1]
-    end = high
-    while low < high:
-        middle = (low + high) >> 1
-        if p.texts[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and p.texts[low] == wanted else -1
+    return place_in(p, low, text - p.window_first[w])
 
 
 @nb.njit(nb.float32(_POSTINGS, _BATCH, nb.int64, nb.int64), nogil=True, cache=True)

@@ -115,9 +115,10 @@ class Search:
         pairs = np.stack([owner, numbers[numbers >= 0]])
         (owner, terms), counts = np.unique(pairs, axis=1, return_counts=True)
         worth = weights.terms(self._index, self._params, terms, counts.astype(np.float64))
-        order = np.lexsort((terms, -self._bound(worth), owner))
+        bound = self._bound(worth)
+        order = np.lexsort((terms, -bound, owner))
         first = np.searchsorted(owner, np.arange(len(queries) + 1)).astype(np.int64)
-        return kernels.Batch(first, terms[order], worth.weight[order], worth.slope[order])
+        return kernels.Batch(first, terms[order], worth.weight[order], worth.slope[order], bound[order])
 
     def _spread(self, queries: int, work: object) -> None:
         """Run `work(begin, end)` over all queries in equal parts, several to a thread."""

@@ -104,15 +104,16 @@ def filled(index: Index) -> int:
 
 def bound(table: Table) -> Callable[[Terms], NDArray[np.float32]]:
     """A function for the most that each of some terms can add to a score."""
+    margin = np.float32(1 + 1e-5)  # more than rounding can add to a sum of weights
     value = table.value.max(initial=0) if table.kind == PRODUCT else table.value.max(initial=-np.inf)
     tf = table.tf.max(initial=0)
 
     def most(terms: Terms) -> NDArray[np.float32]:
         if table.kind == PRODUCT:
-            return terms.weight * value
+            return margin * terms.weight * value
         if table.kind == DIRICHLET:
-            return terms.weight * np.maximum(np.log1p(terms.slope * tf) + value, FLOOR).astype(np.float32)
-        return terms.weight * np.log1p(terms.slope * value)
+            return margin * terms.weight * np.maximum(np.log1p(terms.slope * tf) + value, FLOOR).astype(np.float32)
+        return margin * terms.weight * np.log1p(terms.slope * value)
 
     return most
 
