@@ -111,10 +111,11 @@ class _Pen(NamedTuple):
 
 
 def _stub(pen: _Pen, subject: Subject) -> list[Paragraph]:
+    pairs, last = _pair_sentences(pen, 2)
     return [
         Paragraph(_text(pen, subject.intro)),
-        Paragraph(_text(pen, subject.open[0].sentences), SLICES[0], subject.open[0]),
-        Paragraph(_text(pen, pen.templates.themes[0])),
+        Paragraph(_text(pen, (*subject.open[0].sentences, last[0])), SLICES[0], subject.open[0]),
+        Paragraph(_text(pen, (*pen.templates.themes[0], *pairs))),
         *_answer(pen, "main-topic", subject.topic[int(pen.draw() * len(subject.topic))]),
     ]
 
@@ -122,10 +123,8 @@ def _stub(pen: _Pen, subject: Subject) -> list[Paragraph]:
 def _full(pen: _Pen, subject: Subject) -> list[Paragraph]:
     """The introduction and the definition first, since they introduce all names; then a shuffle."""
     templates, draw = pen.templates, pen.draw
-    pairs = _pair_sentences(pen, 4)
+    *pairs, last = _pair_sentences(pen, 5)
     blocks = [[Paragraph(_text(pen, (*theme, *pairs.pop())))] for theme in _some(templates.themes, 4, draw)]
-    # an open section ends on one sentence about two of the names
-    last = _pair_sentences(pen, 1)[0]
     for section, lines in zip(_some(subject.open, 2, draw), last, strict=True):
         text = _text(pen, (*section.sentences, lines))
         blocks.append([Paragraph(text, "self-contained", section)])
