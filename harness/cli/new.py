@@ -1,0 +1,63 @@
+"""`harness new-plugin`: writes a package that works, for its author to change."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import re
+from pathlib import Path
+
+from harness import catalogue, scaffold
+from harness.errors import HarnessError
+from harness.scaffold import Names
+from harness.yamlfile import shown_path
+
+FIT = re.compile(r"[A-Za-z][A-Za-z0-9]*([-_][A-Za-z0-9]+)*", re.ASCII)
+WORDS_OF_YAML = ("true", "false", "null")  # a suite could not write these as names
+
+
+def new_plugin(options: argparse.Namespace) -> int:
+    names = checked(options.name, options.kind)
+    folder: Path = options.into / names.distribution
+    write(folder, scaffold.files(options.kind, names))
+    shown = shown_path(folder.absolute())
+    print(f"wrote {shown}, a {options.kind} named '{names.name}'. Next:")
+    for command in (f"cd {shown}", "pip install -e '.[dev]'", "pytest", "harness run suite.yaml"):
+        print(f"  {command}")
+    return 0
+
+
+def checked(name: str, kind: str) -> Names:
+    """The names that a new method's package gets; a HarnessError if it cannot have them."""
+    where = f"new-plugin {name}"
+    if not FIT.fullmatch(name) or name.lower() in WORDS_OF_YAML:
+        what = f"'{name}' cannot name a package and a method"
+        raise HarnessError(
+            f"{where}: {what}; use letters, digits and single hyphens, starting with a letter"
+        )
+    names = scaffold.names(name)
+    offers = catalogue.load().entries[f"{kind}s"].get(name, ())
+    if offers:
+        owner = offers[0].plugin.distribution
+        raise HarnessError(f"{where}: {owner} has a {kind} of that name already; choose another name")
+    if importlib.util.find_spec(names.module) is not None:
+        raise HarnessError(
+            f"{where}: a package '{names.module}' is installed already; choose another name"
+        )
+    return names
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    """Write the files into a folder that must not be there yet."""
+    where = shown_path(folder.absolute())
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir()
+        for path, text in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, encoding="utf-8")
+    except FileExistsError:
+        raise HarnessError(f"{where}: is there already; remove it, or choose another name or --into") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise HarnessError(f"{where}: cannot be written ({reason}); choose another --into") from None
