@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness.errors import StoreError
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+NEARLY_FULL = 1 << 20  # bytes: with less, a failed step is taken for one that found no space
 
 
 def write(path: Path, data: bytes) -> None:
-    """Write and fsync a file that nobody reads yet."""
+    """Write a file that nobody reads yet; it still has to be synced."""
     with path.open("wb") as file:
         file.write(data)
-        file.flush()
-        fsync(file.fileno())
 
 
 def replace_file(path: Path, data: bytes) -> None:
     """The file has the old contents or the new, never a part of them, whenever the machine stops."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
-    try:
+    with replacing(path) as beside:
         write(beside, data)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A new file to write, which takes the place of `path` when it is whole."""
+    beside = path.with_name(f".{os.getpid()}.new.{path.name}")  # the same ending: it may choose a format
+    try:
+        yield beside
+        with beside.open("rb") as file:
+            fsync(file.fileno())
         rename(beside, path)
     except BaseException:
         beside.unlink(missing_ok=True)
@@ -49,6 +60,8 @@ def fsync_tree(folder: Path) -> None:
     """All files below a folder, then the folders themselves, the deepest first."""
     for root, _, names in os.walk(folder, topdown=False):
         for name in names:
+            if not Path(root, name).is_file():  # opening a pipe would wait for its other end
+                continue
             descriptor = os.open(Path(root, name), os.O_RDONLY)
             try:
                 fsync(descriptor)
@@ -62,7 +75,10 @@ def rename(source: Path, target: Path) -> None:
 
 
 def remove_tree(folder: Path) -> None:
+    """Remove a folder, or whatever stands in its place; what cannot be removed stays."""
     shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        folder.unlink()
 
 
 def sha256(path: Path) -> str:
@@ -70,13 +86,31 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def explained(error: OSError, root: Path) -> StoreError | None:
-    """What a user can do about a disk that does not take more; None for any other error."""
-    if error.errno in FULL:
-        return StoreError(
-            f"{root}: no space left on the device; free some and run again: finished steps are kept"
-        )
-    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        what = (error.strerror or "not permitted").lower()
-        return StoreError(f"{error.filename or root}: {what}; choose another folder with --store or --out")
-    return None
+def is_full(folder: Path) -> bool:
+    """Whether the disk takes no more. Not every library says so by an errno, and a mapped file kills."""
+    try:
+        return shutil.disk_usage(folder).free < NEARLY_FULL
+    except OSError:
+        return False
+
+
+def full(root: Path) -> StoreError:
+    return StoreError(
+        f"{root}: no space left on the device; free some and run again: finished steps are kept"
+    )
+
+
+@contextmanager
+def explaining(root: Path) -> Iterator[None]:
+    """Every OSError of the body becomes a StoreError that says what a user can do about this folder."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL:
+            raise full(root) from error
+        what = (error.strerror or str(error)).lower()
+        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST):
+            advice = "choose another folder with --store or --out"
+        else:
+            advice = "check the disk and run again: finished steps are kept"
+        raise StoreError(f"{error.filename or root}: {what}; {advice}") from error

@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
-import signal
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterable
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
-import orjson
-
+from harness import disk
+from harness.child import Child
 from harness.errors import StoreError
 from harness.plan import Plan, Step
 from harness.progress import Reporter
-from harness.store import Store
-from harness.types import JSON
+from harness.store import Corrupt, Store
 
-BOOT = (
-    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
-    "from harness.worker import main; main(sys.argv[2], int(sys.argv[3]))"
-)
-LOG_TAIL = 20_000  # bytes of a step's output that are kept when it fails
-REBUILDS = 3  # of one damaged artifact in one run
+REBUILDS = 3  # of a damaged artifact for one step that reads it
 
 
 class Failure(NamedTuple):
@@ -41,79 +30,6 @@ class Failure(NamedTuple):
 class Result(NamedTuple):
     executed: tuple[str, ...]  # ids of the steps that were done now
     failures: dict[str, Failure]  # by id, of the steps that failed and of those that build on them
-
-
-class Worker:
-    """One child process and the pipes to it. A step that fails or is stopped leaves it usable or dead."""
-
-    def __init__(self, store: Store, threads: int) -> None:
-        self.store = store
-        self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
-        read_end, write_end = os.pipe()
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", BOOT, orjson.dumps(sys.path).decode(), str(store.root), str(write_end)],
-            stdin=subprocess.PIPE,
-            stdout=self.log,
-            stderr=self.log,
-            pass_fds=(write_end,),
-            start_new_session=True,  # its own group, so that all that it starts can be killed with it
-            env=_environment(store, threads),
-        )
-        os.close(write_end)
-        assert self.process.stdin is not None
-        self.input = self.process.stdin
-        self.events = os.fdopen(read_end, "rb", buffering=0)
-        self.pending = b""
-
-    def send(self, step: Step) -> None:
-        request = {"id": step.id, "kind": step.kind, "work": step.work, "described": step.described}
-        self.input.write(orjson.dumps(request) + b"\n")
-        self.input.flush()
-
-    def event(self, timeout: float | None) -> JSON:
-        """The next event; None when the time is up; `{"event": "died"}` when there will be none."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while b"\n" not in self.pending:
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
-                return None
-            if not select.select([self.events], [], [], left)[0]:
-                return None
-            data = self.events.read(65536)
-            if not data:
-                return {"event": "died"}
-            self.pending += data
-        first, _, self.pending = self.pending.partition(b"\n")
-        return orjson.loads(first)
-
-    def kill(self) -> None:
-        """End the process and all that it started; whoever waits for an event hears that it died."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-
-    def close(self) -> None:
-        self.kill()
-        self.process.wait()
-        self.events.close()
-        self.log.close()
-        with contextlib.suppress(BrokenPipeError):
-            self.input.close()
-
-    def output(self, start: int = 0) -> str:
-        """What the child printed since that offset, the end of it."""
-        end = self.log.seek(0, os.SEEK_END)
-        self.log.seek(max(start, end - LOG_TAIL))
-        return self.log.read().decode("utf-8", "replace").strip()
-
-    def cause(self) -> str:
-        """Why it died, in a user's words."""
-        code = self.process.wait()
-        last = self.output().splitlines()
-        if code == -signal.SIGKILL:
-            return "its process was killed (out of memory?)"
-        if code < 0:
-            return f"its process died of {signal.Signals(-code).name}"
-        return f"its process ended with code {code}" + (f" ({last[-1]})" if last else "")
 
 
 class Local:
@@ -132,8 +48,8 @@ class Local:
         self.running: set[str] = set()
         self.failures: dict[str, Failure] = {}
         self.executed: list[str] = []
-        self.workers: set[Worker] = set()
-        self.rebuilt: dict[str, int] = {}  # how often a step was made again
+        self.children: set[Child] = set()
+        self.damaged: dict[tuple[str, str], int] = {}  # (step, its input): how often it was found damaged
         self.stopped: BaseException | None = None
 
     def run(self, targets: Iterable[str]) -> Result:
@@ -156,8 +72,8 @@ class Local:
         finally:
             for thread in threads:
                 thread.join()
-            for worker in self.workers:
-                worker.close()
+            for child in list(self.children):
+                self._end(child)
         if self.stopped is not None:
             raise self.stopped
         return Result(tuple(self.executed), dict(self.failures))
@@ -195,61 +111,84 @@ class Local:
                     self.failures[step] = self.failures[below]
                     self.todo.pop(step, None)
 
-    # one thread for each worker
+    # one thread for each child
 
     def _work(self) -> None:
-        worker: Worker | None = None
+        child: Child | None = None
         try:
             while (step := self._next()) is not None:
-                if worker is None:
-                    worker = Worker(self.store, self.threads)
-                    self.workers.add(worker)
-                worker = self._execute(step, worker)
+                child = child or self._child()
+                child = self._execute(step, child)
         except BaseException as error:
             self._stop(error)
 
-    def _execute(self, step: Step, worker: Worker) -> Worker | None:
-        """Do one step; returns the worker if it can go on."""
-        offset = worker.log.seek(0, os.SEEK_END)
-        deadline: float | None = None
-        try:
-            worker.send(step)
-        except BrokenPipeError:
-            return self._lost(step, worker, worker.cause())
+    def _child(self) -> Child:
+        child = Child(self.store, self.threads)
+        with self.state:
+            self.children.add(child)
+            if self.stopped is not None:  # while it was started: `_stop` did not know of it
+                child.kill()
+        return child
+
+    def _end(self, child: Child) -> None:
+        with self.state:
+            self.children.discard(child)
+        child.close()
+
+    def _execute(self, step: Step, child: Child) -> Child | None:
+        """Do one step; returns the child if it can go on."""
+        child.send(step)
+        began, deadline, timeout = False, None, self.plan.suite.timeout
         while True:
-            event = worker.event(None if deadline is None else deadline - time.monotonic())
+            event = child.event(None if deadline is None else max(0.0, deadline - time.monotonic()))
             if event is None:
-                return self._lost(
-                    step, worker, f"took longer than the timeout of {self.plan.suite.timeout:g} s"
-                )
+                self._lost(step, child, f"took longer than the timeout of {timeout:g} s")
+                return None
             kind = event["event"]
             if kind == "started":
-                if self.plan.suite.timeout is not None:
-                    deadline = time.monotonic() + self.plan.suite.timeout
+                began = True
+                child.steps += 1
+                deadline = None if timeout is None else time.monotonic() + timeout
                 self.reporter.started(step)
             elif kind == "waiting":
                 self.reporter.note(f"{step.label}: another run is doing this; waiting for it")
+            elif kind == "again":
+                self.reporter.note(
+                    f"{step.label}: failed over what a killed run left; it is done from the start"
+                )
             elif kind == "progress":
                 self.reporter.progress(step, event["done"], event["total"])
             elif kind == "done":
                 self._done(step, event["reused"])
-                return worker
+                return child
             elif kind == "corrupt":
                 self._rebuild(step, event["step"], event["reason"])
-                return worker
+                return child
             elif kind == "stop":
                 raise StoreError(event["message"])
-            elif kind == "failed":
-                self._failed(step, event["reason"], event["user"], worker.output(offset))
-                return worker
+            elif kind == "failed" and event["user"]:
+                self._failed(step, event["reason"], True, "")
+                return child
+            elif kind == "failed":  # the child goes, with all that the plugin left running in it
+                self._lost(step, child, event["reason"])
+                return None
+            elif not began and child.steps:  # it died of an earlier step: this one had not begun
+                self._again(step)
+                self._end(child)
+                return None
             else:
-                return self._lost(step, worker, worker.cause())
+                self._lost(step, child, child.cause())
+                return None
 
-    def _lost(self, step: Step, worker: Worker, reason: str) -> Worker | None:
-        worker.kill()
-        if self.stopped is None:
-            self._failed(step, reason, False, worker.output())
-        return None
+    def _lost(self, step: Step, child: Child, reason: str) -> None:
+        child.kill()
+        output = child.output()
+        self._end(child)
+        if self.stopped is not None:
+            return
+        if disk.is_full(self.store.root):  # writing to a mapped file, for one, kills without a word
+            raise disk.full(self.store.root)
+        self._failed(step, reason, False, output)
 
     def _done(self, step: Step, reused: bool) -> None:
         self.reporter.done(step, reused)
@@ -263,7 +202,7 @@ class Local:
         if output and not user:
             log = self.store.failures / f"{step.id}.log"
             with contextlib.suppress(OSError):
-                log.write_text(output + "\n")
+                log.write_text(output + "\n", encoding="utf-8")
                 self.reporter.note(f"{step.label}: its output is in {log}")
         with self.state:
             named = reason if user else f"{step.label}: {reason}"
@@ -273,20 +212,34 @@ class Local:
     def _rebuild(self, step: Step, corrupt: str, reason: str) -> None:
         """An input was not what had been written: make it, and then this step, again."""
         below = self.plan.steps[corrupt]
-        self.rebuilt[corrupt] = self.rebuilt.get(corrupt, 0) + 1
-        if self.rebuilt[corrupt] > REBUILDS:
+        times = self.damaged[step.id, corrupt] = self.damaged.get((step.id, corrupt), 0) + 1
+        if times > REBUILDS:
             self._failed(step, f"{below.label} is damaged again and again; check the disk", False, "")
             return
-        self.reporter.note(f"{below.label}: {reason}; it is made again")
+        if self._whole(corrupt):  # another step found it too, and it has been made again by now
+            self._again(step)
+            return
         with self.state:
-            self.running.discard(step.id)
             if corrupt not in self.todo:
+                self.reporter.note(f"{below.label}: {reason}; it is made again")
                 self.store.discard(corrupt)
                 before = dict(self.todo)
                 self.todo.clear()
                 self._want(corrupt)
                 self.todo.update(before)
-            self.reporter.more(len(self.todo))
+                self.reporter.more(len(self.todo))
+        self._again(step)
+
+    def _whole(self, artifact: str) -> bool:
+        try:
+            Store(self.store.root).read(artifact)  # this object may remember that it was whole once
+        except Corrupt:
+            return False
+        return True
+
+    def _again(self, step: Step) -> None:
+        with self.state:
+            self.running.discard(step.id)
             self.state.notify_all()
 
     def _remove(self, step: Step) -> None:
@@ -299,15 +252,8 @@ class Local:
             if self.stopped is None:
                 self.stopped = error
             self.state.notify_all()
-        for worker in list(self.workers):
-            worker.kill()
-
-
-def _environment(store: Store, threads: int) -> dict[str, str]:
-    """The child's: threads fixed by the plan, compiled code kept in the store."""
-    counts = {f"{name}_NUM_THREADS": str(threads) for name in ("OMP", "MKL", "OPENBLAS", "NUMBA")}
-    compiled = {"NUMBA_CACHE_DIR": str(store.compiled), "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0"}
-    return {**os.environ, **counts, **compiled}
+            for child in self.children:
+                child.kill()
 
 
 def missing_needs(plan: Plan, store: Store, targets: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -14,11 +15,12 @@ from typing import NamedTuple
 import orjson
 
 from harness import disk
-from harness.errors import HarnessError
+from harness.errors import ContractError, HarnessError
 from harness.types import JSON
 
 MANIFEST = "manifest.json"
-LAYOUT = "passage-harness store, layout 1\n"
+YOUNG = 2_000_000_000  # nanoseconds
+LAYOUT = b"passage-harness store, layout 1\n"
 
 
 class Artifact(NamedTuple):
@@ -43,7 +45,7 @@ class Corrupt(Exception):
 
 class Store:
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self.root = root = root.absolute()  # a plugin may change the working folder
         self.artifacts = root / "artifacts"
         self.partial = root / "partial"
         self.removed = root / "removed"
@@ -54,16 +56,19 @@ class Store:
 
     def open(self) -> Store:
         """Make the folders; refuse one that holds something else."""
-        try:
-            mark = self.root / "layout"
+        mark = self.root / "layout"
+        with disk.explaining(self.root):
+            self.root.mkdir(parents=True, exist_ok=True)
+            # in this order: another run that makes the store writes the mark first
+            others = [path.name for path in self.root.iterdir() if not _is_mark(path)]
             if not mark.exists():
-                if self.root.exists() and any(not _is_mark(path) for path in self.root.iterdir()):
+                if others:
                     advice = "choose an empty or new folder with --store"
                     raise HarnessError(f"{self.root}: holds other files than a store; {advice}")
-                self.root.mkdir(parents=True, exist_ok=True)
-                disk.replace_file(mark, LAYOUT.encode())
-            elif mark.read_text() != LAYOUT:
-                raise HarnessError(f"{self.root}: was made by another version; choose another with --store")
+                disk.replace_file(mark, LAYOUT)
+            elif mark.read_bytes() != LAYOUT:
+                advice = "choose another with --store"
+                raise HarnessError(f"{self.root}: was made by another version of passage-harness; {advice}")
             for folder in (
                 self.artifacts,
                 self.partial,
@@ -73,14 +78,12 @@ class Store:
                 self.compiled,
             ):
                 folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise disk.explained(error, self.root) or error from error
         return self
 
     # reading
 
     def has(self, step: str) -> bool:
-        return (self.artifacts / step / MANIFEST).is_file()
+        return (self.artifacts / step).exists()  # whole or absent; `read` finds what was damaged later
 
     def read(self, step: str, trust: bool = False) -> Artifact:
         """The artifact, every byte verified (once in the life of this object); raises Corrupt. `trust`
@@ -97,11 +100,12 @@ class Store:
     def discard(self, step: str) -> None:
         """Take an artifact away, at once and whole."""
         aside = self.removed / f"{step}.{os.getpid()}.{time.monotonic_ns()}"
-        try:
-            disk.rename(self.artifacts / step, aside)
-        except FileNotFoundError:
-            return
         self._verified.pop(step, None)
+        with disk.explaining(self.root):
+            try:
+                disk.rename(self.artifacts / step, aside)
+            except FileNotFoundError:
+                return
         disk.remove_tree(aside)
 
     def touch(self, step: str) -> None:
@@ -112,7 +116,7 @@ class Store:
             return
 
     def steps(self) -> list[str]:
-        return sorted(path.name for path in self.artifacts.iterdir() if (path / MANIFEST).is_file())
+        return sorted(path.name for path in self.artifacts.iterdir())
 
     # writing
 
@@ -121,13 +125,16 @@ class Store:
         """The folder to write a step into, while no other process has it; None if the step is there
         by then. What a killed run left in the folder is still there."""
         partial = self.partial / step
-        descriptor = self._lock(partial, step, waiting)
+        with disk.explaining(self.root):
+            descriptor = self._lock(partial, step, waiting)
         if descriptor is None:
             yield None
             return
         try:
             files = partial / "files"
-            files.mkdir(exist_ok=True)
+            with disk.explaining(self.root):
+                files.mkdir(exist_ok=True)
+                (files / MANIFEST).unlink(missing_ok=True)  # of a run that was killed while it finished
             yield files
         finally:
             os.close(descriptor)
@@ -160,23 +167,36 @@ class Store:
         """Make what was written into a claimed folder an artifact: synced, summed, renamed into place."""
         partial = self.partial / step
         files = partial / "files"
-        (files / MANIFEST).unlink(missing_ok=True)
-        listed = {
-            path.relative_to(files).as_posix(): {"size": path.stat().st_size, "sha256": disk.sha256(path)}
-            for path in sorted(files.rglob("*"))
-            if path.is_file()
-        }
-        cost = {**cost, "bytes": sum(entry["size"] for entry in listed.values())}
-        content = {"step": step, "described": described, "facts": facts, "cost": cost, "files": listed}
-        disk.write(files / MANIFEST, _dump(content))
-        disk.fsync_tree(files)
-        disk.rename(files, self.artifacts / step)
-        disk.fsync_folder(self.artifacts)
-        disk.remove_tree(partial)
+        if (files / MANIFEST).exists():
+            raise ContractError(f"it wrote a file '{MANIFEST}', a name that the harness keeps for itself")
+        with disk.explaining(self.root):
+            listed = {
+                path.relative_to(files).as_posix(): {"size": path.stat().st_size, "sha256": disk.sha256(path)}
+                for path in sorted(files.rglob("*"))
+                if path.is_file()
+            }
+            cost = {**cost, "bytes": sum(entry["size"] for entry in listed.values())}
+            content = {"step": step, "described": described, "facts": facts, "cost": cost, "files": listed}
+            disk.write(files / MANIFEST, _dump(content))
+            try:
+                disk.fsync_tree(files)
+            except OSError:
+                self.clear(files)  # nobody knows what the disk has now: a rerun must not go on from it
+                raise
+            disk.rename(files, self.artifacts / step)
+            disk.fsync_folder(self.artifacts)
+            disk.remove_tree(partial)
+
+    def clear(self, files: Path) -> None:
+        """Empty a claimed folder."""
+        with disk.explaining(self.root):
+            disk.remove_tree(files)
+            files.mkdir(exist_ok=True)
 
     def forget(self, step: str) -> None:
-        """Throw away what a killed run left of a step."""
-        disk.remove_tree(self.partial / step)
+        """Throw away what a killed run left of a step, unless another run is at it."""
+        with contextlib.suppress(FileNotFoundError):
+            self.remove_leftover(self.partial / step)
 
     def leftovers(self, before: float) -> list[Path]:
         """What killed runs left and nobody is writing to: partial steps untouched since then, and what
@@ -186,7 +206,7 @@ class Store:
 
     def remove_leftover(self, folder: Path) -> None:
         """Remove such a folder unless a run has claimed it meanwhile."""
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        descriptor = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             disk.remove_tree(folder)
@@ -214,16 +234,16 @@ class Store:
         except (OSError, ValueError, KeyError, TypeError):
             pass
         found = disk.sha256(path)
-        try:
-            disk.replace_file(memo, orjson.dumps({"stamp": stamp, "sha256": found}))
-        except OSError as error:
-            raise disk.explained(error, self.root) or error from error
+        # a file that has only just been written could change again under the same time stamp
+        if time.time_ns() - status.st_mtime_ns > YOUNG:
+            with contextlib.suppress(OSError):  # it only saves time, and the store may be read-only
+                disk.replace_file(memo, orjson.dumps({"stamp": stamp, "sha256": found}))
         return found
 
 
 def _is_mark(path: Path) -> bool:
     """Whether this is the mark that a run is writing at this moment, or was when it was killed."""
-    return path.name.startswith((".layout.", "layout"))
+    return path.name == "layout" or path.name.endswith(".new.layout")
 
 
 def _sha(data: bytes) -> str:
@@ -253,12 +273,14 @@ def _manifest(step: str, folder: Path) -> Artifact:
 
 
 def _stamps(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
+    """Name, size, time and inode of every file; one that goes away meanwhile is left out."""
     found = []
     for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            status = path.stat()
-            name = path.relative_to(folder).as_posix()
-            found.append((name, status.st_size, status.st_mtime_ns, status.st_ino))
+        with contextlib.suppress(OSError):
+            if path.is_file():
+                status = path.stat()
+                name = path.relative_to(folder).as_posix()
+                found.append((name, status.st_size, status.st_mtime_ns, status.st_ino))
     return tuple(found)
 
 
@@ -266,8 +288,12 @@ def _verify(artifact: Artifact) -> None:
     there = {name for name, *_ in _stamps(artifact.folder)} - {MANIFEST}
     if there != artifact.files.keys():
         odd = sorted(there ^ artifact.files.keys())[0]
-        raise Corrupt(artifact.id, f"'{odd}' is missing or was added")
+        raise Corrupt(artifact.id, f"'{odd}' " + ("was added" if odd in there else "is missing"))
     for name, entry in artifact.files.items():
         path = artifact.folder / name
-        if path.stat().st_size != entry["size"] or disk.sha256(path) != entry["sha256"]:
+        try:
+            whole = path.stat().st_size == entry["size"] and disk.sha256(path) == entry["sha256"]
+        except OSError as error:
+            raise Corrupt(artifact.id, f"'{name}' cannot be read") from error
+        if not whole:
             raise Corrupt(artifact.id, f"'{name}' was changed")

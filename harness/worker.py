@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 import orjson
 
@@ -22,18 +22,27 @@ from harness.errors import ContractError, HarnessError, StoreError
 from harness.store import Corrupt, Store
 from harness.types import JSON
 
+if TYPE_CHECKING:  # a worker that only waits for another run pays for nothing
+    from harness.steps import Outcome, Task
+
 TELL_EVERY = 0.2  # seconds between two progress events
+LONGEST = 2000  # characters of a reason
 
 
 class Line:
-    """The way back to the parent."""
+    """The way back to the parent. A plugin may report progress from threads of its own."""
 
     def __init__(self, descriptor: int) -> None:
-        self._out = io.open(descriptor, "wb", buffering=0)  # noqa: UP020, SIM115 - for the child's whole life
+        os.set_inheritable(descriptor, False)
+        self._out = io.open(descriptor, "wb")  # noqa: UP020, SIM115 - for the child's whole life
+        self._lock = threading.Lock()
         self._told = 0.0
 
     def tell(self, event: str, **details: JSON) -> None:
-        self._out.write(orjson.dumps({"event": event, **details}) + b"\n")
+        data = orjson.dumps({"event": event, **details}) + b"\n"
+        with self._lock:
+            self._out.write(data)
+            self._out.flush()
 
     def progress(self, done: int, total: int | None) -> None:
         now = time.monotonic()
@@ -41,12 +50,19 @@ class Line:
             self._told = now
             self.tell("progress", done=int(done), total=None if total is None else int(total))
 
+    def failed(self, reason: str, user: bool = False) -> None:
+        readable = reason.encode("utf-8", "backslashreplace").decode()
+        if len(readable) > LONGEST:
+            readable = f"{readable[:LONGEST]}..."
+        self.tell("failed", reason=readable, user=user)
+
 
 def main(store_root: str, descriptor: int) -> NoReturn:
     """Serve requests until the parent closes its end, or dies."""
     line = Line(descriptor)
     requests: queue.Queue[JSON] = queue.Queue()
-    threading.Thread(target=_listen, args=(requests,), daemon=True).start()
+    threading.Thread(target=_listen, args=(requests, _own_stdin()), daemon=True).start()
+    _die_with_parent()
     store = Store(Path(store_root))
     catalogue = None
     while True:
@@ -57,21 +73,30 @@ def main(store_root: str, descriptor: int) -> NoReturn:
 
                 catalogue = found.load()
             _serve(request, store, catalogue, line)
-        except Corrupt as error:
-            line.tell("corrupt", step=error.step, reason=error.reason)
-        except MemoryError:
-            line.tell("failed", reason="out of memory", user=False)
-        except StoreError as error:
-            line.tell("stop", message=str(error))
-        except HarnessError as error:
-            line.tell("failed", reason=str(error), user=True)
-        except ContractError as error:
-            line.tell("failed", reason=f"broke its contract: {error}", user=False)
-        except OSError as error:
-            _tell_os_error(error, store, line)
         except BaseException as error:  # a plugin may fail in any way; the parent decides what follows
-            traceback.print_exc()
-            line.tell("failed", reason=_said(error), user=False)
+            _tell(error, store, line)
+
+
+def _tell(error: BaseException, store: Store, line: Line) -> None:
+    """Say what an exception means to the parent."""
+    lost = _lost(error, store)
+    if isinstance(error, Corrupt):
+        line.tell("corrupt", step=error.step, reason=error.reason)
+    elif isinstance(error, StoreError):
+        line.tell("stop", message=str(error))
+    elif isinstance(error, HarnessError):
+        line.failed(str(error), user=True)
+    elif isinstance(error, ContractError):
+        line.failed(f"broke its contract: {error}")
+    elif _is_full(error, store):
+        line.tell("stop", message=str(disk.full(store.root)))
+    elif lost is not None:
+        line.tell("corrupt", step=lost, reason="it was removed while it was read")
+    elif isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
+        line.failed("out of memory")
+    else:
+        traceback.print_exc()
+        line.failed(_said(error))
 
 
 def _serve(request: JSON, store: Store, catalogue: Any, line: Line) -> None:
@@ -86,27 +111,70 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line) -> None:
         _reset_peak()
         cpu = _cpu()
         task = steps.Task(request["kind"], request["work"], folder, store, catalogue, line.progress)
-        outcome = steps.execute(task)
+        outcome = _outcome(task, line)
         cost = {"cpu_seconds": _cpu() - cpu, "peak_mb": _peak_mb(), **outcome.cost}
         store.finish(step, request["described"], outcome.facts, cost)
         line.tell("done", reused=False)
 
 
-def _listen(requests: queue.Queue[JSON]) -> None:
-    for text in sys.stdin.buffer:
+def _outcome(task: Task, line: Line) -> Outcome:
+    """Execute a step. Over what a killed run left it may fail because of just that: a machine that stops
+    can keep a file's name without its contents. It is then done once more from nothing."""
+    from harness import steps
+
+    resumed = any(task.folder.iterdir())
+    try:
+        return steps.execute(task)
+    except (HarnessError, ContractError, Corrupt, MemoryError):
+        raise
+    except Exception as error:
+        if not resumed or _is_full(error, task.store) or _lost(error, task.store):
+            raise
+        traceback.print_exc()
+    line.tell("again")
+    task.store.clear(task.folder)
+    return steps.execute(task)
+
+
+def _is_full(error: BaseException, store: Store) -> bool:
+    if isinstance(error, OSError) and error.errno in disk.FULL:
+        return True
+    return isinstance(error, Exception) and disk.is_full(store.root)
+
+
+def _lost(error: BaseException, store: Store) -> str | None:
+    """The artifact that went away while a step read it (another run found it damaged, or wants it made
+    again), if that is what an error comes of."""
+    if not isinstance(error, FileNotFoundError) or not isinstance(error.filename, str | bytes):
+        return None
+    path = Path(os.fsdecode(error.filename))
+    if not path.is_relative_to(store.artifacts) or path == store.artifacts:
+        return None
+    step = path.relative_to(store.artifacts).parts[0]
+    return None if store.has(step) else step
+
+
+def _own_stdin() -> BinaryIO:
+    """The requests, where neither a plugin nor what it starts can read them."""
+    own = os.dup(0)  # not inherited
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    return io.open(own, "rb")  # noqa: UP020 - for the child's whole life
+
+
+def _listen(requests: queue.Queue[JSON], stdin: BinaryIO) -> None:
+    for text in stdin:
         requests.put(orjson.loads(text))
     os.killpg(os.getpgrp(), signal.SIGKILL)  # the parent has gone: nobody wants the result
 
 
-def _tell_os_error(error: OSError, store: Store, line: Line) -> None:
-    full = disk.explained(error, store.root) if error.errno in disk.FULL else None
-    if full is not None:
-        line.tell("stop", message=str(full))
-    elif error.errno == errno.ENOMEM:
-        line.tell("failed", reason="out of memory", user=False)
-    else:
-        traceback.print_exc()
-        line.tell("failed", reason=_said(error), user=False)
+def _die_with_parent() -> None:
+    """Ask Linux to kill this process with its parent: `_listen` cannot while a plugin's C code keeps
+    Python's lock."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(1, int(signal.SIGKILL))  # PR_SET_PDEATHSIG
 
 
 def _said(error: BaseException) -> str:
