@@ -80,7 +80,7 @@ def collect(points: Iterable[importlib.metadata.EntryPoint]) -> Catalogue:
         distribution, version = _distribution(point)
         try:
             found, error = _records(point), None
-        except Exception as problem:  # a stranger's plugin may fail in any way, and must not stop us
+        except (Exception, SystemExit) as problem:  # a stranger's plugin must not stop us in any way
             found, error = [], f"{type(problem).__name__}: {problem}".splitlines()[0]
         plugin = Plugin(point.name, point.module, distribution, version, error)
         plugins.append(plugin)

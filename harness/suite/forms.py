@@ -52,7 +52,12 @@ class Forms:
             return []
         found: list[tuple[Chosen | None, grid.Varied]] = []
         raw = given.plain() if isinstance(given.value, dict) else {}
-        for point, varied in grid.points(entry.record.params, raw) if fan else [(raw, ())]:
+        try:
+            points = grid.points(entry.record.params, raw) if fan else [(raw, ())]
+        except HarnessError as error:
+            self.say(node, f"{where}.{name}", str(error))
+            return []
+        for point, varied in points:
             value, problems = params.convert(entry.record.params, point, given.file.parent)
             for problem in problems:
                 place = given.at(problem.path) if problem.path else node

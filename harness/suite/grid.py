@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness import params
+from harness.errors import HarnessError
 from harness.types import JSON
 
 if TYPE_CHECKING:
     from harness.suite.model import System
 
+MOST = 1000  # points of one grid
 Varied: TypeAlias = tuple[tuple[str, JSON], ...]  # parameter and value, in the order written
 
 
@@ -23,6 +26,9 @@ def points(record_params: type, given: Mapping[str, JSON]) -> list[tuple[dict[st
         for key, value in given.items()
         if isinstance(value, list) and value and key in known and not params.is_list(known[key][1])
     }
+    count = math.prod(len(value) for value in lists.values())
+    if count > MOST:
+        raise HarnessError(f"the grid has {count} points, at most {MOST} are allowed; vary less at once")
     found = []
     for values in itertools.product(*lists.values()):
         point = dict(zip(lists, values, strict=True))
@@ -51,6 +57,11 @@ def _word(value: JSON) -> str:
     )
 
 
+def _once(varied: Varied) -> Varied:
+    """Each pair once: two inputs may come from one grid. (Values need not be hashable.)"""
+    return tuple(pair for i, pair in enumerate(varied) if pair not in varied[:i])
+
+
 def fan_out(expanded: Mapping[str, Sequence[System]]) -> tuple[System, ...]:
     """A system `of` a grid's base name becomes one for each member of the grid, and so on upwards."""
     done: dict[str, list[System]] = {}
@@ -61,7 +72,7 @@ def fan_out(expanded: Mapping[str, Sequence[System]]) -> tuple[System, ...]:
             for system in expanded[base]:
                 options = [inputs(below, (*above, base)) for below in system.of]
                 for of, varied in product(*options):
-                    both = (*system.varied, *dict.fromkeys(varied))
+                    both = (*system.varied, *_once(varied))
                     found.append(system._replace(name=name(base, both), varied=both, of=of))
             done[base] = found
         return done[base]

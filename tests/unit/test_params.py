@@ -1,0 +1,101 @@
+"""Parameters are strict: wrong types, unknown keys and ranges are named, all at once."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from harness import params
+from harness.records import param
+
+
+@dataclass(frozen=True)
+class Inner:
+    size: int = param(3, "how large", minimum=1)
+
+
+@dataclass(frozen=True)
+class Everything:
+    needed: str
+    rate: float = param(0.5, "between 0 and 1", minimum=0, maximum=1)
+    count: int = 1
+    flag: bool = False
+    form: Literal["one", "two"] = "one"
+    path: Path | None = None
+    names: tuple[str, ...] = ()
+    pair: tuple[int, float] = (1, 2.0)
+    inner: Inner = Inner()
+    table: dict[str, int] = param(None, "a mapping")
+
+    def __post_init__(self) -> None:
+        if self.count == 13:
+            raise ValueError("13 brings bad luck; take 12 or 14")
+
+
+def problems(**given):
+    value, found = params.convert(Everything, given, Path("/base"))
+    assert (value is None) == bool(found)
+    return [(problem.path, problem.text) for problem in found]
+
+
+def test_a_full_mapping_becomes_an_instance():
+    given = {
+        "needed": "x", "rate": 1, "path": "data/x", "names": ["a"], "pair": [1, 2], "inner": {"size": 4},
+        "table": {"a": 1},
+    }  # fmt: skip
+    value, found = params.convert(Everything, given, Path("/base"))
+    assert found == []
+    assert value == Everything(
+        "x", 1.0, path=Path("/base/data/x"), names=("a",), pair=(1, 2.0), inner=Inner(4), table={"a": 1}
+    )
+    assert isinstance(value.rate, float)
+
+
+def test_what_was_converted_survives_as_plain_data():
+    value, _ = params.convert(Everything, {"needed": "x", "path": "y"}, Path("/base"))
+    again, found = params.convert(Everything, params.plain(value) | {"table": {}}, Path("/"))
+    assert found == []
+    assert again.path == Path("/base/y")
+
+
+@pytest.mark.parametrize(
+    ("given", "path", "words"),
+    [
+        ({}, (), "'needed' is missing"),
+        ({"needed": "x", "rat": 1}, ("rat",), "did you mean 'rate'"),
+        ({"needed": 3}, ("needed",), "expected a text, got 3"),
+        ({"needed": "x", "count": True}, ("count",), "expected a whole number, got True"),
+        ({"needed": "x", "count": 1.0}, ("count",), "expected a whole number"),
+        ({"needed": "x", "rate": "high"}, ("rate",), "expected a number, got 'high'"),
+        ({"needed": "x", "rate": 2}, ("rate",), "at most 1"),
+        ({"needed": "x", "rate": float("nan")}, ("rate",), "finite"),
+        ({"needed": "x", "flag": 1}, ("flag",), "true or false"),
+        ({"needed": "x", "form": "three"}, ("form",), "one of 'one', 'two'"),
+        ({"needed": "x", "names": "a"}, ("names",), "a list"),
+        ({"needed": "x", "names": ["a", 3]}, ("names", 1), "expected a text"),
+        ({"needed": "x", "pair": [1]}, ("pair",), "a list"),
+        ({"needed": "x", "inner": {"size": 0}}, ("inner", "size"), "at least 1"),
+        ({"needed": "x", "inner": {"sise": 1}}, ("inner", "sise"), "did you mean 'size'"),
+        ({"needed": "x", "inner": 3}, ("inner",), "a mapping"),
+        ({"needed": "x", "table": {"a": "b"}}, ("table", "a"), "a whole number"),
+        ({"needed": "x", "path": ""}, ("path",), "a path or null"),
+        ({"needed": "x", "count": 13}, (), "13 brings bad luck"),
+    ],
+)
+def test_every_mistake_is_named_at_its_place(given, path, words):
+    [(found, text)] = problems(**given)
+    assert found == path
+    assert words in text
+
+
+def test_all_mistakes_are_told_at_once():
+    assert len(problems(rate=3, count="x", colour="red")) == 4
+
+
+@pytest.mark.parametrize(
+    ("hint", "expected"),
+    [(tuple[str, ...], True), (tuple[int, int] | None, True), (float, False), (str | None, False)],
+)
+def test_a_list_fans_out_only_where_it_is_no_value(hint, expected):
+    assert params.is_list(hint) is expected
