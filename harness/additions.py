@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from harness import disk
 from harness.contracts import Augmenter
 from harness.corpus import Corpus
 from harness.errors import ContractError
@@ -85,7 +86,9 @@ def _write(shard: Path, additions: list[Addition]) -> None:
     beside = shard.with_suffix(".new")
     with pa.OSFile(str(beside), "wb") as sink, pa.ipc.new_file(sink, SCHEMA) as writer:
         writer.write_batch(pa.record_batch(columns, schema=SCHEMA))
-    beside.replace(shard)
+    with beside.open("rb") as file:  # a rerun trusts the name, also after the machine stopped
+        disk.fsync(file.fileno())
+    disk.rename(beside, shard)
 
 
 def _checked(documents: list[Document], additions: Iterable[Addition]) -> list[Addition]:

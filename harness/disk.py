@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import hashlib
 import os
 import shutil
@@ -33,6 +34,7 @@ def replace_file(path: Path, data: bytes) -> None:
 def replacing(path: Path) -> Iterator[Path]:
     """A new file to write, which takes the place of `path` when it is whole."""
     beside = path.with_name(f".{os.getpid()}.new.{path.name}")  # the same ending: it may choose a format
+    _sweep(path)
     try:
         yield beside
         with beside.open("rb") as file:
@@ -42,6 +44,17 @@ def replacing(path: Path) -> Iterator[Path]:
         beside.unlink(missing_ok=True)
         raise
     fsync_folder(path.parent)
+
+
+def _sweep(path: Path) -> None:
+    """Remove what killed processes left beside a file that they were replacing."""
+    for left in path.parent.glob(f".*.new.{glob.escape(path.name)}"):
+        process = left.name.split(".")[1]
+        with contextlib.suppress(PermissionError):  # it lives, and is another user's
+            try:
+                os.kill(int(process), 0)
+            except (ProcessLookupError, ValueError):
+                left.unlink(missing_ok=True)
 
 
 def fsync(descriptor: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness import hitsfile, runfile, score, topics
+from harness import disk, hitsfile, runfile, score, topics
 from harness.corpus import Corpus
 from harness.errors import HarnessError
 from harness.plan import Collection, Plan, Row
@@ -178,8 +178,10 @@ def scored_row(
     for path in (run, values):
         (out / path).parent.mkdir(parents=True, exist_ok=True)
     if not _written(out / run, before, block["provenance"]["fingerprint"], store):
-        runfile.write_run(out / run, opened.queries.ids, ids_of, hits, _tag(row.system))
-    _write_values(out / values, [opened.queries.ids[i] for i in scores.queries.tolist()], scores.columns)
+        with disk.replacing(out / run) as beside:  # another run may write and read the same files
+            runfile.write_run(beside, opened.queries.ids, ids_of, hits, _tag(row.system))
+    with disk.replacing(out / values) as beside:
+        _write_values(beside, [opened.queries.ids[i] for i in scores.queries.tolist()], scores.columns)
     block["files"] = {
         name: {"path": path.as_posix(), "sha256": store.digest(out / path)}
         for name, path in (("run", run), ("per_query", values))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import orjson
 
-from harness import leaderboard, plan, protocols, results
+from harness import disk, leaderboard, plan, protocols, results
 from harness.catalogue import Catalogue
 from harness.engine import Failure, Local, missing_needs
 from harness.errors import HarnessError, Problems
@@ -105,20 +105,23 @@ def execute(
     for attempt in range(ATTEMPTS):
         failures = Local(planned, store, jobs, reporter).run(targets).failures
         try:
-            data, found = _data(prepared, store, out, failures)
+            with disk.explaining(out):
+                data, found = _data(prepared, store, out, failures)
             break
         except Corrupt as error:
             if attempt == ATTEMPTS - 1:
                 raise HarnessError(f"{store.root}: {error}, again and again; check the disk") from error
             reporter.note(f"{planned.steps[error.step].label}: {error.reason}; it is made again")
             store.discard(error.step)
+            targets = [*targets, error.step]  # scoring reads the costs of steps that no other needs any more
     for step in sorted(cone):
         store.touch(step)
-    board = Leaderboard(data, out)
-    path = board.write()
     from harness import report
 
-    (out / "README.md").write_text(report.readme(board, shown_path(planned.suite.path)), encoding="utf-8")
+    board = Leaderboard(data, out)
+    with disk.explaining(out):
+        path = board.write()
+        disk.replace_file(out / "README.md", report.readme(board, shown_path(planned.suite.path)).encode())
     told = {failure.reason: failure for failure in (*failures.values(), *found)}
     return Outcome(board, path, tuple(told.values()))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -18,9 +19,11 @@ NEW_KINDS = ("retriever", "reranker", "context", "dataset")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit codes: 0 all well, 1 some rows failed, 2 the input was wrong, 130 interrupted."""
+    """Exit codes: 0 all well, 1 some rows failed, 2 the input was wrong, 130 interrupted, 143
+    terminated."""
     options = parser().parse_args(arguments)
     module, _, name = options.does.partition(":")
+    signal.signal(signal.SIGTERM, _terminated)
     try:
         return int(getattr(import_module(f"harness.cli.{module}"), name)(options))
     except StoreError as error:
@@ -32,9 +35,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted; finished steps are kept: run it again to go on", file=sys.stderr)
         return 130
+    except Terminated:
+        print("terminated; finished steps are kept: run it again to go on", file=sys.stderr)
+        return 143
     except BrokenPipeError:  # `harness list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+class Terminated(BaseException):
+    """The system, or a scheduler, wants this process to end: like Ctrl-C, but for its exit code."""
+
+
+def _terminated(*_: object) -> None:
+    raise Terminated
 
 
 def parser() -> argparse.ArgumentParser:
