@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from harness.measures.names import Average
 
-RESAMPLES = 2000
+RESAMPLES = 2000  # an end of the interval then varies between seeds by 6 % of a standard error (4 % at 5000)
 DECIMALS = 6
 DRAWS = 1 << 20  # of one chunk: bounds the memory, whatever the number of queries
 

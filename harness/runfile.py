@@ -102,7 +102,7 @@ def _score(words: Sequence[str], path: Path, number: int) -> float:
         score = float(words[4])
     except ValueError:
         score = math.nan
-    if not abs(score) <= np.finfo(np.float32).max:  # NaN is refused too
+    if not abs(score) <= float(np.finfo(np.float32).max):  # NaN is refused too
         raise HarnessError(f"{path}:{number}: the score '{words[4]}' is no finite number; mend the line")
     return score
 
@@ -115,6 +115,8 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, line.decode()
     except UnicodeDecodeError as error:
         raise HarnessError(f"{path}:{number}: {error.reason} in UTF-8; save the file as UTF-8") from None
+    except FileNotFoundError:
+        raise HarnessError(f"{path}: there is no such file; check the path") from None
     except (EOFError, zlib.error, OSError) as error:
         raise HarnessError(f"{path}:{number + 1}: {error}; check the file") from None
 
