@@ -12,7 +12,7 @@ import time
 
 import orjson
 
-from harness.plan import Step
+from harness.graph import Step
 from harness.store import Store
 from harness.types import JSON
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from harness import disk
 from harness.child import Child
 from harness.errors import StoreError
-from harness.plan import Plan, Step
+from harness.graph import Plan, Step
 from harness.progress import Reporter
 from harness.store import Corrupt, Store
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from harness import keys, params
 from harness.catalogue import Catalogue, missing
 from harness.errors import HarnessError, Problems
+from harness.graph import Collection, Plan, Row, Step
 from harness.keys import Digest
 from harness.records import NoParams
 from harness.suite import Chosen, DatasetSpec, Suite, System
@@ -22,71 +23,6 @@ FORMATS = {
     "rerank": 1,
 }  # fmt: skip
 PARTS: tuple[Part, ...] = ("corpus", "queries", "judgements")
-
-
-class Step(NamedTuple):
-    """One node of the graph: plain data, so that any engine can execute it on a shared store."""
-
-    kind: str
-    key: str  # SHA-256 of `described`
-    label: str  # for people
-    described: dict[str, JSON]  # all that can change a number
-    work: dict[str, JSON]  # what a worker needs to do it; `inputs` are ids of steps
-    inputs: tuple[str, ...]
-    needs: tuple[str, ...]  # what is not here: files, packages
-
-    @property
-    def id(self) -> str:
-        return f"{self.kind}-{self.key}"
-
-
-class Row(NamedTuple):
-    """One row of the leaderboard to be."""
-
-    dataset: str
-    split: str
-    system: str
-    unit: Unit
-    hits: str | None  # the id of the step whose hits are scored
-    error: str | None  # why there is none
-    selected: bool  # named by `only`
-
-
-class Collection(NamedTuple):
-    """A dataset of the suite: what it says of itself and the steps that make it columnar."""
-
-    spec: DatasetSpec
-    card: Card
-    parts: dict[Part, str]  # ids of steps; empty if the dataset's plugin failed
-    needs: tuple[str, ...]
-    error: str | None
-
-
-@dataclass(frozen=True)
-class Plan:
-    suite: Suite
-    steps: dict[str, Step]  # by id, inputs before what reads them
-    collections: dict[str, Collection]
-    rows: tuple[Row, ...]
-
-    def cone(self, ids: Sequence[str]) -> set[str]:
-        """These steps and all that they read, directly or not."""
-        found: set[str] = set()
-        stack = list(ids)
-        while stack:
-            step = stack.pop()
-            if step not in found:
-                found.add(step)
-                stack.extend(self.steps[step].inputs)
-        return found
-
-    def used_by(self) -> dict[str, int]:
-        """How many rows each step serves."""
-        counts = dict.fromkeys(self.steps, 0)
-        for row in self.rows:
-            for step in self.cone([row.hits]) if row.hits else ():
-                counts[step] += 1
-        return counts
 
 
 class Output(NamedTuple):

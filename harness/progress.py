@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from harness.plan import Step
+    from harness.graph import Step
 
 EVERY = 10.0  # seconds between two lines on the same step
 

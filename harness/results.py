@@ -11,7 +11,7 @@ import numpy as np
 from harness import disk, hitsfile, runfile, score, topics
 from harness.corpus import Corpus
 from harness.errors import HarnessError
-from harness.plan import Collection, Plan, Row
+from harness.graph import Collection, Plan, Row
 from harness.protocols import Scoring
 from harness.score import Documents, Judged
 from harness.store import Store

@@ -13,7 +13,7 @@ from harness.catalogue import Catalogue
 from harness.engine import Failure, Local, missing_needs
 from harness.errors import HarnessError, Problems
 from harness.leaderboard import Leaderboard
-from harness.plan import Plan, Row
+from harness.graph import Plan, Row
 from harness.progress import Reporter
 from harness.protocols import Scoring
 from harness.results import Opened
