@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ROWS = 4096  # of every record batch but the last
-PART = 32  # record batches a file: several files are checksummed on several cores
+ROWS = 1024  # of every record batch but the last
+PART = 128  # record batches a file: several files are checksummed on several cores
 
 
 class Writer:

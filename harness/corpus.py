@@ -11,15 +11,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from harness import corpus_write
 from harness.blocks import Blocks
+from harness.corpus_rows import ROWS
+from harness.corpus_stream import DOCUMENTS, PASSAGES
+from harness.corpus_write import ARRAYS, write
 from harness.types import Document, Passage, Structure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ROWS = corpus_write.ROWS
-write = corpus_write.write
+__all__ = ["ROWS", "Corpus", "write"]
 
 
 class Corpus:
@@ -35,11 +36,11 @@ class Corpus:
     document_rank: NDArray[np.int32]  # int32[D]: the same for document ids
 
     def __init__(self, folder: Path) -> None:
-        self._passages = Blocks(folder, corpus_write.PASSAGES)
-        self._documents = Blocks(folder, corpus_write.DOCUMENTS)
+        self._passages = Blocks(folder, PASSAGES)
+        self._documents = Blocks(folder, DOCUMENTS)
         self.passages = self._passages.rows
         self.documents = self._documents.rows
-        for name in corpus_write.ARRAYS:
+        for name in ARRAYS:
             setattr(self, name, np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False))
 
     def ids(self, positions: NDArray[np.integer]) -> list[str]:

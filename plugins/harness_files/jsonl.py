@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import msgspec
+import numpy as np
 
-from harness_files.lines import chunks, lines_of, refuse, text_of
+from harness_files.lines import Chunk, chunks, lines_of, refuse, text_of
 
 S = TypeVar("S", bound=msgspec.Struct)
 _KINDS = {
@@ -42,7 +43,7 @@ class Records(Generic[S]):
         for first, chunk in chunks(self.path):
             yield self._decoded(first, chunk)
 
-    def _decoded(self, first: int, chunk: bytes) -> list[S]:
+    def _decoded(self, first: int, chunk: Chunk) -> list[S]:
         while True:
             try:
                 rows = self._decoders[0].decode_lines(chunk)
@@ -51,13 +52,11 @@ class Records(Generic[S]):
                     return self._one_by_one(first, chunk)
                 del self._decoders[0]
                 continue
-            # the decoder takes line ends for blanks: an object must begin and end on every line
-            ends = chunk.count(b"\n") + (not chunk.endswith(b"\n"))
-            if ends == len(rows) and chunk.startswith(b"{") and chunk.count(b"\n{") == len(rows) - 1:
+            if _one_a_line(chunk, len(rows)):
                 return rows
             return self._one_by_one(first, chunk)
 
-    def _one_by_one(self, first: int, chunk: bytes) -> list[S]:
+    def _one_by_one(self, first: int, chunk: Chunk) -> list[S]:
         rows = []
         for number, line in lines_of(first, chunk):
             try:
@@ -65,6 +64,13 @@ class Records(Generic[S]):
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 refuse(self.path, number, _wrong(text_of(self.path, number, line), error))
         return rows
+
+
+def _one_a_line(chunk: Chunk, objects: int) -> bool:
+    """Whether there is an object for every line: the decoder takes line ends for blanks, so that one object
+    may go over two lines, or two share one."""
+    ends = np.count_nonzero(np.frombuffer(chunk, dtype=np.uint8) == ord("\n")) + (chunk[-1] != ord("\n"))
+    return bool(ends == objects)
 
 
 def _wrong(line: str, error: Exception) -> str:

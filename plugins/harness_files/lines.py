@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
+import numpy as np
 import zstandard
 
 from harness.errors import HarnessError
 
+Chunk: TypeAlias = bytes | memoryview
 CHUNK = 1 << 20  # bytes: what is made of one fits the processor's cache
 _PIECE = 1 << 16  # of compressed bytes: it may become a thousand times as much
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -27,26 +31,19 @@ class _Damaged(Exception):
     """What is wrong with compressed data; what to do."""
 
 
-def chunks(path: Path) -> Iterator[tuple[int, bytes]]:
+def chunks(path: Path) -> Iterator[tuple[int, Chunk]]:
     """The decompressed file in chunks of whole lines, each with the number of its first line. Lines end
     with b"\\n" alone; the last may lack it. A byte order mark at the start is dropped."""
     line = 1
-    rest: list[bytes] = []  # of a line that goes on
     try:
-        for data in _decompressed(path):
-            cut = data.rfind(b"\n") + 1
-            if cut:
-                chunk = b"".join([*rest, data[:cut]])
-                yield line, _unmarked(chunk, line)
-                line += chunk.count(b"\n")
-                rest = []
-            if cut < len(data):
-                rest.append(data[cut:])
+        for chunk in _whole_lines(path):
+            yield line, chunk[len(_BOM) :] if line == 1 and chunk[: len(_BOM)] == _BOM else chunk
+            line += int(np.count_nonzero(np.frombuffer(chunk, dtype=np.uint8) == 10))
+            if chunk[-1] != 10:
+                return
     except _Damaged as damage:
         refuse(path, line, str(damage))
-    if rest:
-        yield line, _unmarked(b"".join(rest), line)
-    elif line == 1:
+    if line == 1:
         refuse(path, 1, "the file is empty; copy it again")
 
 
@@ -56,8 +53,8 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
         yield from lines_of(first, chunk)
 
 
-def lines_of(first: int, chunk: bytes) -> Iterator[tuple[int, bytes]]:
-    for number, line in enumerate(chunk.split(b"\n"), start=first):
+def lines_of(first: int, chunk: Chunk) -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(bytes(chunk).split(b"\n"), start=first):
         if line and not line.isspace():
             yield number, line.removesuffix(b"\r")
 
@@ -69,11 +66,7 @@ def text_of(path: Path, number: int, line: bytes) -> str:
         refuse(path, number, f"byte {error.start + 1} of the line is not valid UTF-8; save the file as UTF-8")
 
 
-def _unmarked(chunk: bytes, line: int) -> bytes:
-    return chunk.removeprefix(_BOM) if line == 1 else chunk
-
-
-def _decompressed(path: Path) -> Iterator[bytes]:
+def _whole_lines(path: Path) -> Iterator[Chunk]:
     try:
         with path.open("rb", buffering=0) as file:
             head = file.read(len(_LFS))
@@ -82,15 +75,15 @@ def _decompressed(path: Path) -> Iterator[bytes]:
                 refuse(path, 1, "this is a Git LFS pointer, not the data; fetch the data with: git lfs pull")
             if path.suffix == ".gz":
                 _check_kind(path, head, _GZIP, "gzip")
-                yield from _inflated(_read(file, _PIECE), _gzip, "gzip")
+                yield from _joined(_inflated(_read(file), _gzip, "gzip"))
             elif path.suffix == ".zst":
                 _check_kind(path, head, _ZSTD, "Zstandard")
-                yield from _inflated(_read(file, _PIECE), _zstd, "Zstandard")
+                yield from _joined(_inflated(_read(file), _zstd, "Zstandard"))
             else:
                 for magic, suffix in ((_GZIP, ".gz"), (_ZSTD, ".zst")):
                     if head.startswith(magic):
                         refuse(path, 1, f"the data is compressed; let the name end in {suffix}")
-                yield from _read(file, CHUNK)
+                yield from _plain(file)
     except FileNotFoundError:
         raise HarnessError(f"{path}: there is no such file; check the path") from None
     except OSError as error:
@@ -103,8 +96,34 @@ def _check_kind(path: Path, head: bytes, magic: bytes, kind: str) -> None:
         refuse(path, 1, f"this is not {kind} data, as the name says; rename the file or copy it again")
 
 
-def _read(file: BinaryIO | Any, size: int) -> Iterator[bytes]:
+def _plain(file: FileIO) -> Iterator[memoryview]:
+    """What lies after the last line end is read again rather than copied."""
+    size = CHUNK
     while data := file.read(size):
+        end = data.rfind(b"\n") + 1
+        if not end and len(data) == size:  # a line that is longer
+            size *= 2
+        else:
+            end = end or len(data)
+            yield memoryview(data)[:end]
+            size = CHUNK
+        file.seek(end - len(data), os.SEEK_CUR)
+
+
+def _joined(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    rest: list[bytes] = []  # of a line that goes on
+    for piece in pieces:
+        end = piece.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*rest, piece[:end]])
+            rest = []
+        rest.append(piece[end:])
+    if any(rest):
+        yield b"".join(rest)
+
+
+def _read(file: FileIO) -> Iterator[bytes]:
+    while data := file.read(_PIECE):
         yield data
 
 
