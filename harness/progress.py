@@ -24,6 +24,7 @@ class Reporter(Protocol):
     def progress(self, step: Step, done: int, total: int | None) -> None: ...
     def done(self, step: Step, reused: bool) -> None: ...
     def failed(self, step: Step, reason: str) -> None: ...
+    def scored(self, done: int, total: int) -> None: ...
     def note(self, text: str) -> None: ...
     def close(self) -> None: ...
 
@@ -37,6 +38,7 @@ class Silent:
     def progress(self, step: Step, done: int, total: int | None) -> None: ...
     def done(self, step: Step, reused: bool) -> None: ...
     def failed(self, step: Step, reason: str) -> None: ...
+    def scored(self, done: int, total: int) -> None: ...
     def note(self, text: str) -> None: ...
     def close(self) -> None: ...
 
@@ -82,6 +84,12 @@ class Lines(Silent):
             number = self.count
         self.note(f"[{number}/{max(number, self.total)}] {step.label}: {text}")
 
+    def scored(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self.told.setdefault("scored", now) > EVERY:
+            self.told["scored"] = now
+            self.note(f"        scored {done} of {total} rows")
+
     def note(self, text: str) -> None:
         with self.lock:
             print(text, file=self.out, flush=True)
@@ -125,6 +133,11 @@ class Live(Silent):
         if self.whole is not None:
             self.display.advance(self.whole)
 
+    def scored(self, done: int, total: int) -> None:
+        if "scored" not in self.bars:
+            self.bars["scored"] = self.display.add_task("scoring, rows", total=total)
+        self.display.update(self.bars["scored"], completed=done)
+
     def note(self, text: str) -> None:
         self.display.console.print(text, markup=False, highlight=False)
 
@@ -138,15 +151,32 @@ def reporter(out: IO[str] | None = None) -> Reporter:
     if not out.isatty():
         return Lines(out)
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-    from rich.progress import TimeRemainingColumn as Remaining
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """How many a second, once that is known."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text(f"{speed:,.0f}/s" if speed and speed >= 1 else "", style="progress.data.speed")
 
     columns = [
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
+        Rate(),
         TimeElapsedColumn(),
-        Remaining(),
+        TimeRemainingColumn(),
     ]
     return Live(Progress(*columns, console=Console(file=out), transient=True))
 

@@ -12,8 +12,8 @@ from harness import disk, leaderboard, plan, protocols, results
 from harness.catalogue import Catalogue
 from harness.engine import Failure, Local, missing_needs
 from harness.errors import HarnessError, Problems
-from harness.leaderboard import Leaderboard
 from harness.graph import Plan, Row
+from harness.leaderboard import Leaderboard
 from harness.progress import Reporter
 from harness.protocols import Scoring
 from harness.results import Opened
@@ -106,7 +106,7 @@ def execute(
         failures = Local(planned, store, jobs, reporter).run(targets).failures
         try:
             with disk.explaining(out):
-                data, found = _data(prepared, store, out, failures)
+                data, found = _data(prepared, store, out, failures, reporter)
             break
         except Corrupt as error:
             if attempt == ATTEMPTS - 1:
@@ -127,12 +127,15 @@ def execute(
 
 
 def _data(
-    prepared: Prepared, store: Store, out: Path, failures: dict[str, Failure]
+    prepared: Prepared, store: Store, out: Path, failures: dict[str, Failure], reporter: Reporter
 ) -> tuple[dict[str, JSON], list[Failure]]:
     """The leaderboard's content. Rows that were not selected are in it if they are done already."""
     planned, scoring = prepared
-    datasets, rows, found = [], [], []
+    datasets: list[JSON] = []
+    rows: list[JSON] = []
+    found: list[Failure] = []
     before = _before(out)
+    count = sum(_shown(row, store) for row in planned.rows)
     for name, collection in planned.collections.items():
         own = [row for row in planned.rows if row.dataset == name and _shown(row, store)]
         if not own:
@@ -147,6 +150,7 @@ def _data(
                 found.append(broken)
         datasets.append(results.dataset_block(collection, opened.facts if opened else {}))
         for row in own:
+            reporter.scored(len(rows), count)
             failure = broken or (failures.get(row.hits) if row.hits else None)
             if failure is not None or opened is None or row.hits is None:
                 reason = failure.reason if failure else row.error
