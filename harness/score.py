@@ -169,7 +169,7 @@ def _computed(
 def _without_positive(metric: Metric, ideal: Ideal) -> int:
     """How many queries have no judgement that the metric counts as good."""
     good = gain_of(metric)(ideal.grade) > 0 if metric.family == "nDCG" else ideal.grade >= metric.rel
-    return ideal.queries - len(np.unique(ideal.row[good]))
+    return int(np.count_nonzero(np.bincount(ideal.row[good], minlength=ideal.queries) == 0))
 
 
 def _answered(hits: Hits, queries: Ints) -> tuple[int, int]:

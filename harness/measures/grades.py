@@ -49,27 +49,37 @@ def look_up(ranked: Ints, row: Ints, passage: Ints, grade: NDArray[np.int32]) ->
         return grades
     if (ranked[:, -1] < 0).any():  # fills stand at the end of a row
         grades[ranked < 0] = FILL
+    if len(row) == 0:
+        return grades
     span = int(max(ranked.max(), passage.max(initial=0))) + 1
     keys = row.astype(np.int64) * span + passage
     order = np.argsort(keys)
     keys, ordered = keys[order], grade[order]
     if (keys[1:] == keys[:-1]).any():
         raise ValueError("a query and a passage are judged twice")
-    bits = min(max(16 * len(keys), 1 << 10).bit_length(), 22)
+    bits = min(max(64 * len(keys), 1 << 10).bit_length(), 22)
     table = np.zeros(1 << bits, np.bool_)
-    table[_hashed(keys, bits)] = True
+    table[_hashed(_mixed(keys), bits)] = True
+    first = np.arange(rows) * span  # the key of position 0 of each row
     step = max(1, CELLS // width)
     for start in range(0, rows, step):
         block = ranked[start : start + step]
-        sought = (block + np.arange(start, start + len(block))[:, None] * span).ravel()
-        maybe = np.flatnonzero(table[_hashed(sought, bits)])
-        maybe = maybe[block.ravel()[maybe] >= 0]  # a fill's key is that of another row's passage
-        place = np.searchsorted(keys, sought[maybe])
-        place[place == len(keys)] = 0
-        found = keys[place] == sought[maybe] if len(keys) else np.zeros(len(maybe), np.bool_)
+        # a sum times the mixer is the sum of the products, modulo 2^64: one pass less over the block
+        hashes = _hashed(_mixed(block) + _mixed(first[start : start + step])[:, None], bits)
+        maybe = np.flatnonzero(table[hashes])
+        position = block.reshape(-1)[maybe]
+        sought = position + first[start + maybe // width]
+        place = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
+        found = (keys[place] == sought) & (position >= 0)  # a fill's key is another row's
         grades[start : start + step].reshape(-1)[maybe[found]] = ordered[place[found]]
     return grades
 
 
-def _hashed(keys: Ints, bits: int) -> NDArray[np.uint64]:
-    return (keys.view(np.uint64) * MIXER) >> np.uint64(64 - bits)
+def _mixed(keys: Ints) -> NDArray[np.uint64]:
+    return np.multiply(keys.view(np.uint64), MIXER)
+
+
+def _hashed(mixed: NDArray[np.uint64], bits: int) -> Ints:
+    """The upper `bits` of each, in place."""
+    mixed >>= np.uint64(64 - bits)
+    return mixed.view(np.int64)

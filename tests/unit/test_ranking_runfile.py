@@ -4,7 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
@@ -39,6 +39,7 @@ def test_a_gzipped_run_has_the_same_bytes_whatever_its_name_and_time(tmp_path, m
     assert gzip.decompress(first) == "q Q0 第三 1 2.5 x\nq Q0 p0 2 0.1 x\n".encode()
 
 
+@example(scores=[float(np.finfo(np.float32).max), -float(np.finfo(np.float32).max)])
 @given(scores=st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=4))
 def test_scores_read_back_as_the_same_float32(tmp_path_factory, scores):
     path = tmp_path_factory.mktemp("runs") / "run"
