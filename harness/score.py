@@ -9,7 +9,7 @@ import numpy as np
 
 from harness import bootstrap, measures, ranking
 from harness.bootstrap import Summary
-from harness.errors import HarnessError
+from harness.errors import ContractError, HarnessError
 from harness.measures.grades import Judged, look_up, of_documents
 from harness.measures.ideal import Ideal, ideal_of
 from harness.measures.kernels import gain_of, kernel_of
@@ -134,6 +134,7 @@ def _view(
         row = np.searchsorted(queries, judged.query)
     ranked = _rows(hits.passages, queries)
     grades = look_up(ranked, row, judged.passage, judged.grade)
+    grades.flags.writeable = False  # the measures of plugins share it
     return _View(ranked, grades, ideal_of(len(queries), row, judged.grade), row, judged)
 
 
@@ -159,11 +160,18 @@ def _computed(
         found = values(rest, view.ranked, view.row, view.judged.passage, view.judged.grade)
         foreign = {metric.name: value for metric, value in zip(rest, found, strict=True)}
     return [
-        kernel_of(metric)(view.grades, view.ideal, metric.rel, metric.cutoff)
-        if metric.kernel
-        else (foreign[metric.name], np.ones(view.ideal.queries))
+        _by_kernel(metric, view) if metric.kernel else (foreign[metric.name], np.ones(view.ideal.queries))
         for metric in metrics
     ]
+
+
+def _by_kernel(metric: Metric, view: _View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    part, whole = kernel_of(metric)(view.grades, view.ideal, metric.rel, metric.cutoff)
+    for values in (part, whole):
+        if np.shape(values) != (view.ideal.queries,) or not np.isfinite(values).all():
+            expected = f"a finite numerator and denominator for each of {view.ideal.queries} queries"
+            raise ContractError(f"the measure {metric.name} did not return {expected}")
+    return part, whole
 
 
 def _without_positive(metric: Metric, ideal: Ideal) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from harness import ranking
-from harness.errors import HarnessError
+from harness.errors import ContractError, HarnessError
 from harness.measures.grades import of_documents
 from harness.records import Column, Measure
 from harness.score import Documents, Judged, score, summarise
@@ -180,6 +180,22 @@ def test_a_measure_of_a_plugin_may_average_by_sums():
     scores = score(HITS, JUDGED, columns("Half(rel=2)@3"), size=SIZE, own=own)
     assert values(scores) == {"Half(rel=2)@3": [1, 0, 0, 0]}
     assert summarise(scores, seed=1)["Half(rel=2)@3"].mean == 0.25
+
+
+@pytest.mark.parametrize("wrong", [np.ones(3), np.ones((4, 1)), np.array([0, 1, np.nan, 0])])
+def test_a_measure_of_a_plugin_that_breaks_its_contract_is_named(wrong):
+    own = {"Odd": Measure(name="Odd", summary="", build=lambda: lambda *_: (wrong, np.ones(4)))}
+    with pytest.raises(ContractError, match="the measure Odd@3 did not return a finite numerator"):
+        score(HITS, JUDGED, columns("Odd@3"), size=SIZE, own=own)
+
+
+def test_a_measure_of_a_plugin_cannot_change_what_others_read():
+    def spoil(grades, ideal, rel, cutoff):
+        grades[:] = 3
+
+    own = {"Spoil": Measure(name="Spoil", summary="", build=lambda: spoil)}
+    with pytest.raises(ValueError, match="read-only"):
+        score(HITS, JUDGED, columns("Spoil@3", "AP"), size=SIZE, own=own)
 
 
 def test_a_slice_is_averaged_over_its_own_queries():
