@@ -90,6 +90,8 @@ def row_block(row: Row, plan: Plan, scoring: Scoring) -> dict[str, JSON]:
     flags = (
         ["one of a grid scored on the test split: choosing the best of it selects on test"] if grid else []
     )
+    if not scoring.of_unit(row.unit):
+        flags.append("it ranks documents, for which the protocol has no column")
     return {
         "dataset": row.dataset,
         "split": row.split,

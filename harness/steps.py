@@ -188,9 +188,15 @@ def _canonical(
     document = hits.unit == "document"
     size = read.documents if document else read.passages
     ranks = read.document_rank if document else read.id_rank
-    return ranking.canonical(
+    found = ranking.canonical(
         hits, size=size, rank_of_id=ranks, depth=depth, exclude=excluded, queries=queries, asked=asked
     )
+    strange = ~read.candidate[found.passages] & (found.passages >= 0) if not document else np.zeros(0)
+    if strange.any():
+        row, column = np.argwhere(strange)[0]
+        text = f"query {row}: the position {found.passages[row, column]} is no candidate"
+        raise ContractError(f"{text}; only what `batches` yields may be returned")
+    return found
 
 
 def _excluded(read: Corpus, queries: topics.Queries, unit: Unit) -> list[Ints] | None:
