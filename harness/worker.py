@@ -62,7 +62,6 @@ def main(store_root: str, descriptor: int) -> NoReturn:
     line = Line(descriptor)
     requests: queue.Queue[JSON] = queue.Queue()
     threading.Thread(target=_listen, args=(requests, _own_stdin()), daemon=True).start()
-    _die_with_parent()
     store = Store(Path(store_root))
     catalogue = None
     while True:
@@ -165,16 +164,9 @@ def _own_stdin() -> BinaryIO:
 def _listen(requests: queue.Queue[JSON], stdin: BinaryIO) -> None:
     for text in stdin:
         requests.put(orjson.loads(text))
-    os.killpg(os.getpgrp(), signal.SIGKILL)  # the parent has gone: nobody wants the result
-
-
-def _die_with_parent() -> None:
-    """Ask Linux to kill this process with its parent: `_listen` cannot while a plugin's C code keeps
-    Python's lock."""
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(1, int(signal.SIGKILL))  # PR_SET_PDEATHSIG
+    # the parent has gone, and nobody wants the result. (Linux can kill a process with its parent at once,
+    # also while C code keeps Python's lock, but then what the plugin has started would live on.)
+    os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
 def _said(error: BaseException) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +16,7 @@ import orjson
 import yaml
 
 TOYS = Path(__file__).parents[1] / "toys"  # a stranger's plugins
+FAULTS = str(TOYS / "faults")  # on PYTHONPATH: worse plugins, and faults of the disk where asked
 COMMAND = (sys.executable, "-m", "harness")
 
 # every kind of step, on a dataset of 12 documents
@@ -127,3 +130,32 @@ def results(out: Path) -> dict[str, bytes]:
     files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
     found = {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
     return {"leaderboard.json": orjson.dumps(leaderboard(out), option=orjson.OPT_INDENT_2), **found}
+
+
+def living(variable: str) -> list[int]:
+    """The processes that have this variable (`NAME=value`) in their environment and still run, once what
+    was killed has had a moment to go."""
+    deadline = time.monotonic() + 5
+    while (found := alive(variable)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return found
+
+
+def alive(variable: str) -> list[int]:
+    """The same, at this moment."""
+    wanted, found = variable.encode(), []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            with contextlib.suppress(OSError):  # it has ended meanwhile; a zombie has no environment
+                if wanted in (process / "environ").read_bytes().split(b"\0"):
+                    found.append(int(process.name))
+    return sorted(found)
+
+
+def children(process: int) -> list[int]:
+    """The processes that it has started and that have not ended."""
+    listed = []
+    for thread in Path(f"/proc/{process}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            listed += thread.read_text().split()
+    return sorted(map(int, listed))

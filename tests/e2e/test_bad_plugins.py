@@ -1,0 +1,136 @@
+"""A plugin that fails in any way fails its own systems, with the reason in their rows; the rest goes on."""
+
+from __future__ import annotations
+
+import time
+
+from running import FAULTS, Harness, finished, living, rows
+
+
+def suite(timeout: float = 2.0, **systems: object) -> dict[str, object]:
+    return {
+        "suite": "bad",
+        "datasets": {"toy": "toy"},
+        "systems": {"good": {"retriever": "overlap"}, **systems},
+        "measures": ["nDCG@10"],
+        "depth": 10,
+        "timeout": timeout,
+    }
+
+
+def toy(fault: str) -> object:
+    return {"retriever": {"overlap": {"fault": fault}}}
+
+
+def bad(how: str) -> object:
+    return {"retriever": {"bad": {"how": how}}}
+
+
+def test_each_fault_is_the_reason_of_its_own_row_and_a_rerun_tries_only_those_again(harness: Harness) -> None:
+    expected = {
+        "raise": "ValueError: the toy was asked to fail",
+        "hang": "took longer than the timeout of 1 s",
+        "die": "its process was killed",
+        "nan": "NaN",
+        "twice": "twice",
+        "range": "1000000000",
+        "shape": "shape",
+    }
+    harness.suite(suite(1.0, **{name: toy(name) for name in expected}))
+    first = harness.run("suite.yaml", "--jobs", "2", TOY_COUNTS=str(harness.folder / "counts"))
+    assert first.code == 1, first.err
+    assert "Traceback" not in first.err
+    found = rows(harness.out)
+    assert found["good"]["status"] == "ok"
+    assert found["good"]["measures"]
+    for name, reason in expected.items():
+        assert found[name]["status"] == "failed"
+        assert reason.lower() in found[name]["error"].lower(), name
+        assert f"{name}" in found[name]["error"]  # the step that failed is named
+    counts = (harness.folder / "counts").read_text().split()
+    (harness.folder / "counts").unlink()
+    harness.suite(suite(1.0, **{name: toy(name) for name in expected if name not in ("hang", "die")}))
+    second = harness.run("suite.yaml", TOY_COUNTS=str(harness.folder / "counts"))
+    assert second.code == 1
+    again = (harness.folder / "counts").read_text().split()
+    # the indexes of the four faulty searches are there; only `raise` builds one again
+    assert (counts.count("index"), again.count("index")) == (8, 1)
+    assert (counts.count("open"), again.count("open")) == (5, 4)
+    assert rows(harness.out)["good"] == found["good"]
+
+
+def test_a_process_that_ends_badly_fails_its_row_and_leaves_nothing_behind(harness: Harness) -> None:
+    reasons = {
+        "sys_exit": "SystemExit: 3",
+        "os_exit": "its process ended with code 4 (the last words)",
+        "interrupt": "KeyboardInterrupt",
+        "flood": "ValueError: after five megabytes of output",
+        "long_reason": "ValueError: \\udc80many words",
+        "out_of_memory": "out of memory",
+        "fork_and_die": "its process was killed",
+        "close_pipes": "its process closed its pipe to the harness",
+        "take_name": "broke its contract: it wrote a file 'manifest.json'",
+        "late_import": "ImportError: the plugin's library was asked to fail",
+    }
+    harness.suite(suite(60, **{how: bad(how) for how in reasons}))
+    ran = harness.run("suite.yaml", "--jobs", "2", PYTHONPATH=FAULTS, A_RUN=str(harness.folder))
+    assert ran.code == 1, ran.err
+    assert "Traceback" not in ran.err
+    found = rows(harness.out)
+    assert found["good"]["status"] == "ok"
+    for how, reason in reasons.items():
+        assert reason in found[how]["error"]
+        assert len(found[how]["error"]) < 2200
+    assert living(f"A_RUN={harness.folder}") == []
+    texts = [log.read_text() for log in (harness.store / "failures").iterdir() if str(log) in ran.err]
+    (text,) = [text for text in texts if "line 49999 of a hundred characters" in text]
+    assert "ValueError: after five megabytes of output" in text
+    assert len(text) < 25_000
+
+
+def test_a_process_that_only_behaves_oddly_does_its_work(harness: Harness) -> None:
+    ways = ("chatter", "read_stdin", "change_folder", "pipe_in_folder", "close_stdout")
+    harness.suite(suite(60, **{how: bad(how) for how in ways}))
+    ran = harness.run("suite.yaml", "--store", "here", PYTHONPATH=FAULTS)
+    assert ran.code == 0, ran.err
+    found = rows(harness.out)
+    for how in ways:
+        assert found[how]["measures"] == found["good"]["measures"]
+
+
+def test_what_hangs_is_killed_with_all_that_it_started(harness: Harness) -> None:
+    harness.suite(suite(1.0, children=bad("children"), stubborn=bad("stubborn")))
+    ran = harness.run("suite.yaml", "--jobs", "2", PYTHONPATH=FAULTS, A_RUN=str(harness.folder))
+    assert ran.code == 1, ran.err
+    found = rows(harness.out)
+    for how in ("children", "stubborn"):
+        assert "took longer than the timeout of 1 s" in found[how]["error"]
+    assert living(f"A_RUN={harness.folder}") == []
+
+
+def test_a_step_that_fails_over_what_a_killed_run_left_is_done_from_the_start(harness: Harness) -> None:
+    harness.suite(suite(60, bad=bad("trust_leftovers")))
+    killed = harness.start(*harness.run_arguments(), PYTHONPATH=FAULTS, TOY_HANG="1")
+    deadline = time.monotonic() + 30
+    while not list(harness.store.glob("partial/index-*/files/part")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.1)
+    killed.kill()
+    finished(killed)
+    ran = harness.run(PYTHONPATH=FAULTS)
+    assert ran.code == 0, ran.err
+    assert "it is done from the start" in ran.err
+    found = rows(harness.out)
+    assert found["bad"]["measures"] == found["good"]["measures"]
+
+
+def test_plugins_that_do_not_load_stop_neither_the_list_nor_a_run(harness: Harness) -> None:
+    harness.suite(suite())
+    broken = f"{FAULTS}/broken"
+    listed = harness.command("list", "retrievers", PYTHONPATH=broken)
+    assert listed.code == 0, listed.err
+    assert "overlap" in listed.out
+    shown = harness.command("plugins", PYTHONPATH=broken)
+    assert "RuntimeError: the plugin was asked to fail" in shown.out
+    assert "SystemExit: 7" in shown.out
+    assert harness.run(PYTHONPATH=broken).code == 0

@@ -1,0 +1,127 @@
+"""Killed at any moment, a run leaves no process behind, and a rerun gives an undisturbed run's results."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+import uuid
+
+import pytest
+from running import EVERYTHING, FAULTS, Harness, alive, children, finished, living, results
+
+PARENT, WORKER, BOTH = "the parent", "the worker", "both"
+
+
+def kill(process: subprocess.Popen[str], whom: str) -> None:
+    """`kill -9`; whoever has ended already is spared."""
+    below = children(process.pid)
+    groups = [] if whom == PARENT else below
+    for group in groups:
+        kill_group(group)
+    if whom != WORKER:
+        kill_group(process.pid)
+
+
+def kill_group(process: int) -> None:
+    try:
+        os.killpg(process, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def kill_at_a_random_moment(harness: Harness, chance: random.Random, longest: float) -> str:
+    """Start a run and kill some of it; says what was done."""
+    moment, whom = chance.uniform(0.0, longest), chance.choice((PARENT, WORKER, BOTH))
+    jobs = chance.choice(("1", "2"))
+    mark = uuid.uuid4().hex
+    process = harness.start(*harness.run_arguments("suite.yaml", "--jobs", jobs), A_RUN=mark)
+    time.sleep(moment)
+    kill(process, whom)
+    code = finished(process).code
+    assert living(f"A_RUN={mark}") == []
+    return f"{whom} after {moment:.3f} s of at most {longest:.3f}, --jobs {jobs}, exit code {code}"
+
+
+def kills(harness: Harness, undisturbed: dict[str, bytes], seed: int, rounds: int, each: int) -> None:
+    """Rounds of several kills on one store, each ended by a rerun that must give the same results."""
+    chance = random.Random(seed)
+    began = time.monotonic()
+    for i in range(rounds):
+        place = Harness(harness.folder / f"round-{i}")
+        place.folder.mkdir()
+        place.suite(EVERYTHING)
+        longest = 1.5 if i == 0 else (time.monotonic() - began) / i / (each + 1) * 1.2
+        for _ in range(each):
+            print(f"seed {seed}, round {i}: {kill_at_a_random_moment(place, chance, longest)}")
+        ran = place.run()
+        assert ran.code == 0, ran.err
+        assert results(place.out) == undisturbed
+        assert list(place.out.rglob(".*")) == []
+
+
+def test_a_run_killed_at_random_moments_is_finished_by_a_rerun(
+    harness: Harness, undisturbed: dict[str, bytes]
+) -> None:
+    kills(harness, undisturbed, seed=random.randrange(10**6), rounds=2, each=2)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_sixty_kills(harness: Harness, undisturbed: dict[str, bytes]) -> None:
+    kills(harness, undisturbed, seed=random.randrange(10**6), rounds=30, each=2)
+
+
+def hanging(harness: Harness, retriever: object) -> subprocess.Popen[str]:
+    """A run whose method hangs, and has begun to."""
+    systems = {"good": {"retriever": "overlap"}, "hangs": {"retriever": retriever}}
+    harness.suite({**EVERYTHING, "systems": systems})
+    process = harness.start(*harness.run_arguments(), A_RUN=str(harness.folder), PYTHONPATH=FAULTS)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if len(list(harness.store.glob("artifacts/*"))) == 5 and list(harness.store.glob("partial/index-*")):
+            break
+        time.sleep(0.02)
+    time.sleep(0.3)
+    assert process.poll() is None
+    assert len(alive(f"A_RUN={harness.folder}")) >= 2
+    return process
+
+
+@pytest.mark.parametrize("how", ["hang", "children"])
+def test_no_worker_outlives_its_parent(harness: Harness, how: str) -> None:
+    retriever = {"overlap": {"fault": "hang"}} if how == "hang" else {"bad": {"how": how}}
+    process = hanging(harness, retriever)
+    process.kill()
+    finished(process)
+    assert living(f"A_RUN={harness.folder}") == []
+
+
+@pytest.mark.parametrize("whole_group", [False, True])
+@pytest.mark.parametrize(
+    ("number", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+def test_a_signal_ends_a_run_in_one_line_and_a_rerun_goes_on(
+    harness: Harness, number: signal.Signals, code: int, word: str, whole_group: bool
+) -> None:
+    process = hanging(harness, {"overlap": {"fault": "hang"}})
+    os.killpg(process.pid, number) if whole_group else process.send_signal(number)
+    ran = finished(process, timeout=10)
+    assert ran.code == code
+    lines = ran.err.splitlines()
+    assert lines[-1] == f"{word}; finished steps are kept: run it again to go on"
+    assert not [line for line in lines[:-1] if not line.startswith("[") and "steps:" not in line]
+    assert ran.out == ""
+    assert living(f"A_RUN={harness.folder}") == []
+    harness.suite({**EVERYTHING, "systems": {"good": {"retriever": "overlap"}}})
+    again = harness.run(TOY_COUNTS=str(harness.folder / "counts"))
+    assert again.code == 0, again.err
+    assert not (harness.folder / "counts").exists()  # all that had been done was used
+
+
+def test_a_worker_killed_between_two_steps_fails_neither(harness: Harness) -> None:
+    harness.suite({**EVERYTHING, "systems": {"plain": {"retriever": "overlap"}}})
+    ran = harness.run(PYTHONPATH=FAULTS, KILL_WORKERS_BETWEEN_STEPS="1")
+    assert ran.code == 0, ran.err
