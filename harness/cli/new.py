@@ -57,7 +57,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8")
     except FileExistsError:
-        raise HarnessError(f"{where}: is there already; remove it, or choose another name or --into") from None
+        raise HarnessError(f"{where}: is there already; choose another name, or another --into") from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise HarnessError(f"{where}: cannot be written ({reason}); choose another --into") from None
