@@ -28,11 +28,11 @@ def load(path: str | Path) -> Suite:
     return suite.load(Path(path), catalogue.load())
 
 
-def check(path: str | Path) -> list[str]:
+def check(path: str | Path, *, store: str | Path | None = None) -> list[str]:
     """What is wrong with a suite, a line each; nothing if it may be planned. Data need not be here."""
     found = catalogue.load()
     try:
-        runner.prepare(suite.load(Path(path), found), found, Store(default_store()).open())
+        runner.prepare(suite.load(Path(path), found), found, _opened(store))
     except HarnessError as error:
         return str(error).splitlines()
     return []
@@ -52,7 +52,7 @@ def run(
     suite or into `out`. Failed systems are rows with `status: failed`."""
     found = catalogue.load()
     loaded = path if isinstance(path, Suite) else suite.load(Path(path), found)
-    kept = Store(Path(store) if store is not None else default_store()).open()
+    kept = _opened(store)
     prepared = runner.prepare(loaded, found, kept, only)
     reporter = progress.Silent() if quiet else progress.reporter(sys.stderr)
     try:
@@ -60,3 +60,7 @@ def run(
         return runner.execute(prepared, kept, target, reporter, jobs, fresh).leaderboard
     finally:
         reporter.close()
+
+
+def _opened(store: str | Path | None) -> Store:
+    return Store(Path(store) if store is not None else default_store()).open()

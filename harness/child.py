@@ -144,7 +144,7 @@ class Child:
 
 
 def _environment(store: Store, threads: int) -> dict[str, str]:
-    """The child's: threads fixed by the plan, compiled code kept in the store."""
+    """The child's: threads fixed by the plan, compiled code kept in the store unless the user says where."""
     counts = {f"{name}_NUM_THREADS": str(threads) for name in ("OMP", "MKL", "OPENBLAS", "NUMBA")}
-    compiled = {"NUMBA_CACHE_DIR": str(store.compiled), "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0"}
-    return {**os.environ, **counts, **compiled}
+    fixed = {**counts, "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0"}
+    return {"NUMBA_CACHE_DIR": str(store.compiled), **os.environ, **fixed}
