@@ -20,8 +20,9 @@ PART = 128  # record batches a file: several files are checksummed on several co
 
 
 class Writer:
-    """Writes batches of any size as blocks of ROWS rows into the files `name-00000.arrow` and so on; what
-    a run that was killed left of them is deleted. The bytes depend on the rows alone."""
+    """Writes batches of strings, without nulls and of any size, as blocks of ROWS rows into the files
+    `name-00000.arrow` and so on; what a killed run left of them is deleted. The bytes depend on the rows
+    alone."""
 
     def __init__(self, folder: Path, name: str, schema: pa.Schema) -> None:
         for path in folder.glob(f"{name}-*.arrow"):
@@ -62,9 +63,10 @@ class Writer:
         if self._blocks == PART:
             self._close_part()
             self._open_part()
-        rows: int = min(batch.num_rows, (PART - self._blocks) * ROWS)
-        self._stream.write_table(pa.Table.from_batches([batch.slice(0, rows)]), max_chunksize=ROWS)
-        self._blocks += -(-rows // ROWS)
+        rows = min(int(batch.num_rows), (PART - self._blocks) * ROWS)
+        blocks = [_alone(batch.slice(start, min(ROWS, rows - start))) for start in range(0, rows, ROWS)]
+        self._stream.write_table(pa.Table.from_batches(blocks))  # in one call, without the lock
+        self._blocks += len(blocks)
         return rows
 
     def _flush(self) -> None:
@@ -149,6 +151,24 @@ class Blocks:
         back = np.empty(len(rows), dtype=np.int64)
         back[order] = np.arange(len(rows))
         return [found[i] for i in back.tolist()]
+
+
+def _alone(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same strings without their neighbours: Arrow pads what it writes of a slice with the bytes that
+    follow it in memory, which depend on how the rows came."""
+    columns = []
+    for column in batch.columns:
+        kind = np.int64 if pa.types.is_large_string(column.type) else np.int32
+        _, offsets, data = column.buffers()
+        ends = np.frombuffer(offsets, dtype=kind)[column.offset :][: len(column) + 1]
+        start, stop = int(ends[0]), int(ends[-1])
+        own = [
+            None,
+            pa.py_buffer(ends - start),
+            data.slice(start, stop - start) if data else pa.py_buffer(b""),
+        ]
+        columns.append(pa.Array.from_buffers(column.type, len(column), own))
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
 def _part(folder: Path, name: str, index: int) -> Path:
