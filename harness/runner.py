@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import orjson
 from harness import disk, leaderboard, plan, protocols, results
 from harness.catalogue import Catalogue
 from harness.engine import Failure, Local, missing_needs
-from harness.errors import HarnessError, Problems
+from harness.errors import HarnessError, Problems, StoreError
 from harness.graph import Plan, Row
 from harness.leaderboard import Leaderboard
 from harness.progress import Reporter
@@ -22,7 +23,7 @@ from harness.suite import Suite
 from harness.types import JSON
 from harness.yamlfile import shown_path
 
-ATTEMPTS = 5  # at scoring, when what is read turns out damaged and is made again
+REBUILDS = 3  # of one artifact that is damaged whenever scoring reads it
 
 
 class Prepared(NamedTuple):
@@ -102,15 +103,17 @@ def execute(
     cone = planned.cone(targets)
     reporter.planned(len(cone), sum(store.has(step) for step in cone))
     failures: dict[str, Failure] = {}
-    for attempt in range(ATTEMPTS):
+    damaged: Counter[str] = Counter()
+    while True:
         failures = Local(planned, store, jobs, reporter).run(targets).failures
         try:
             with disk.explaining(out):
                 data, found = _data(prepared, store, out, failures, reporter)
             break
         except Corrupt as error:
-            if attempt == ATTEMPTS - 1:
-                raise HarnessError(f"{store.root}: {error}, again and again; check the disk") from error
+            damaged[error.step] += 1
+            if damaged[error.step] > REBUILDS:
+                raise StoreError(f"{store.root}: {error}, again and again; check the disk") from error
             reporter.note(f"{planned.steps[error.step].label}: {error.reason}; it is made again")
             store.discard(error.step)
             targets = [*targets, error.step]  # scoring reads the costs of steps that no other needs any more

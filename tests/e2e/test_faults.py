@@ -14,7 +14,7 @@ import pytest
 from running import FAULTS, Harness, environment, results
 
 KINDS = ("before", "after", "EIO", "ENOSPC")
-SAMPLE = 6  # of all faults, in the default run
+SAMPLE = 4  # of all faults, in the default run
 # five kinds of steps, in as few steps as can be
 SUITE: dict[str, Any] = {
     "suite": "faults",

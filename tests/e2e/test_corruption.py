@@ -1,0 +1,201 @@
+"""Whatever is changed in an artifact is found when a step or the scoring next reads it, named, and mended."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from running import EVERYTHING, Harness, results
+
+
+@pytest.fixture(scope="module")
+def finished_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a suite, its store and its results."""
+    place = Harness(tmp_path_factory.mktemp("finished"))
+    place.suite(EVERYTHING)
+    ran = place.run()
+    assert ran.code == 0, ran.err
+    return place.folder
+
+
+@pytest.fixture
+def copy(harness: Harness, finished_store: Path) -> Harness:
+    shutil.copytree(finished_store, harness.folder, dirs_exist_ok=True)
+    return harness
+
+
+def flip(path: Path, place: float = 0.5) -> None:
+    """Change one bit of a file; its inode, size and time stamps stay as they were."""
+    before = path.stat()
+    with path.open("r+b") as file:
+        file.seek(int((before.st_size - 1) * place))
+        byte = file.read(1)
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte[0] ^ 0x10]))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = path.stat()
+    assert (after.st_ino, after.st_size, after.st_mtime_ns) == (
+        before.st_ino,
+        before.st_size,
+        before.st_mtime_ns,
+    )
+
+
+def truncate(path: Path) -> None:
+    before = path.stat()
+    os.truncate(path, before.st_size // 2)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def add(path: Path) -> None:
+    (path.parent / "added").write_text("something")
+
+
+def replace_by_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGES: tuple[Callable[[Path], None], ...] = (flip, truncate, empty, remove, add, replace_by_folder)
+
+
+def artifact_files(harness: Harness) -> list[Path]:
+    return sorted(path for path in harness.store.glob("artifacts/*/*") if path.is_file())
+
+
+def read_again(harness: Harness, kind: str) -> None:
+    """Take away what was made from artifacts of that kind, so that a run reads them again."""
+    readers = {
+        "corpus": ("augment", "index", "search", "combine", "rerank"),
+        "queries": ("search", "combine", "rerank"),
+        "augment": ("index", "search", "combine", "rerank"),
+        "index": ("search", "combine", "rerank"),
+        "search": ("combine", "rerank"),
+        "combine": ("rerank",),
+    }
+    for reader in readers.get(kind, ()):
+        for folder in harness.store.glob(f"artifacts/{reader}-*"):
+            shutil.rmtree(folder)
+
+
+def check_mended(
+    harness: Harness, damaged: Path, expected: dict[str, bytes], jobs: str = "1", named: bool = True
+) -> None:
+    """A run names the damaged artifact, by what is wrong and what it is, and gives the same results."""
+    ran = harness.run("suite.yaml", "--jobs", jobs)
+    assert ran.code == 0, ran.err
+    assert results(harness.out) == expected
+    assert "Traceback" not in ran.err
+    kind = damaged.parent.name.partition("-")[0]
+    told = [line for line in ran.err.splitlines() if line.endswith("; it is made again")]
+    assert len(told) == named, ran.err
+    if named:
+        assert told[0].startswith(f"{kind} · toy")
+        assert damaged.name in told[0] or "'added'" in told[0]
+    verified = harness.command("cache", "verify", "--store", harness.store)
+    assert verified.code == 0, verified.out
+
+
+@pytest.mark.parametrize(
+    "kind", ["index", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("corpus", "search"))]
+)
+def test_a_flipped_bit_is_found_by_the_step_that_reads_it(
+    copy: Harness, undisturbed: dict[str, bytes], kind: str
+) -> None:
+    files = [path for path in artifact_files(copy) if path.parent.name.startswith(kind)]
+    damaged = files[0]
+    flip(damaged)
+    read_again(copy, kind)
+    check_mended(copy, damaged, undisturbed, jobs="2")
+
+
+@pytest.mark.parametrize("name", ["corpus-*/manifest.json", "rerank-*/scores.npy"])
+def test_a_flipped_bit_is_found_by_the_scoring_alone(
+    copy: Harness, undisturbed: dict[str, bytes], name: str
+) -> None:
+    (damaged,) = copy.store.glob(f"artifacts/{name}")
+    flip(damaged)
+    check_mended(copy, damaged, undisturbed)
+
+
+def test_a_damaged_manifest_of_a_step_that_only_its_cost_is_read_of_is_mended(
+    copy: Harness, undisturbed: dict[str, bytes]
+) -> None:
+    damaged = sorted(copy.store.glob("artifacts/index-*/manifest.json"))[0]
+    remove(damaged)
+    check_mended(copy, damaged, undisturbed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", DAMAGES[1:])
+def test_files_cut_emptied_removed_added_or_replaced_are_found(
+    copy: Harness, undisturbed: dict[str, bytes], damage: Callable[[Path], None]
+) -> None:
+    (damaged,) = copy.store.glob("artifacts/rerank-*/passages.npy")
+    damage(damaged)
+    check_mended(copy, damaged, undisturbed)
+
+
+def test_verify_names_every_damaged_artifact_and_fails(copy: Harness) -> None:
+    damaged = artifact_files(copy)[::7]
+    for path in damaged:
+        flip(path)
+    ran = copy.command("cache", "verify", "--store", copy.store)
+    assert ran.code == 1
+    for path in damaged:
+        line = next(line for line in ran.out.splitlines() if line.startswith(path.parent.name))
+        assert path.name in line
+
+
+def test_everything_damaged_at_once_in_all_ways_is_all_mended(
+    copy: Harness, undisturbed: dict[str, bytes]
+) -> None:
+    for i, path in enumerate(artifact_files(copy)):
+        DAMAGES[i % len(DAMAGES)](path)
+    ran = copy.run("suite.yaml", "--jobs", "2")
+    assert ran.code == 0, ran.err
+    assert "Traceback" not in ran.err
+    assert results(copy.out) == undisturbed
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("scored_only", [False, True])
+def test_a_bit_flipped_in_any_file_is_mended(
+    harness: Harness, finished_store: Path, undisturbed: dict[str, bytes], scored_only: bool
+) -> None:
+    for i, path in enumerate(artifact_files(Harness(finished_store))):
+        place = Harness(harness.folder / str(i))
+        shutil.copytree(finished_store, place.folder)
+        damaged = place.folder / path.relative_to(finished_store)
+        kind = path.parent.name.partition("-")[0]
+        flip(damaged, place=(i * 0.37) % 1)
+        if not scored_only:
+            read_again(place, kind)
+        # all are read by a later step but for these; the scoring reads what it scores, and manifests
+        read = kind not in ("judgements", "rerank") if not scored_only else None
+        read = _scored(damaged, place) if read is not True else read
+        ran = place.run()
+        assert ran.code == 0, ran.err
+        assert results(place.out) == undisturbed
+        assert ran.err.count("; it is made again") == int(read), f"{damaged}\n{ran.err}"
+        if read:
+            assert f"'{damaged.name}' was changed" in ran.err or "manifest.json was changed" in ran.err
+        shutil.rmtree(place.folder)
+
+
+def _scored(path: Path, place: Harness) -> bool:
+    """Whether the scoring reads this file: collections, what rows are scored from, every manifest."""
+    kind = path.parent.name.partition("-")[0]
+    return path.name == "manifest.json" or kind not in ("augment", "index")

@@ -1,0 +1,95 @@
+"""Several runs over one store at once: each step is done once in all, and all end with the same results."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+import pytest
+from running import EVERYTHING, Harness, Ran, finished, results
+
+SLOW = {
+    **EVERYTHING,
+    "systems": {
+        **EVERYTHING["systems"],
+        "waited for": {"retriever": {"overlap": {"seconds": 1.0}}},
+    },
+}
+
+
+def at_once(harness: Harness, count: int, *options: str, own_output: bool = True) -> list[Ran]:
+    """So many runs, started at once."""
+    harness.suite(SLOW)
+    runs = []
+    for i in range(count):
+        out = harness.folder / (f"out-{i}" if own_output else "out")
+        arguments = harness.run_arguments("suite.yaml", "--out", out, *options)
+        runs.append(harness.start(*arguments, TOY_COUNTS=str(harness.folder / "counts")))
+    return [finished(process) for process in runs]
+
+
+@pytest.mark.parametrize(
+    ("count", "options"), [(2, ()), pytest.param(4, ("--jobs", "2"), marks=pytest.mark.slow)]
+)
+def test_runs_at_once_share_the_work_and_agree(
+    harness: Harness, count: int, options: tuple[str, ...]
+) -> None:
+    ran = at_once(harness, count, *options)
+    for one in ran:
+        assert one.code == 0, one.err
+        assert "Traceback" not in one.err
+    found = [results(harness.folder / f"out-{i}") for i in range(count)]
+    assert all(other == found[0] for other in found)
+    counts = Counter((harness.folder / "counts").read_text().split())
+    assert counts["index"] == 4  # plain, loud, whole, waited for: each once in all
+    waited = [one for one in ran if "another run is doing this; waiting for it" in one.err]
+    assert waited
+    assert all("made by another run" in one.err for one in waited)
+    assert list(harness.store.glob("partial/*")) == []
+
+
+def test_two_runs_may_write_into_the_same_folder(harness: Harness) -> None:
+    ran = at_once(harness, 2, own_output=False)
+    assert [one.code for one in ran] == [0, 0], [one.err for one in ran]
+    assert list(harness.out.rglob(".*")) == []
+    alone = Harness(harness.folder / "alone")
+    alone.folder.mkdir()
+    alone.suite(SLOW)
+    assert alone.run().code == 0
+    assert results(harness.out) == results(alone.out)
+
+
+def test_a_run_that_waits_does_the_step_itself_when_the_other_is_killed(harness: Harness) -> None:
+    harness.suite({**SLOW, "systems": {"waited for": {"retriever": {"overlap": {"seconds": 2.0}}}}})
+    first = harness.start(*harness.run_arguments())
+    deadline = time.monotonic() + 30
+    while not list(harness.store.glob("partial/index-*")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    second = harness.start(*harness.run_arguments("suite.yaml", "--out", harness.folder / "second"))
+    time.sleep(1.0)
+    first.kill()
+    finished(first)
+    ran = finished(second)
+    assert ran.code == 0, ran.err
+    assert "waiting for it" in ran.err
+    assert "made by another run" not in ran.err
+
+
+@pytest.mark.slow
+def test_runs_that_do_everything_afresh_do_not_hurt_each_other(harness: Harness) -> None:
+    ran = at_once(harness, 3, "--fresh")
+    assert [one.code for one in ran] == [0, 0, 0], [one.err for one in ran]
+    found = [results(harness.folder / f"out-{i}") for i in range(3)]
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.slow
+def test_two_runs_mend_a_damaged_store_together(harness: Harness) -> None:
+    (alone,) = at_once(harness, 1)
+    assert alone.code == 0
+    expected = results(harness.folder / "out-0")
+    for path in harness.store.glob("artifacts/*/*"):
+        path.write_bytes(path.read_bytes()[:-1] + b"?")
+    ran = at_once(harness, 2, "--jobs", "2")
+    assert [one.code for one in ran] == [0, 0], [one.err for one in ran]
+    assert results(harness.folder / "out-0") == results(harness.folder / "out-1") == expected
