@@ -91,6 +91,7 @@ def _wrong(line: str, error: Exception) -> str:
     for key, allowed in _WANTED.items():
         kind = type(value.get(key)).__name__
         if key in value and kind not in allowed:
-            advice = "write it in quotes" if allowed[0] == "str" else "write it as such"
+            advice = "write it in quotes" if allowed[0] == "str" else f"write {_KINDS[allowed[0]]}"
+            advice = 'write "" where there is none' if kind == "NoneType" else advice
             return f"'{key}' must be {_KINDS[allowed[0]]}, got {_KINDS[kind]}; {advice}"
     return f"the line does not fit ({error}); see the format in the documentation"
