@@ -8,6 +8,7 @@ import glob
 import hashlib
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,7 +34,8 @@ def replace_file(path: Path, data: bytes) -> None:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A new file to write, which takes the place of `path` when it is whole."""
-    beside = path.with_name(f".{os.getpid()}.new.{path.name}")  # the same ending: it may choose a format
+    writer = f"{os.getpid()}.{threading.get_native_id()}"
+    beside = path.with_name(f".{writer}.new.{path.name}")  # the same ending: it may choose a format
     _sweep(path)
     try:
         yield beside
