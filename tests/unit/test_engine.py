@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from collections.abc import Iterator
@@ -49,7 +48,8 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
 
 
 def test_events_come_whole_and_in_order_however_they_are_cut(start) -> None:
-    program = "[line.write(part) or line.flush() or time.sleep(0.05) for part in ('{\"ev', 'ent\": 1}\\n{\"event\"', ': 2}\\n')]; time.sleep(9)"
+    parts = ['{"ev', 'ent": 1}\n{"event"', ": 2}\n"]
+    program = f"[(line.write(part), line.flush(), time.sleep(0.05)) for part in {parts!r}]; time.sleep(9)"
     child = start(program)
     assert [child.event(10), child.event(10)] == [{"event": 1}, {"event": 2}]
     began = time.monotonic()
