@@ -1,0 +1,118 @@
+"""`harness new-plugin`: what it writes works as it is, and names that cannot work are refused."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from running import COMMAND, leaderboard
+
+from harness import cli, scaffold
+from harness.catalogue import KINDS
+
+NEW = {kind: f"my-{kind}" for kind in cli.NEW_KINDS}
+
+
+def made(folder: Path, kind: str, name: str) -> Path:
+    """A new package, and beside it what an installer would note of it."""
+    assert cli.main(["new-plugin", name, "--kind", kind, "--into", str(folder)]) == 0
+    names = scaffold.names(name)
+    package = folder / names.distribution
+    project = (package / "pyproject.toml").read_text(encoding="utf-8")
+    entries = project.partition("[project.entry-points.passage_harness]\n")[2].partition("\n\n")[0]
+    info = package / f"{names.module}-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {names.distribution}\nVersion: 0.1.0\n")
+    written = "".join(f"{line.replace(chr(34), '')}\n" for line in entries.splitlines())
+    (info / "entry_points.txt").write_text(f"[passage_harness]\n{written}")
+    return package
+
+
+def child(package: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        command, cwd=package, env=environment, capture_output=True, text=True, check=False, timeout=250
+    )
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return tmp_path_factory.mktemp("store") / "store"
+
+
+@pytest.mark.parametrize(("kind", "name"), list(NEW.items()))
+def test_a_new_package_passes_its_own_tests_and_its_suite_has_its_method(kind, name, tmp_path, store):
+    package = made(tmp_path, kind, name)
+    tests = child(package, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    assert tests.returncode == 0, tests.stdout
+    assert "skipped" not in tests.stdout
+    ran = child(package, *COMMAND, "run", "suite.yaml", "--store", str(store))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    board = leaderboard(package)
+    used = {step["name"] for row in board["rows"] for step in row["provenance"]["steps"]}
+    assert name in used | {dataset["plugin"] for dataset in board["datasets"]}
+    listed = child(package, *COMMAND, "list", f"{kind}s")
+    assert f"[harness-{name}]" in listed.stdout
+
+
+@pytest.mark.parametrize("kind", cli.NEW_KINDS)
+def test_what_is_written_is_as_tidy_as_our_own_code(kind, tmp_path):
+    package = made(tmp_path, kind, NEW[kind])
+    module = scaffold.names(NEW[kind]).module
+    alone = ("--isolated", "--no-cache", "--line-length", "110")  # with a stranger's settings
+    for check in (("check", "--select", "E,F,W,I,UP,B,SIM"), ("format", "--check")):
+        done = child(package, sys.executable, "-m", "ruff", *check, *alone, module, "tests")
+        assert done.returncode == 0, done.stdout
+    done = child(
+        package, sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "mypy"), module
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("kind", cli.NEW_KINDS)
+def test_no_placeholder_is_left_and_the_hook_is_of_the_kind(kind):
+    files = scaffold.files(kind, scaffold.names("some_name"))
+    assert "harness_some_name/__init__.py" in files
+    assert f"def harness_{kind}s()" in files["harness_some_name/__init__.py"]
+    assert f"{kind}s" in KINDS
+    assert [path for path, text in files.items() if "${" in text or "MODULE" in path + text] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("no good", "cannot name a package"),
+        ("-x", "cannot name a package"),
+        ("2fast", "cannot name a package"),
+        ("double--hyphen", "cannot name a package"),
+        ("trailing-", "cannot name a package"),
+        ("größe", "cannot name a package"),
+        ("../escape", "cannot name a package"),
+        ("null", "cannot name a package"),
+        ("bm25", "passage-harness has a retriever of that name already"),
+        ("tour", "a package 'harness_tour' is installed already"),
+    ],
+)
+def test_a_name_that_cannot_work_is_refused_with_what_to_do(name, said, tmp_path, capsys):
+    assert cli.main(["new-plugin", "--into", str(tmp_path), "--", name]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"new-plugin {name}: ")
+    assert said in told
+    assert "; " in told
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_there_is_left_alone(tmp_path, capsys):
+    (tmp_path / "harness-mine").mkdir()
+    assert cli.main(["new-plugin", "mine", "--into", str(tmp_path)]) == 2
+    assert "harness-mine: is there already" in capsys.readouterr().err
+    assert list((tmp_path / "harness-mine").iterdir()) == []
+
+
+def test_a_place_where_nothing_can_be_written_is_told(tmp_path, capsys):
+    (tmp_path / "file").write_text("no folder")
+    assert cli.main(["new-plugin", "mine", "--into", str(tmp_path / "file" / "below")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
