@@ -68,7 +68,8 @@ def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             *full, last = pa.Table.from_batches(waiting).combine_chunks().to_batches()
             yield from full  # one batch holds at most 2 GB of text
             whole = last.num_rows // BLOCK * BLOCK
-            yield last.slice(0, whole)
+            if whole:
+                yield last.slice(0, whole)
             waiting, rows, size = [last.slice(whole)], last.num_rows - whole, 0
     if rows:
         yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()

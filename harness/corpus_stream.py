@@ -54,8 +54,6 @@ def stream(batches: Iterable[pa.RecordBatch], folder: Path, locate: Locate, prog
         behind() as later,
     ):
         for batch in gathered(batches):
-            if not batch.num_rows:
-                continue
             ids, texts = batch.column("id"), batch.column("text").cast(pa.large_string())
             _check_ids(ids, done, locate)
             owners, titles = _documents(batch)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BUCKET_BYTES = 32 << 20  # of text, all in memory at once
+BUCKET_BYTES = 16 << 20  # of text, all in memory at once
 MOST_BUCKETS = 256  # each is an open file
 
 

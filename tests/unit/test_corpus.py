@@ -49,6 +49,7 @@ class Columns(Plain):
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         for start in range(0, len(self._rows), self._size):
+            yield pa.RecordBatch.from_pylist([], schema=self._schema)  # harmless, and so to be skipped
             yield pa.RecordBatch.from_pylist(self._rows[start : start + self._size], schema=self._schema)
 
     def locate(self, row: int) -> str:
