@@ -94,7 +94,7 @@ class Harness:
 
 def environment(**variables: str) -> dict[str, str]:
     """A child's environment: ours, the toys on its path, and no folder of the user's."""
-    paths = [str(TOYS), variables.pop("PYTHONPATH", "")]
+    paths = [str(TOYS), variables.pop("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")]
     ours = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return {**ours, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **variables}
 

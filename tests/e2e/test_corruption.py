@@ -183,9 +183,8 @@ def test_a_bit_flipped_in_any_file_is_mended(
         flip(damaged, place=(i * 0.37) % 1)
         if not scored_only:
             read_again(place, kind)
-        # all are read by a later step but for these; the scoring reads what it scores, and manifests
-        read = kind not in ("judgements", "rerank") if not scored_only else None
-        read = _scored(damaged, place) if read is not True else read
+        by_a_step = not scored_only and kind not in ("judgements", "rerank")
+        read = by_a_step or damaged.name == "manifest.json" or kind not in ("augment", "index")
         ran = place.run()
         assert ran.code == 0, ran.err
         assert results(place.out) == undisturbed
@@ -193,9 +192,3 @@ def test_a_bit_flipped_in_any_file_is_mended(
         if read:
             assert f"'{damaged.name}' was changed" in ran.err or "manifest.json was changed" in ran.err
         shutil.rmtree(place.folder)
-
-
-def _scored(path: Path, place: Harness) -> bool:
-    """Whether the scoring reads this file: collections, what rows are scored from, every manifest."""
-    kind = path.parent.name.partition("-")[0]
-    return path.name == "manifest.json" or kind not in ("augment", "index")
