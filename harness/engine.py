@@ -71,7 +71,8 @@ class Local:
             raise
         finally:
             for thread in threads:
-                thread.join()
+                if thread.ident is not None:  # Ctrl-C may come before all have been started
+                    thread.join()
             for child in list(self.children):
                 self._end(child)
         if self.stopped is not None:
