@@ -10,9 +10,20 @@ import msgspec
 import pyarrow as pa
 
 from harness.corpus import ROWS
-from harness_files.jsonl import Records
-from harness_files.lines import chunks, lines, lines_of, refuse, text_of
+from harness.toolkit.json_lines import Keys, Records
+from harness.toolkit.reading import chunks, lines, lines_of, refuse, text_of
 
+KEYS = Keys(
+    ("_id", "text"),
+    {
+        "_id": ("str",),
+        "text": ("str",),
+        "title": ("str", "NoneType"),
+        "doc_id": ("str", "NoneType"),
+        "paragraph_no": ("int", "NoneType"),
+        "is_candidate": ("bool", "NoneType"),
+    },
+)
 Place = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 
 
@@ -50,7 +61,7 @@ def line_of(path: Path, row: int) -> int:
 
 
 def _json_rows(path: Path) -> Iterator[pa.RecordBatch]:
-    records: Records[Any] = Records(path, (_Plain, _Full))
+    records: Records[Any] = Records(path, (_Plain, _Full), KEYS)
     for found in records:
         if found and isinstance(found[0], _Full):
             extra = [

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.records import param
-
-COMPRESSED = (".gz", ".zst")
+from harness.toolkit.paths import there
 
 
 @dataclass(frozen=True)
@@ -59,13 +58,13 @@ class FilesParams:
                 raise ValueError(f"{name} '{code}' is no language code; write it like en or zh")
 
     def corpus_path(self) -> Path:
-        return self.corpus or _there(self._folder() / "corpus.jsonl")
+        return self.corpus or there(self._folder() / "corpus.jsonl")
 
     def queries_path(self) -> Path:
-        return self._of_split(self.queries) or _there(self._folder() / "queries.jsonl")
+        return self._of_split(self.queries) or there(self._folder() / "queries.jsonl")
 
     def qrels_path(self) -> Path:
-        return self._of_split(self.qrels) or _there(self._folder() / "qrels" / f"{self.split}.tsv")
+        return self._of_split(self.qrels) or there(self._folder() / "qrels" / f"{self.split}.tsv")
 
     def _folder(self) -> Path:
         assert self.path is not None  # __post_init__ saw to it
@@ -73,12 +72,3 @@ class FilesParams:
 
     def _of_split(self, path: Path | None) -> Path | None:
         return path and Path(str(path).replace("{split}", self.split))
-
-
-def _there(path: Path) -> Path:
-    """The file as it is, or compressed; where there is none, the name that it should have."""
-    for suffix in ("", *COMPRESSED):
-        found = path.with_name(path.name + suffix)
-        if found.exists():
-            return found
-    return path

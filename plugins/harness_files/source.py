@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from harness.toolkit import reading
+from harness.toolkit.paths import bare
 from harness.types import Card, Document, Inputs, Judgement, Part, Passage, Query
-from harness_files import corpus, lines, qrels, topics
-from harness_files.params import COMPRESSED, FilesParams
+from harness_files import corpus, qrels, topics
+from harness_files.params import FilesParams
 
 
 class Files:
@@ -62,7 +64,7 @@ class Files:
                 found.append(Query(topic.id, topic.text, exclude=self._excluded(topic.id)))
         for id, line in first_judged.items():
             what = f"query '{id}' is judged, but {self._queries} does not have it"
-            lines.refuse(self._qrels, line, f"{what}; add it there or drop its judgements")
+            reading.refuse(self._qrels, line, f"{what}; add it there or drop its judgements")
         return iter(found)
 
     def judgements(self) -> Iterable[Judgement]:
@@ -79,16 +81,12 @@ class Files:
         return hashlib.sha256("\n".join(ids).encode()).hexdigest()
 
 
-def _bare(path: Path) -> Path:
-    return path.with_suffix("") if path.suffix in COMPRESSED else path
-
-
 def _format(path: Path) -> str:
-    return "jsonl" if _bare(path).suffix in (".jsonl", ".json", ".ndjson") else "tsv"
+    return "jsonl" if bare(path).suffix in (".jsonl", ".json", ".ndjson") else "tsv"
 
 
 def _query_format(path: Path) -> str:
     if _format(path) == "jsonl":
         return "jsonl"
-    first = next((line for _, line in lines.lines(path)), b"")
+    first = next((line for _, line in reading.lines(path)), b"")
     return "trec" if first.lstrip().lower().startswith(b"<top>") else "tsv"

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from harness_files.jsonl import Records
-from harness_files.lines import lines, refuse, text_of
+from harness.toolkit.json_lines import Keys, Records
+from harness.toolkit.reading import lines, refuse, text_of
 
+_KEYS = Keys(("_id", "text"), {"_id": ("str",), "text": ("str",)})
 _TAG = re.compile(r"<\s*(/?)\s*(\w+)\s*>")
 _LABELS = {"num": re.compile(r"\s*Number\s*:", re.I), "title": re.compile(r"\s*Topic\s*:", re.I)}
 
@@ -43,11 +44,9 @@ def topics(path: Path, format: str) -> Iterator[Topic]:
 
 
 def _json_topics(path: Path) -> Iterator[Topic]:
-    records: Records[Any] = Records(path, (_Query,))
-    numbers = (number for number, _ in lines(path))
-    for found in records:
-        for query, line in zip(found, numbers, strict=False):
-            yield Topic(line, query.id, query.text)
+    records: Records[Any] = Records(path, (_Query,), _KEYS)
+    for line, query in records.numbered():
+        yield Topic(line, query.id, query.text)
 
 
 def _tsv_topics(path: Path) -> Iterator[Topic]:

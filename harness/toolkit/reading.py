@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import numpy as np
 import zstandard
@@ -15,6 +16,7 @@ import zstandard
 from harness.errors import HarnessError
 
 Chunk: TypeAlias = bytes | memoryview
+S = TypeVar("S", bytes, Chunk)
 CHUNK = 1 << 20  # bytes: what is made of one fits the processor's cache
 _PIECE = 1 << 16  # of compressed bytes: it may become a thousand times as much
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -54,9 +56,18 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def lines_of(first: int, chunk: Chunk) -> Iterator[tuple[int, bytes]]:
-    for number, line in enumerate(bytes(chunk).split(b"\n"), start=first):
+    for number, line in every_line_of(first, chunk):
         if line and not line.isspace():
-            yield number, line.removesuffix(b"\r")
+            yield number, line
+
+
+def every_line_of(first: int, chunk: Chunk) -> Iterator[tuple[int, bytes]]:
+    """Blank ones too, for files in which a line's number means something."""
+    found = bytes(chunk).split(b"\n")
+    if not found[-1]:  # after the last line's end
+        found.pop()
+    for number, line in enumerate(found, start=first):
+        yield number, line.removesuffix(b"\r")
 
 
 def text_of(path: Path, number: int, line: bytes) -> str:
@@ -66,29 +77,59 @@ def text_of(path: Path, number: int, line: bytes) -> str:
         refuse(path, number, f"byte {error.start + 1} of the line is not valid UTF-8; save the file as UTF-8")
 
 
-def _whole_lines(path: Path) -> Iterator[Chunk]:
+def pieces(path: Path) -> Iterator[bytes]:
+    """The decompressed file in pieces that heed no line, for files that are one long line."""
+    line = 1
+    try:
+        for piece in _contents(path, _read, lambda inflated: inflated):
+            yield piece
+            line += piece.count(b"\n")
+    except _Damaged as damage:
+        refuse(path, line, str(damage))
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[FileIO]:
+    """The file's bytes as they are. What the system refuses to open, and a Git LFS pointer, are a user's
+    errors."""
     try:
         with path.open("rb", buffering=0) as file:
             head = file.read(len(_LFS))
             file.seek(0)
             if head == _LFS:
                 refuse(path, 1, "this is a Git LFS pointer, not the data; fetch the data with: git lfs pull")
-            if path.suffix == ".gz":
-                _check_kind(path, head, _GZIP, "gzip")
-                yield from _joined(_inflated(_read(file), _gzip, "gzip"))
-            elif path.suffix == ".zst":
-                _check_kind(path, head, _ZSTD, "Zstandard")
-                yield from _joined(_inflated(_read(file), _zstd, "Zstandard"))
-            else:
-                for magic, suffix in ((_GZIP, ".gz"), (_ZSTD, ".zst")):
-                    if head.startswith(magic):
-                        refuse(path, 1, f"the data is compressed; let the name end in {suffix}")
-                yield from _plain(file)
+            yield file
     except FileNotFoundError:
         raise HarnessError(f"{path}: there is no such file; check the path") from None
     except OSError as error:
         what = (error.strerror or str(error)).lower()
         raise HarnessError(f"{path}: it cannot be read: {what}; check the path and its permissions") from None
+
+
+def _whole_lines(path: Path) -> Iterator[Chunk]:
+    return _contents(path, _plain, _joined)
+
+
+def _contents(
+    path: Path,
+    plain: Callable[[FileIO], Iterator[S]],
+    packed: Callable[[Iterator[bytes]], Iterator[S]],
+) -> Iterator[S]:
+    """A file that is not compressed through `plain`, the decompressed bytes of another through `packed`."""
+    with opened(path) as file:
+        head = file.read(len(_ZSTD))
+        file.seek(0)
+        if path.suffix == ".gz":
+            _check_kind(path, head, _GZIP, "gzip")
+            yield from packed(_inflated(_read(file), _gzip, "gzip"))
+        elif path.suffix == ".zst":
+            _check_kind(path, head, _ZSTD, "Zstandard")
+            yield from packed(_inflated(_read(file), _zstd, "Zstandard"))
+        else:
+            for magic, suffix in ((_GZIP, ".gz"), (_ZSTD, ".zst")):
+                if head.startswith(magic):
+                    refuse(path, 1, f"the data is compressed; let the name end in {suffix}")
+            yield from plain(file)
 
 
 def _check_kind(path: Path, head: bytes, magic: bytes, kind: str) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 
-from harness_files.lines import Chunk, chunks, lines_of, refuse, text_of
+from harness.toolkit.reading import Chunk, chunks, lines_of, refuse, text_of
 
 S = TypeVar("S", bound=msgspec.Struct)
 _KINDS = {
@@ -21,29 +21,38 @@ _KINDS = {
     "list": "a list",
     "dict": "an object",
 }
-_WANTED = {  # a key that may stand in a line -> the types that its value may have
-    "_id": ("str",),
-    "text": ("str",),
-    "title": ("str", "NoneType"),
-    "doc_id": ("str", "NoneType"),
-    "paragraph_no": ("int", "NoneType"),
-    "is_candidate": ("bool", "NoneType"),
-}
+
+
+class Keys(NamedTuple):
+    """What a line should hold, so that a message can say in words what is wrong with one that does not."""
+
+    required: tuple[str, ...]
+    kinds: Mapping[str, tuple[str, ...]]  # a key -> names of the Python types that its value may have
 
 
 class Records(Generic[S]):
     """The lines of a file as structs: the first type as long as every line fits it (it may forbid
     unknown keys, which is quicker than to look for them), then the last."""
 
-    def __init__(self, path: Path, types: Sequence[type[S]]) -> None:
+    def __init__(self, path: Path, types: Sequence[type[S]], keys: Keys) -> None:
         self.path = path
+        self.keys = keys
         self._decoders = [msgspec.json.Decoder(kind) for kind in types]
 
     def __iter__(self) -> Iterator[list[S]]:
+        for _, rows in self._chunks():
+            yield rows
+
+    def numbered(self) -> Iterator[tuple[int, S]]:
+        """Each with its line."""
+        for numbers, rows in self._chunks():
+            yield from zip(numbers, rows, strict=True)
+
+    def _chunks(self) -> Iterator[tuple[Sequence[int], list[S]]]:
         for first, chunk in chunks(self.path):
             yield self._decoded(first, chunk)
 
-    def _decoded(self, first: int, chunk: Chunk) -> list[S]:
+    def _decoded(self, first: int, chunk: Chunk) -> tuple[Sequence[int], list[S]]:
         while True:
             try:
                 rows = self._decoders[0].decode_lines(chunk)
@@ -53,17 +62,18 @@ class Records(Generic[S]):
                 del self._decoders[0]
                 continue
             if _one_a_line(chunk, len(rows)):
-                return rows
+                return range(first, first + len(rows)), rows
             return self._one_by_one(first, chunk)
 
-    def _one_by_one(self, first: int, chunk: Chunk) -> list[S]:
-        rows = []
+    def _one_by_one(self, first: int, chunk: Chunk) -> tuple[Sequence[int], list[S]]:
+        numbers, rows = [], []
         for number, line in lines_of(first, chunk):
             try:
                 rows.append(self._decoders[-1].decode(line))
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                refuse(self.path, number, _wrong(text_of(self.path, number, line), error))
-        return rows
+                refuse(self.path, number, _wrong(text_of(self.path, number, line), error, self.keys))
+            numbers.append(number)
+        return numbers, rows
 
 
 def _one_a_line(chunk: Chunk, objects: int) -> bool:
@@ -73,7 +83,7 @@ def _one_a_line(chunk: Chunk, objects: int) -> bool:
     return bool(ends == objects)
 
 
-def _wrong(line: str, error: Exception) -> str:
+def _wrong(line: str, error: Exception, keys: Keys) -> str:
     """What is wrong with a line that was refused; what to do."""
     try:
         value: Any = msgspec.json.decode(line)
@@ -85,10 +95,11 @@ def _wrong(line: str, error: Exception) -> str:
         return f"this is not valid JSON ({malformed}); write one object a line"
     if not isinstance(value, dict):
         return f"expected a JSON object, got {_KINDS[type(value).__name__]}; write one object a line"
-    for key in ("_id", "text"):
+    for key in keys.required:
         if key not in value:
-            return f"the key '{key}' is missing; every line needs '_id' and 'text'"
-    for key, allowed in _WANTED.items():
+            needs = " and ".join(f"'{name}'" for name in keys.required)
+            return f"the key '{key}' is missing; every line needs {needs}"
+    for key, allowed in keys.kinds.items():
         kind = type(value.get(key)).__name__
         if key in value and kind not in allowed:
             advice = "write it in quotes" if allowed[0] == "str" else f"write {_KINDS[allowed[0]]}"
