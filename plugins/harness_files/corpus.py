@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import pyarrow as pa
 
-from harness.corpus import ROWS
 from harness.toolkit.json_lines import Keys, Records
 from harness.toolkit.reading import chunks, lines, lines_of, refuse, text_of
+from harness.toolkit.rows import batch
 
 KEYS = Keys(
     ("_id", "text"),
@@ -45,9 +45,9 @@ class _Full(msgspec.Struct, gc=False):
 def rows(path: Path, format: str) -> Iterator[pa.RecordBatch]:
     """Batches of harness.corpus.ROWS, a chunk of the file each."""
     total = 0
-    for batch in _json_rows(path) if format == "jsonl" else _tsv_rows(path):
-        total += batch.num_rows
-        yield batch
+    for found in _json_rows(path) if format == "jsonl" else _tsv_rows(path):
+        total += found.num_rows
+        yield found
     if not total:
         refuse(path, 1, "there is no passage in it, only blank lines; copy the file again")
 
@@ -63,33 +63,19 @@ def line_of(path: Path, row: int) -> int:
 def _json_rows(path: Path) -> Iterator[pa.RecordBatch]:
     records: Records[Any] = Records(path, (_Plain, _Full), KEYS)
     for found in records:
+        ids, texts = [row.id for row in found], [row.text for row in found]
+        titles = [row.title for row in found]
         if found and isinstance(found[0], _Full):
-            extra = [
-                [row.doc_id for row in found],
-                [row.is_candidate for row in found],
-                [row.paragraph_no for row in found],
-            ]
-            yield _batch(
-                [row.id for row in found], [row.title for row in found], [row.text for row in found], *extra
+            yield batch(
+                ids,
+                texts,
+                titles=titles,
+                documents=[row.doc_id for row in found],
+                candidates=[row.is_candidate for row in found],
+                places=[row.paragraph_no for row in found],
             )
         else:
-            yield _batch([row.id for row in found], [row.title for row in found], [row.text for row in found])
-
-
-def _batch(
-    ids: Sequence[str],
-    titles: Sequence[str | None],
-    texts: Sequence[str],
-    documents: Sequence[str | None] | None = None,
-    candidates: Sequence[bool | None] | None = None,
-    places: Sequence[int | None] | None = None,
-) -> pa.RecordBatch:
-    columns = (ids, documents, titles, texts, candidates, places)
-    arrays = [
-        pa.nulls(len(ids), field.type) if column is None else pa.array(column, field.type)
-        for column, field in zip(columns, ROWS, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+            yield batch(ids, texts, titles=titles)
 
 
 def _tsv_rows(path: Path) -> Iterator[pa.RecordBatch]:
@@ -107,4 +93,4 @@ def _tsv_rows(path: Path) -> Iterator[pa.RecordBatch]:
             found.append(columns)
         if found:
             ids, *titles, texts = zip(*found, strict=True)
-            yield _batch(ids, titles[0] if titles else [""] * len(ids), texts)
+            yield batch(ids, texts, titles=titles[0] if titles else None)

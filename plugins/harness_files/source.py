@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from pathlib import Path
 
 import pyarrow as pa
 
-from harness.toolkit import reading
+from harness.toolkit import reading, rows
 from harness.toolkit.paths import bare
-from harness.types import Card, Document, Inputs, Judgement, Part, Passage, Query
+from harness.types import Card, Document, Inputs, Judgement, Part, Query
 from harness_files import corpus, qrels, topics
 from harness_files.params import FilesParams
 
@@ -46,13 +45,7 @@ class Files:
         return f"{self._corpus}:{corpus.line_of(self._corpus, row)}"
 
     def documents(self) -> Iterator[Document]:
-        """The rows that follow each other within a document; those that are scattered come apart, and
-        only `harness.corpus.write` brings them together."""
-        rows = (row for batch in self.rows() for row in batch.to_pylist())
-        for id, found in groupby(rows, key=lambda row: row["document"] or row["id"]):
-            members = list(found)
-            passages = (Passage(row["id"], row["text"], row["candidate"] is not False) for row in members)
-            yield Document(id, members[0]["title"] or "", tuple(passages))
+        return rows.documents_of(self.rows())
 
     def queries(self) -> Iterator[Query]:
         first_judged: dict[str, int] = {}  # query -> line
