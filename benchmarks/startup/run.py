@@ -1,0 +1,45 @@
+"""How long the light commands take beside a bare Python: `python benchmarks/startup/run.py`."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+RUNS = 10
+BARE = [sys.executable, "-c", "pass"]
+UNUSUAL = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")  # a user has neither: modules are compiled once
+COMMANDS = (("--help",), ("list",), ("list", "--params"), ("plugins",))
+
+
+def main() -> None:
+    """Every round runs each command once, so that a busy moment of the machine falls on all of them."""
+    harness = str(Path(sys.executable).with_name("harness"))
+    measured = [("python -c pass", BARE)]
+    measured += [(" ".join(("harness", *words)), [harness, *words]) for words in COMMANDS]
+    taken: dict[str, list[float]] = {name: [] for name, _ in measured}
+    for _, command in measured:  # once unmeasured: files are read into the cache, .pyc are written
+        seconds(command)
+    for _ in range(RUNS):
+        for name, command in measured:
+            taken[name].append(seconds(command))
+    bare = statistics.median(taken["python -c pass"])
+    print(f"{'command':24}  {'median':>8}  {'fastest':>8}  {'slowest':>8}  times bare")
+    for name, times in taken.items():
+        middle = statistics.median(times)
+        cells = "  ".join(f"{value * 1000:5.0f} ms" for value in (middle, min(times), max(times)))
+        print(f"{name:24}  {cells}  {middle / bare:10.1f}")
+
+
+def seconds(command: list[str]) -> float:
+    environment = {name: value for name, value in os.environ.items() if name not in UNUSUAL}
+    start = time.perf_counter()
+    subprocess.run(command, stdout=subprocess.DEVNULL, env=environment, check=True)
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()

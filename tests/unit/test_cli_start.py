@@ -1,0 +1,75 @@
+"""Starting the command imports nothing heavy: checked over `sys.modules` in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from harness.testing.record import HEAVY
+
+# Beside what a plugin may not import: what this project's own commands could drag in.
+MORE = (
+    "yaml",
+    "orjson",
+    "msgspec",
+    "platformdirs",
+    "rich",
+    "shtab",
+    "zstandard",
+    "Stemmer",
+    "jieba",
+    "jpype",
+)
+PROGRAM = """
+import json, sys
+from harness import cli
+try:
+    code = cli.main(sys.argv[1:])
+except SystemExit as end:
+    code = end.code or 0
+print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stderr)
+"""
+
+
+def started(*arguments: str) -> set[str]:
+    """The modules that a command imported, with our own plugins alone."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    said = json.loads(done.stderr.splitlines()[-1])
+    assert said["code"] == 0, done.stderr
+    return set(said["modules"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--help",), ("--version",), ("list",), ("list", "--params"), ("plugins",), ("run", "--help")],
+    ids=" ".join,
+)
+def test_a_light_command_imports_nothing_heavy(arguments):
+    modules = started(*arguments)
+    assert sorted(modules.intersection((*HEAVY, *MORE))) == []
+
+
+def test_list_imports_every_plugin_and_none_of_their_methods():
+    modules = started("list")
+    plugins = {name for name in modules if name.startswith("harness_")}
+    assert {"harness_bm25", "harness_tour", "harness_fusion", "harness_titles", "harness_sdm"} <= plugins
+    assert not plugins & {"harness_bm25.retriever", "harness_tour.source", "harness_fusion.methods"}
+
+
+def test_help_loads_no_plugin():
+    assert not [name for name in started("--help") if name.startswith("harness_")]
+
+
+def test_a_heavy_import_would_be_found():
+    assert "orjson" in started("schema", "suite")
