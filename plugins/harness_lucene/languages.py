@@ -1,0 +1,41 @@
+"""The analysers that Anserini has, by language: a table, so that planning needs no Java."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness import params
+from harness.errors import HarnessError
+
+# io.anserini.analysis.AnalyzerMap, and English, which Anserini takes where no language is named.
+CODES = (
+    "ar", "bn", "da", "de", "en", "es", "fa", "fi", "fr", "hi", "hu", "id", "it", "ja", "ko", "nl", "no",
+    "pl", "pt", "ru", "sv", "te", "th", "tr", "uk", "zh",
+)  # fmt: skip
+WHITESPACE = "whitespace"  # for text that is tokenised already, as Anserini's -pretokenized
+SAME = {"nb": "no", "nn": "no"}
+
+
+def resolve(name: str, language: str | None) -> str:
+    """The analyser's name: as given, or for `auto` the code of the dataset's language."""
+    if name != "auto":
+        if name not in (*CODES, WHITESPACE):
+            raise HarnessError(f"analyser: {params.unknown('analyser', name, (*CODES, WHITESPACE))}")
+        return name
+    advice = "choose one with `analyser: CODE`, such as en, or whitespace for text that is tokenised already"
+    if language is None:
+        raise HarnessError(f"analyser: the dataset does not say its language; {advice}")
+    code = language.lower().replace("_", "-").split("-")[0]
+    code = SAME.get(code, code)
+    if code not in CODES:
+        raise HarnessError(f"analyser: Anserini has none for the language '{language}'; {advice}")
+    return code
+
+
+def analyser(java: Any, name: str) -> Any:
+    """The Java analyser of that (resolved) name."""
+    if name == "en":
+        return java("io.anserini.analysis.DefaultEnglishAnalyzer").newDefaultInstance()
+    if name == WHITESPACE:
+        return java("org.apache.lucene.analysis.core.WhitespaceAnalyzer")()
+    return java("io.anserini.analysis.AnalyzerMap").getLanguageSpecificAnalyzer(name)

@@ -1,0 +1,40 @@
+"""Pyserini's prebuilt indexes: where they are kept, and how one that is not here is fetched."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from harness import params
+from harness.errors import HarnessError
+from harness_lucene.runtime import Java
+
+
+def folder(java: Java, name: str) -> Path:
+    """The folder of a prebuilt index, fetched if it is not there; a HarnessError says why it cannot be."""
+    from jnius import JavaException
+
+    catalogue = java("io.anserini.index.prebuilt.PrebuiltInvertedIndex")
+    entry = catalogue.get(name)
+    if entry is None:
+        known = [item.name for item in catalogue.entries().toArray()]
+        raise HarnessError(f"prebuilt: {params.unknown('index', name, known)}")
+    at = place(entry.filename, entry.md5)
+    if at.is_dir():
+        return at
+    try:
+        handler = java("io.anserini.util.PrebuiltIndexHandler").get(name)
+        handler.fetch(str(at.parent))  # checks what it fetched against the entry's md5
+    except JavaException as error:
+        raise HarnessError(
+            f"prebuilt: '{name}' is not here and could not be fetched; unpack"
+            f" {entry.urls[0]} and name its folder {at}"
+        ) from error
+    return at
+
+
+def place(file: str, md5: str) -> Path:
+    """Where Pyserini and Anserini keep the index of that file."""
+    given = os.environ.get("ANSERINI_INDEX_CACHE")
+    cache = Path(os.environ.get("PYSERINI_CACHE") or Path.home() / ".cache" / "pyserini")
+    return (Path(given) if given else cache / "indexes") / f"{file.replace('.tar.gz', '')}.{md5}"

