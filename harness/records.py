@@ -102,6 +102,7 @@ class Protocol:
     columns: tuple[Column, ...]
     depth: int
     cite: str = ""
+    notes: tuple[str, ...] = ()  # which judgements it reads, and how the official script or paper differs
     version: str = "1"
 
 

@@ -85,6 +85,13 @@ def parser() -> argparse.ArgumentParser:
     )
     _command(commands, "plugins", "lists:plugins", "list the plugins, and why one did not load")
 
+    protocols = _command(commands, "protocols", "", "look up how a protocol scores")
+    actions = protocols.add_subparsers(title="actions", metavar="ACTION", required=True)
+    protocol = _command(
+        actions, "show", "protocols:show", "print a protocol's columns in words, its depth and its citation"
+    )
+    protocol.add_argument("name", metavar="NAME", help="one of `harness list protocols`")
+
     show = _command(commands, "show", "show:show", "show a leaderboard")
     show.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
     show.add_argument("--format", choices=("table", "markdown", "csv", "json"), default="table")

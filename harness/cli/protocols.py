@@ -1,0 +1,47 @@
+"""`harness protocols show`: one protocol in words, for whoever cites its numbers. Imports nothing heavy."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Iterator
+
+from harness import catalogue
+from harness.records import Protocol
+
+WIDTH = 100
+
+
+def show(options: argparse.Namespace) -> int:
+    print("\n".join(_lines(catalogue.load().find("protocols", options.name).record)))
+    return 0
+
+
+def _lines(protocol: Protocol) -> Iterator[str]:
+    yield f"{protocol.name} (version {protocol.version})"
+    yield from _wrapped(protocol.summary, "  ")
+    yield ""
+    yield f"columns, of runs cut at {protocol.depth}:"
+    for column in protocol.columns:
+        yield f"  {column.label}"
+        yield from _wrapped(column.says or "the plugin does not say what it is", "      ")
+    if protocol.notes:
+        yield ""
+        yield "what to know:"
+    for note in protocol.notes:
+        yield from _wrapped(note, "    ", "  - ")
+    if protocol.cite:
+        yield ""
+        yield from _wrapped(f"cite: {protocol.cite}", "      ", "")
+
+
+def _wrapped(text: str, indent: str, first: str | None = None) -> list[str]:
+    begin = indent if first is None else first
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=begin,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,25 @@
+"""DAPR: passages found with the help of their documents."""
+
+from __future__ import annotations
+
+from harness.records import Protocol
+from harness_protocols.words import MAXP, column, linear_ndcg, recall
+
+PROTOCOL = Protocol(
+    name="dapr",
+    summary="DAPR: nDCG@10 and R@100 of passages, and of documents by their best passage",
+    columns=(
+        column("nDCG@10", "section 3.3, table 3", "nDCG@10", linear_ndcg(10)),
+        column("recall@100", "section 3.3, table 9", "R@100", recall(1, 100)),
+        column("nDCG@10", "table 4, documents", "nDCG@10", linear_ndcg(10) + MAXP, unit="document"),
+        column("recall@100", "not in the paper", "R@100", recall(1, 100) + MAXP, unit="document"),
+    ),
+    depth=1000,  # as the paper retrieves; 100 documents may take many more passages
+    cite="Wang et al. 2024, DAPR: A Benchmark on Document-Aware Passage Retrieval, section 3.3",
+    notes=(
+        "Judgements are read as they are: grades 0 and 1, or 0, 1 and 2 (Genomics).",
+        "The released code averages over the queries that the run holds, with pytrec_eval. A run that "
+        "answers all judged queries has the same means; one that lacks some has higher means there than "
+        "here.",
+    ),
+)
