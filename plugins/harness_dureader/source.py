@@ -1,0 +1,118 @@
+"""DuReader-retrieval as the harness reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow as pa
+
+from harness.errors import HarnessError
+from harness.toolkit.paths import first_there
+from harness.toolkit.reading import refuse
+from harness.toolkit.rows import documents_of
+from harness.types import Card, Document, Inputs, Judgement, Part, Query
+from harness_dureader import DureaderParams, passages, questions
+from harness_dureader.questions import Question
+
+IDS = "passage2id.map.json"
+# The archives of the release unpack to these folders; people also put their files side by side.
+COLLECTION = ("", "passage-collection", "dureader-retrieval-baseline-dataset/passage-collection")
+SPLITS = (
+    "",
+    "{split}",
+    "dureader_retrieval-data",
+    "dureader-retrieval-{split}",
+    "dureader-retrieval-baseline-dataset/{split}",
+)
+CITATION = (
+    "Qiu et al., DuReader-retrieval: A Large-scale Chinese Benchmark for Passage Retrieval from Web Search "
+    "Engine, EMNLP 2022"
+)
+URL = "https://github.com/baidu/DuReader/tree/master/DuReader-Retrieval"
+LICENCE = "for research only"  # section 7 of the paper
+
+
+class Dureader:
+    """Every passage is a document of its own, without a title: the authors removed them (section 2.2.2).
+    With `english`, the queries are those of that file, and their judgements those of the split."""
+
+    def __init__(self, params: DureaderParams) -> None:
+        self.params = params
+        self._ids = first_there([params.path / folder / IDS for folder in COLLECTION])
+        self._parts = _parts(self._ids.parent)
+        folders = [params.path / folder.format(split=params.split) for folder in SPLITS]
+        self._questions = first_there([folder / f"{params.split}.json" for folder in folders])
+        self._map = first_there([folder / f"q2qid.{params.split}.json" for folder in folders])
+
+    def card(self) -> Card:
+        queries = "en" if self.params.english else None
+        return Card("zh", self.params.split, queries, LICENCE, CITATION, URL)
+
+    def inputs(self, part: Part) -> Inputs:
+        """The queries are addressed by what they say, since their file holds the judgements too. Which
+        of them are asked decides which judgements there are."""
+        if part == "corpus":
+            return Inputs({}, (*self._parts, self._ids))
+        said = {"asked": self._asked_digest}
+        if part == "queries":
+            return Inputs(said, () if self._asked_digest else (self._asked_path,))
+        return Inputs(said, (self._questions,))
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        return passages.rows(self._parts, self._ids)
+
+    def locate(self, row: int) -> str:
+        return passages.line_of(self._parts, row)
+
+    def documents(self) -> Iterator[Document]:
+        return documents_of(self.rows())
+
+    def queries(self) -> Iterator[Query]:
+        return (Query(question.id, question.text) for question in self._asked())
+
+    def judgements(self) -> Iterator[Judgement]:
+        """The paragraphs of a question are its positives, grade 1; nothing else is judged."""
+        if not self._questions.exists():
+            raise HarnessError(f"{self._questions}: there is no such file; it holds the judgements")
+        asked = {question.id: question.line for question in self._asked()}
+        for question in questions.questions(self._questions):
+            if asked.pop(question.id, None) is None:
+                continue
+            if question.positives is None:
+                refuse(
+                    self._questions,
+                    question.line,
+                    "'answer_paragraphs' is missing, as in the test files of the competition; "
+                    "take a split that was published with its judgements",
+                )
+            for passage in question.positives:
+                yield Judgement(question.id, passage, 1)
+        for id, line in asked.items():
+            refuse(self._asked_path, line, f"question '{id}' is not in {self._questions}; drop it")
+
+    def _asked(self) -> Iterator[Question]:
+        path = self._asked_path
+        return questions.mapped(path) if path == self._map else questions.questions(path)
+
+    @property
+    def _asked_path(self) -> Path:
+        """A split that came without its JSON lines may still have the map from its queries to their ids."""
+        if self.params.english:
+            return self.params.english
+        return self._map if self._map.exists() and not self._questions.exists() else self._questions
+
+    @cached_property
+    def _asked_digest(self) -> str | None:
+        """None where there is no file yet."""
+        return questions.digest(self._asked()) if self._asked_path.exists() else None
+
+
+def _parts(folder: Path) -> tuple[Path, ...]:
+    """part-00, part-01, ... in order, as they are or compressed; the first name if there is none."""
+    numbered = re.compile(r"(part-\d\d)(\.gz|\.zst)?")
+    matches = [numbered.fullmatch(path.name) for path in folder.glob("part-*")]
+    names = sorted({match.group(1) for match in matches if match})
+    return tuple(first_there([folder / name]) for name in names or ["part-00"])
