@@ -1,0 +1,42 @@
+"""The dataset `t2ranking`: Chinese passages and queries judged in four grades, in its release's files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.hookspecs import hookimpl
+from harness.records import Dataset, param
+
+
+@dataclass(frozen=True)
+class T2RankingParams:
+    path: Path = param(help="the folder with collection.tsv, or the one above it that was downloaded")
+    split: str = param("dev", "which queries: those of queries.<split>.tsv, as train, dev or test")
+    judgements: Literal["graded", "retrieval"] = param(
+        "graded", "qrels.<split>.tsv with grades 0 to 3, or qrels.retrieval.<split>.tsv with positives alone"
+    )
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9_-]+", self.split):
+            raise ValueError(f"split '{self.split}' is no plain name; write it like train, dev or test")
+
+
+def build(params: T2RankingParams) -> Any:
+    from harness_t2ranking.source import T2Ranking
+
+    return T2Ranking(params)
+
+
+@hookimpl
+def harness_datasets() -> Iterable[Dataset]:
+    yield Dataset(
+        name="t2ranking",
+        summary="T2Ranking: 2.3 million Chinese passages, queries judged in four grades (Xie et al. 2023)",
+        build=build,
+        params=T2RankingParams,
+        needs=("pyarrow", "zstandard"),
+    )

@@ -1,0 +1,103 @@
+"""T2Ranking as the harness reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from harness.toolkit.paths import first_there
+from harness.toolkit.reading import refuse
+from harness.toolkit.rows import batch, documents_of
+from harness.types import Card, Document, Inputs, Judgement, Part, Query
+from harness_t2ranking import T2RankingParams
+from harness_t2ranking.tables import GRADES, PASSAGES, POSITIVES, QUERIES, Row, table
+
+CITATION = "Xie et al., T2Ranking: A Large-scale Chinese Benchmark for Passage Ranking, SIGIR 2023"
+URL = "https://huggingface.co/datasets/THUIR/T2Ranking"
+_GRADE = re.compile(r"[0-3]")
+
+
+class T2Ranking:
+    """Every passage is a document of its own, without a title. The queries are all those of the split:
+    some of them have no positive, and a few no judgement at all."""
+
+    def __init__(self, params: T2RankingParams) -> None:
+        self.params = params
+        graded = params.judgements == "graded"
+        folders = [params.path, params.path / "data"]  # beside the table, or as the hub has it
+        names = (
+            "collection.tsv",
+            f"queries.{params.split}.tsv",
+            f"qrels.{'' if graded else 'retrieval.'}{params.split}.tsv",
+        )
+        self._collection, self._queries, self._qrels = (
+            first_there([folder / name for folder in folders]) for name in names
+        )
+
+    def card(self) -> Card:
+        return Card("zh", self.params.split, None, "Apache-2.0", CITATION, URL)
+
+    def inputs(self, part: Part) -> Inputs:
+        files = {"corpus": self._collection, "queries": self._queries, "judgements": self._qrels}
+        said = {"form": self.params.judgements} if part == "judgements" else {}
+        return Inputs(said, (files[part],))
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        found = False
+        for rows in table(self._collection, PASSAGES):
+            found = True
+            yield batch([row.columns[0] for row in rows], [row.columns[1] for row in rows])
+        if not found:
+            refuse(self._collection, 1, "there is no passage below the header; copy the file again")
+
+    def locate(self, row: int) -> str:
+        for rows in table(self._collection, PASSAGES):
+            if row < len(rows):
+                return f"{self._collection}:{rows[row].line}"
+            row -= len(rows)
+        raise IndexError(f"{self._collection} has no row {row} more")
+
+    def documents(self) -> Iterator[Document]:
+        return documents_of(self.rows())
+
+    def queries(self) -> Iterator[Query]:
+        seen: dict[str, int] = {}
+        for rows in table(self._queries, QUERIES):
+            for line, (id, text) in rows:
+                if id in seen:
+                    refuse(self._queries, line, f"query '{id}' is already at line {seen[id]}; keep one")
+                seen[id] = line
+                yield Query(id, text)
+
+    def judgements(self) -> Iterator[Judgement]:
+        """As they stand, in order: grades 0 to 3, or 1 for each positive. A judged passage that the
+        collection lacks is kept; a judged query that the split lacks is refused."""
+        asked = {query.id for query in self.queries()}
+        seen: dict[str, dict[str, int]] = {}  # query -> passage -> line
+        for row, judgement in self._judged():
+            if judgement.query not in asked:
+                what = f"query '{judgement.query}' is judged, but {self._queries} does not have it"
+                refuse(self._qrels, row.line, f"{what}; take both from one release")
+            before = seen.setdefault(judgement.query, {}).setdefault(judgement.passage, row.line)
+            if before != row.line:
+                pair = f"query '{judgement.query}' and passage '{judgement.passage}'"
+                refuse(self._qrels, row.line, f"{pair} are already judged at line {before}; keep one")
+            yield judgement
+        if not seen:
+            refuse(self._qrels, 1, "there is no judgement below the header; copy the file again")
+
+    def _judged(self) -> Iterator[tuple[Row, Judgement]]:
+        graded = self.params.judgements == "graded"
+        for rows in table(self._qrels, GRADES if graded else POSITIVES):
+            for row in rows:
+                query, passage = row.columns[0], row.columns[2 if graded else 1]
+                grade = row.columns[3] if graded else "1"
+                if not passage:
+                    refuse(self._qrels, row.line, "'pid' is empty; name the passage")
+                if not _GRADE.fullmatch(grade):
+                    refuse(
+                        self._qrels, row.line, f"expected a grade from 0 to 3, got '{grade[:40]}'; mend it"
+                    )
+                yield row, Judgement(query, passage, int(grade))

@@ -1,0 +1,194 @@
+"""T2Ranking is read in the files of its release, and every fault is named by file and line."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from harness import testing
+from harness.corpus import write
+from harness.errors import HarnessError
+from harness.types import Document, Judgement, Passage, Query
+from harness_t2ranking import T2RankingParams, build, harness_datasets
+
+RECORD = next(iter(harness_datasets()))
+CORPUS = 'pid\ttext\n0\t"桂花"在秋天开放。\u2028\x1e第二行\n1\t\n2\t荷花在夏天开放。\n'
+QUERIES = "qid\ttext\n11\t桂花什么时候开\u0085放\n10\t荷花几月开\n12\t没有人判断\n"
+GRADES = "qid\t-\tpid\trel\n11\t0\t0\t3\n11\t0\t2\t1\n10\t0\t2\t2\n10\t0\t99\t0\n"
+POSITIVES = "qid\tpid\n11\t0\n10\t2\n10\t99\n"
+NAMES = {
+    "corpus": "collection.tsv",
+    "queries": "queries.dev.tsv",
+    "grades": "qrels.dev.tsv",
+    "positives": "qrels.retrieval.dev.tsv",
+}
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n"
+
+
+def release(path: Path, folder: str = "", **contents: str | bytes) -> T2RankingParams:
+    given = {"corpus": CORPUS, "queries": QUERIES, "grades": GRADES, "positives": POSITIVES, **contents}
+    (path / folder).mkdir(parents=True, exist_ok=True)
+    for key, content in given.items():
+        target = path / folder / NAMES[key]
+        target.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return T2RankingParams(path=path)
+
+
+def fault(values: T2RankingParams, part: str) -> str:
+    with pytest.raises(HarnessError) as caught:
+        list(getattr(build(values), part)())
+    return str(caught.value).removeprefix(f"{values.path}/")
+
+
+@pytest.mark.parametrize("judgements", ["graded", "retrieval"])
+@pytest.mark.parametrize("case", testing.cases("dataset", RECORD), ids=lambda case: case.name)
+def test_it_keeps_the_contract_of_datasets(case, judgements, tmp_path):
+    release(tmp_path / "data")
+    given = {"path": str(tmp_path / "data"), "judgements": judgements}
+    testing.Case(case.kind, case.method, case.check, given)(tmp_path)
+
+
+@pytest.mark.parametrize("folder", ["", "data"], ids=["beside each other", "as on the hub"])
+def test_the_release_is_read(tmp_path, folder):
+    source = build(release(tmp_path, folder))
+    assert list(source.documents()) == [
+        Document("0", "", (Passage("0", '"桂花"在秋天开放。\u2028\x1e第二行'),)),
+        Document("1", "", (Passage("1", ""),)),
+        Document("2", "", (Passage("2", "荷花在夏天开放。"),)),
+    ]
+    assert list(source.queries()) == [
+        Query("11", "桂花什么时候开\u0085放"),
+        Query("10", "荷花几月开"),
+        Query("12", "没有人判断"),
+    ]
+
+
+def test_graded_judgements_keep_their_grades_and_missing_passages(tmp_path):
+    assert list(build(release(tmp_path)).judgements()) == [
+        Judgement("11", "0", 3),
+        Judgement("11", "2", 1),
+        Judgement("10", "2", 2),
+        Judgement("10", "99", 0),
+    ]
+
+
+def test_retrieval_judgements_are_positives_of_grade_one(tmp_path):
+    release(tmp_path)
+    source = build(T2RankingParams(path=tmp_path, judgements="retrieval"))
+    assert list(source.judgements()) == [
+        Judgement("11", "0", 1),
+        Judgement("10", "2", 1),
+        Judgement("10", "99", 1),
+    ]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_compressed_files_are_read(tmp_path, suffix):
+    compress = gzip.compress if suffix == ".gz" else zstandard.ZstdCompressor().compress
+    values = release(tmp_path)
+    for path in sorted(tmp_path.iterdir()):
+        path.with_name(path.name + suffix).write_bytes(compress(path.read_bytes()))
+        path.unlink()
+    source = build(values)
+    assert len(list(source.documents())) == 3
+    assert len(list(source.queries())) == 3
+    assert len(list(source.judgements())) == 4
+
+
+def test_each_part_names_only_its_own_file(tmp_path):
+    source = build(release(tmp_path))
+    parts = ("corpus", "queries", "judgements")
+    named = [[path.name for path in source.inputs(part).files] for part in parts]
+    assert named == [["collection.tsv"], ["queries.dev.tsv"], ["qrels.dev.tsv"]]
+    other = build(T2RankingParams(path=tmp_path, judgements="retrieval"))
+    assert [source.inputs(part) == other.inputs(part) for part in parts] == [True, True, False]
+
+
+def test_the_card_says_what_the_release_says(tmp_path):
+    card = build(T2RankingParams(path=tmp_path, split="train")).card()
+    assert (card.language, card.split, card.licence) == ("zh", "train", "Apache-2.0")
+
+
+def test_a_duplicated_pid_is_named_by_both_lines(tmp_path):
+    values = release(tmp_path / "data", corpus=CORPUS + "\n1\t又一次\n")
+    with pytest.raises(HarnessError) as caught:
+        write(build(values), tmp_path / "corpus", lambda done, total: None)
+    assert "collection.tsv:3" in str(caught.value)
+    assert "collection.tsv:6" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0\t桂花\n", "1: the header is missing; begin the file with: pid, text between tabs"),
+        ("pid\tpassage\n0\t桂花\n", "1: the header must be: pid, text between tabs"),
+        ("pid\ttitle\ttext\n0\tT\t桂花\n", "1: the header must be: pid, text between tabs"),
+        (CORPUS + "pid\ttext\n", "5: the header is there again"),
+        (CORPUS + "3\t一\t二\n", "5: expected 2 columns between tabs (pid, text), got 3"),
+        (CORPUS + "3\n", "5: expected 2 columns between tabs (pid, text), got 1"),
+        (CORPUS + "3 四\u2028\t五\t六\n", "5: expected 2 columns between tabs (pid, text), got 3"),
+        (CORPUS + "\t五\n", "5: 'pid' is empty"),
+        (CORPUS.encode() + b"3\t\xff\n", "5: byte 3 of the line is not valid UTF-8"),
+        ("pid\ttext\n", "1: there is no passage below the header"),
+        ("", "1: the file is empty"),
+        ("\n\n", "1: there are only blank lines in it"),
+        (POINTER, "1: this is a Git LFS pointer"),
+        (gzip.compress(CORPUS.encode()), "1: the data is compressed; let the name end in .gz"),
+    ],
+)
+def test_a_fault_of_the_collection_is_named_by_file_and_line(tmp_path, text, message):
+    assert fault(release(tmp_path, corpus=text), "rows").startswith(f"collection.tsv:{message}")
+
+
+def test_truncated_data_is_named_by_its_line(tmp_path):
+    values = release(tmp_path)
+    (tmp_path / "collection.tsv").unlink()
+    (tmp_path / "collection.tsv.gz").write_bytes(gzip.compress(CORPUS.encode())[:-9])
+    message = fault(values, "rows")
+    assert message.startswith("collection.tsv.gz:")
+    assert "the gzip data ends early" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (QUERIES + "11\t又一次\n", "queries.dev.tsv:5: query '11' is already at line 2; keep one"),
+        ("11\t桂花\n", "queries.dev.tsv:1: the header is missing"),
+        (CORPUS, "queries.dev.tsv:1: the header must be: qid, text between tabs"),
+    ],
+)
+def test_a_fault_of_the_queries_is_named_by_file_and_line(tmp_path, text, message):
+    assert fault(release(tmp_path, queries=text), "queries").startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (POSITIVES, "1: the header must be: qid, -, pid, rel between tabs"),
+        (GRADES + "11\t0\t0\t1\n", "6: query '11' and passage '0' are already judged at line 2"),
+        (GRADES + "11\t0\t1\t4\n", "6: expected a grade from 0 to 3, got '4'"),
+        (GRADES + "11\t0\t1\tx\n", "6: expected a grade from 0 to 3, got 'x'"),
+        (GRADES + "11\t0\t\t1\n", "6: 'pid' is empty"),
+        (GRADES + "13\t0\t1\t1\n", "6: query '13' is judged, but"),
+        (GRADES.replace("\t", " "), "1: the header must be"),
+        ("qid\t-\tpid\trel\n", "1: there is no judgement below the header"),
+    ],
+)
+def test_a_fault_of_the_judgements_is_named_by_file_and_line(tmp_path, text, message):
+    assert fault(release(tmp_path, grades=text), "judgements").startswith(f"qrels.dev.tsv:{message}")
+
+
+def test_a_split_without_published_judgements_says_which_file_is_missing(tmp_path):
+    release(tmp_path)
+    (tmp_path / "queries.test.tsv").write_text(QUERIES, encoding="utf-8")
+    values = T2RankingParams(path=tmp_path, split="test")
+    assert len(list(build(values).queries())) == 3
+    assert fault(values, "judgements").startswith("qrels.test.tsv: there is no such file")
+
+
+def test_a_split_is_a_plain_name():
+    with pytest.raises(ValueError, match="no plain name"):
+        T2RankingParams(path=Path(), split="../dev")
