@@ -7,20 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import orjson
-
-from harness import disk, leaderboard, plan, protocols, results
+from harness import assembly, disk, plan, protocols
 from harness.catalogue import Catalogue
 from harness.engine import Failure, Local, missing_needs
 from harness.errors import HarnessError, Problems, StoreError
-from harness.graph import Plan, Row
+from harness.graph import Plan
 from harness.leaderboard import Leaderboard
 from harness.progress import Reporter
 from harness.protocols import Scoring
-from harness.results import Opened
 from harness.store import Corrupt, Store
 from harness.suite import Suite
-from harness.types import JSON
 from harness.yamlfile import shown_path
 
 REBUILDS = 3  # of one artifact that is damaged whenever scoring reads it
@@ -108,7 +104,7 @@ def execute(
         failures = Local(planned, store, jobs, reporter).run(targets).failures
         try:
             with disk.explaining(out):
-                data, found = _data(prepared, store, out, failures, reporter)
+                data, found = assembly.content(planned, prepared.scoring, store, out, failures, reporter)
             break
         except Corrupt as error:
             damaged[error.step] += 1
@@ -127,72 +123,3 @@ def execute(
         disk.replace_file(out / "README.md", report.readme(board, shown_path(planned.suite.path)).encode())
     told = {failure.reason: failure for failure in (*failures.values(), *found)}
     return Outcome(board, path, tuple(told.values()))
-
-
-def _data(
-    prepared: Prepared, store: Store, out: Path, failures: dict[str, Failure], reporter: Reporter
-) -> tuple[dict[str, JSON], list[Failure]]:
-    """The leaderboard's content. Rows that were not selected are in it if they are done already."""
-    planned, scoring = prepared
-    datasets: list[JSON] = []
-    rows: list[JSON] = []
-    found: list[Failure] = []
-    before = _before(out)
-    count = sum(_shown(row, store) for row in planned.rows)
-    for name, collection in planned.collections.items():
-        own = [row for row in planned.rows if row.dataset == name and _shown(row, store)]
-        if not own:
-            continue
-        opened: Opened | None = None
-        broken = next((failures[step] for step in collection.parts.values() if step in failures), None)
-        if broken is None and collection.parts:
-            try:
-                opened = results.open_collection(collection, store)
-            except HarnessError as error:
-                broken = Failure(collection.parts["judgements"], str(error), True)
-                found.append(broken)
-        datasets.append(results.dataset_block(collection, opened.facts if opened else {}))
-        for row in own:
-            reporter.scored(len(rows), count)
-            failure = broken or (failures.get(row.hits) if row.hits else None)
-            if failure is not None or opened is None or row.hits is None:
-                reason = failure.reason if failure else row.error
-                rows.append({**results.row_block(row, planned, scoring), "status": "failed", "error": reason})
-            else:
-                rows.append(
-                    results.scored_row(
-                        row, planned, scoring, opened, store, out, before.get((row.dataset, row.system))
-                    )
-                )
-    suite = planned.suite
-    return {
-        "schema": leaderboard.SCHEMA,
-        "name": suite.name,
-        "description": suite.description,
-        "suite": {
-            "digest": suite.digest,
-            "depth": suite.depth,
-            "seed": suite.seed,
-            "protocol": suite.protocol,
-            "measures": list(suite.measures),
-        },
-        "datasets": datasets,
-        "columns": [
-            {"label": column.label, "measure": column.measure, "unit": column.unit, "says": column.says}
-            for column in scoring.columns
-        ],
-        "rows": orjson.loads(orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)),
-        "environment": leaderboard.environment(),
-    }, found
-
-
-def _before(out: Path) -> dict[tuple[str, str], JSON]:
-    """The rows of the leaderboard that stands in a folder, if there is one that can be read."""
-    try:
-        return {(row["dataset"], row["system"]): row for row in leaderboard.read(out).rows}
-    except HarnessError:
-        return {}
-
-
-def _shown(row: Row, store: Store) -> bool:
-    return row.selected or (row.hits is not None and store.has(row.hits))

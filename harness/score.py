@@ -166,7 +166,13 @@ def _computed(
 
 
 def _by_kernel(metric: Metric, view: _View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    part, whole = kernel_of(metric)(view.grades, view.ideal, metric.rel, metric.cutoff)
+    try:
+        part, whole = kernel_of(metric)(view.grades, view.ideal, metric.rel, metric.cutoff)
+    except Exception as error:
+        if metric.own is None:
+            raise
+        what = f"the measure {metric.name} failed: {type(error).__name__}: {error}"
+        raise ContractError(what) from error
     for values in (part, whole):
         if np.shape(values) != (view.ideal.queries,) or not np.isfinite(values).all():
             expected = f"a finite numerator and denominator for each of {view.ideal.queries} queries"

@@ -283,3 +283,14 @@ def test_a_leaderboard_of_another_form_is_refused_plainly(shared, tmp_path):
         assert "Traceback" not in ran.err
     shutil.rmtree(shared.out, ignore_errors=True)
     assert "cannot be read" in shared.command("show", tmp_path / "nothing.json").err
+
+
+def test_a_dataset_whose_judgements_are_all_dropped_fails_its_rows_in_words(harness, tmp_path):
+    beir(tmp_path / "data")
+    (tmp_path / "data" / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tnowhere\t1\n")
+    mine = {"files": {"path": "data", "language": "en"}, "unknown_judgements": "drop"}
+    harness.suite({**FILES, "datasets": {"mine": mine, "toy": "toy"}})
+    ran = harness.run()
+    assert ran.code == 2
+    assert "scoring mine: judgements: there is none, so nothing can be scored" in ran.out
+    assert {(row["dataset"], row["status"]) for row in leaderboard(harness.out)["rows"]} == {("mine", "failed"), ("toy", "ok")}

@@ -1,0 +1,104 @@
+"""Finished and failed steps -> the content of a leaderboard, one row a system and dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+
+from harness import leaderboard, results
+from harness.engine import Failure
+from harness.errors import ContractError, HarnessError
+from harness.graph import Collection, Plan, Row
+from harness.progress import Reporter
+from harness.protocols import Scoring
+from harness.results import Opened
+from harness.store import Store
+from harness.types import JSON
+
+
+def content(
+    planned: Plan,
+    scoring: Scoring,
+    store: Store,
+    out: Path,
+    failures: dict[str, Failure],
+    reporter: Reporter,
+) -> tuple[dict[str, JSON], list[Failure]]:
+    """The leaderboard's content, and what failed at scoring. Rows that were not selected are in it if
+    they are done already. Raises Corrupt for what was damaged."""
+    datasets: list[JSON] = []
+    rows: list[JSON] = []
+    found: list[Failure] = []
+    before = _before(out)
+    shown = [row for row in planned.rows if _shown(row, store)]
+    for name, collection in planned.collections.items():
+        own = [row for row in shown if row.dataset == name]
+        if not own:
+            continue
+        opened = _opened(collection, store, failures)
+        if isinstance(opened, Failure):
+            found.append(opened)
+        datasets.append(results.dataset_block(collection, opened.facts if isinstance(opened, Opened) else {}))
+        for row in own:
+            reporter.scored(len(rows), len(shown))
+            failure = opened if isinstance(opened, Failure) else failures.get(row.hits or "")
+            if failure is None and isinstance(opened, Opened) and row.hits is not None:
+                old = before.get((row.dataset, row.system))
+                try:
+                    rows.append(results.scored_row(row, planned, scoring, opened, store, out, old))
+                    continue
+                except (HarnessError, ContractError) as error:
+                    failure = Failure(row.hits, f"scoring {name}: {error}", isinstance(error, HarnessError))
+                    found.append(failure)
+            reason = failure.reason if failure else row.error
+            rows.append({**results.row_block(row, planned, scoring), "status": "failed", "error": reason})
+    return _file(planned, scoring, datasets, rows), found
+
+
+def _file(planned: Plan, scoring: Scoring, datasets: list[JSON], rows: list[JSON]) -> dict[str, JSON]:
+    suite = planned.suite
+    said = {
+        "digest": suite.digest,
+        "depth": suite.depth,
+        "seed": suite.seed,
+        "protocol": suite.protocol,
+        "measures": list(suite.measures),
+    }
+    columns = [
+        {"label": column.label, "measure": column.measure, "unit": column.unit, "says": column.says}
+        for column in scoring.columns
+    ]
+    return {
+        "schema": leaderboard.SCHEMA,
+        "name": suite.name,
+        "description": suite.description,
+        "suite": said,
+        "datasets": datasets,
+        "columns": columns,
+        "rows": orjson.loads(orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)),
+        "environment": leaderboard.environment(),
+    }
+
+
+def _opened(collection: Collection, store: Store, failures: dict[str, Failure]) -> Opened | Failure | None:
+    """The collection, or why it cannot be scored on; None if its plugin failed while planning."""
+    broken = next((failures[step] for step in collection.parts.values() if step in failures), None)
+    if broken is not None or not collection.parts:
+        return broken
+    try:
+        return results.open_collection(collection, store)
+    except HarnessError as error:
+        return Failure(collection.parts["judgements"], str(error), True)
+
+
+def _before(out: Path) -> dict[tuple[str, str], JSON]:
+    """The rows of the leaderboard that stands in a folder, if there is one that can be read."""
+    try:
+        return {(row["dataset"], row["system"]): row for row in leaderboard.read(out).rows}
+    except HarnessError:
+        return {}
+
+
+def _shown(row: Row, store: Store) -> bool:
+    return row.selected or (row.hits is not None and store.has(row.hits))
