@@ -16,8 +16,9 @@ PROTOCOL = Protocol(
     depth=50,
     cite="Qiu et al. 2022, DuReader-retrieval: A Large-scale Chinese Benchmark for Passage Retrieval",
     notes=(
-        "Judgements: the `answer_paragraphs` of dev.json, each of level 1. A query without any is judged "
-        "all the same, and counts 0.",
+        "Judgements: the `answer_paragraphs` of dev.json, each of level 1. The official script counts a "
+        "reference query without any as 0; here it counts 0 if a judgement of level 0 names it, and is not "
+        "scored if nothing does.",
         "The paper defines its recall in words alone. The official script counts a query once, however "
         "many of its passages are found: success, not a share.",
         "The official script divides both recalls by the number of reference queries, as here. It did so "

@@ -78,6 +78,7 @@ def _scored(found: Catalogue, own: list[Protocol], queries: Mapping[str, Any]) -
     yield CALLED
     for family, names in FAMILIES.items():
         chosen = {key: value for key, value in rows.items() if key[0] in names}
+        yield f"{family} is anything from {min(chosen.values()):.4f} to {max(chosen.values()):.4f}.\n"
         yield _table(f"{family} in the paper", chosen)
     yield "All columns:\n"
     yield _table("in the paper", rows)

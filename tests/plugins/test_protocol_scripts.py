@@ -85,6 +85,14 @@ def test_dureader_equals_the_script_that_made_the_published_scores():
         )
 
 
+def test_a_reference_query_of_dureader_without_a_positive_counts_only_if_something_judges_it():
+    run, qrels = {0: [5], 1: [6]}, {0: {5: 1}, 1: {7: 0}}
+    script = dureader_script({0: [5], 1: []}, run)
+    assert by_protocol("dureader-retrieval", run, qrels) == close(script)
+    assert script["RR@10"] == 0.5
+    assert by_protocol("dureader-retrieval", run, {0: {5: 1}})["RR@10"] == 1
+
+
 def test_dureaders_run_is_cut_at_50():
     assert PROTOCOLS["dureader-retrieval"].depth == 50
 
