@@ -29,13 +29,15 @@ def _kind(found: Catalogue, kind: str) -> Iterator[str]:
     if not own:
         return
     yield f"## {kind}\n"
-    detailed = [record for record in own if kind == "protocols" or _fields(record)]
+    if kind == "protocols":
+        yield "[protocols.md](protocols.md) has their columns and what their papers' scripts do otherwise.\n"
+    detailed = [record for record in own if _fields(record)]
     if plain := [record for record in own if record not in detailed]:
         yield "\n".join(["| name | |", "| --- | --- |", *(_line(record) for record in plain)]) + "\n"
     for record in detailed:
         yield f"### {record.name}\n"
         yield f"{_sentence(record.summary)}{_needs(record)}\n"
-        yield (_columns(record) if kind == "protocols" else _parameters(record)) + "\n"
+        yield _parameters(record) + "\n"
 
 
 def _line(record: Any) -> str:
@@ -56,13 +58,6 @@ def _parameters(record: Any) -> str:
         text = field.metadata.get("help", "") + _range(field)
         lines.append(f"| `{name}` | {_cell(params.describe(hint))} | {default} | {_cell(text)} |")
     return "\n".join(lines)
-
-
-def _columns(record: Any) -> str:
-    lines = ["| column | what is computed |", "| --- | --- |"]
-    lines += [f"| {column.label} | {_cell(column.says)} |" for column in record.columns]
-    cite = f"\n\n{_sentence(record.cite)}" if record.cite else ""
-    return "\n".join(lines) + f"\n\nRuns are cut at {record.depth}.{cite}"
 
 
 def _fields(record: Any) -> dict[str, tuple[dataclasses.Field[Any], Any]]:

@@ -32,18 +32,14 @@ def checked(name: str, kind: str) -> Names:
     where = f"new-plugin {name}"
     if not FIT.fullmatch(name) or name.lower() in WORDS_OF_YAML:
         what = f"'{name}' cannot name a package and a method"
-        raise HarnessError(
-            f"{where}: {what}; use letters, digits and single hyphens, starting with a letter"
-        )
+        raise HarnessError(f"{where}: {what}; use letters, digits and single hyphens, starting with a letter")
     names = scaffold.names(name)
     offers = catalogue.load().entries[f"{kind}s"].get(name, ())
     if offers:
         owner = offers[0].plugin.distribution
         raise HarnessError(f"{where}: {owner} has a {kind} of that name already; choose another name")
     if importlib.util.find_spec(names.module) is not None:
-        raise HarnessError(
-            f"{where}: a package '{names.module}' is installed already; choose another name"
-        )
+        raise HarnessError(f"{where}: a package '{names.module}' is installed already; choose another name")
     return names
 
 

@@ -38,7 +38,9 @@ def leaderboards():
 def board(tmp_path_factory):
     folder = tmp_path_factory.mktemp("schemas")
     (folder / "suite.yaml").write_text(SMALL, encoding="utf-8")
-    return run(folder / "suite.yaml", store=folder / "store", quiet=True)
+    made = run(folder / "suite.yaml", store=folder / "store", quiet=True)
+    assert [row["error"] for row in made.rows if row["error"]] == []
+    return made
 
 
 @pytest.fixture
@@ -102,7 +104,6 @@ def test_every_key_of_a_suite_is_in_the_schema(suites):
 
 
 def test_a_real_leaderboard_is_valid(leaderboards, board):
-    assert [row["status"] for row in board.rows] == ["ok", "ok"]
     written = json.loads((board.folder / leaderboard.FILE).read_bytes())
     assert list(leaderboards.iter_errors(written)) == []
 
