@@ -16,6 +16,7 @@ from pathlib import Path
 from harness.errors import StoreError
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+FAILING = {*FULL, errno.EIO}  # never a method's fault
 NEARLY_FULL = 1 << 20  # bytes: with less, a failed step is taken for one that found no space
 
 
@@ -115,17 +116,22 @@ def full(root: Path) -> StoreError:
     )
 
 
+def told(error: OSError, root: Path) -> StoreError:
+    """What a user can do about a disk that refused something at or below this folder."""
+    if error.errno in FULL:
+        return full(root)
+    what = (error.strerror or str(error)).lower()
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST):
+        advice = "choose another folder with --store or --out"
+    else:
+        advice = "check the disk and run again: finished steps are kept"
+    return StoreError(f"{error.filename or root}: {what}; {advice}")
+
+
 @contextmanager
 def explaining(root: Path) -> Iterator[None]:
-    """Every OSError of the body becomes a StoreError that says what a user can do about this folder."""
+    """Every OSError of the body becomes a StoreError."""
     try:
         yield
     except OSError as error:
-        if error.errno in FULL:
-            raise full(root) from error
-        what = (error.strerror or str(error)).lower()
-        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST):
-            advice = "choose another folder with --store or --out"
-        else:
-            advice = "check the disk and run again: finished steps are kept"
-        raise StoreError(f"{error.filename or root}: {what}; {advice}") from error
+        raise told(error, root) from error

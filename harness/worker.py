@@ -78,7 +78,7 @@ def main(store_root: str, descriptor: int) -> NoReturn:
 
 def _tell(error: BaseException, store: Store, line: Line) -> None:
     """Say what an exception means to the parent."""
-    lost = _lost(error, store)
+    lost, refused = _lost(error, store), _refused(error, store)
     if isinstance(error, Corrupt):
         line.tell("corrupt", step=error.step, reason=error.reason)
     elif isinstance(error, StoreError):
@@ -87,8 +87,8 @@ def _tell(error: BaseException, store: Store, line: Line) -> None:
         line.failed(str(error), user=True)
     elif isinstance(error, ContractError):
         line.failed(f"broke its contract: {error}")
-    elif _is_full(error, store):
-        line.tell("stop", message=str(disk.full(store.root)))
+    elif refused is not None:
+        line.tell("stop", message=str(refused))
     elif lost is not None:
         line.tell("corrupt", step=lost, reason="it was removed while it was read")
     elif isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
@@ -127,7 +127,7 @@ def _outcome(task: Task, line: Line) -> Outcome:
     except (HarnessError, ContractError, Corrupt, MemoryError):
         raise
     except Exception as error:
-        if not resumed or _is_full(error, task.store) or _lost(error, task.store):
+        if not resumed or _refused(error, task.store) or _lost(error, task.store):
             raise
         traceback.print_exc()
     line.tell("again")
@@ -135,10 +135,13 @@ def _outcome(task: Task, line: Line) -> Outcome:
     return steps.execute(task)
 
 
-def _is_full(error: BaseException, store: Store) -> bool:
-    if isinstance(error, OSError) and error.errno in disk.FULL:
-        return True
-    return isinstance(error, Exception) and disk.is_full(store.root)
+def _refused(error: BaseException, store: Store) -> StoreError | None:
+    """What to say if the disk is to blame; many a library hides that in an error of its own."""
+    if isinstance(error, OSError) and error.errno in disk.FAILING:
+        return disk.told(error, store.root)
+    if isinstance(error, Exception) and disk.is_full(store.root):
+        return disk.full(store.root)
+    return None
 
 
 def _lost(error: BaseException, store: Store) -> str | None:
