@@ -10,8 +10,8 @@ CITE = "Xie et al. 2023, T2Ranking: A large-scale Chinese Benchmark for Passage 
 _JUDGEMENTS = (
     "Judgements: the graded file (`qrels.dev.tsv`), levels 0 to 3, for every column. The paper counts "
     "levels 2 and 3 as relevant for retrieval. The file `qrels.retrieval.dev.tsv` lists relevant pairs "
-    "alone: a query without one is not in it, and would fall out of the mean of MRR@10, where the "
-    "official script counts it."
+    "alone, without a level: a query without one is not in it and would fall out of the mean of MRR@10, "
+    "where the official script counts it; and its pairs, read as grade 1, are not relevant here."
 )
 _MRR = (
     "The official script divides MRR@10 by the number of queries in the run: of a run that answers "

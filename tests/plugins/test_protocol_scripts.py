@@ -150,6 +150,10 @@ def test_the_retrieval_file_of_t2ranking_would_lose_the_queries_without_a_positi
     assert t2ranking_script({0: [5]}, run)["MRR@10"] == 0.5
 
 
+def test_the_pairs_of_the_retrieval_file_read_as_grade_1_are_not_relevant():
+    assert set(by_protocol(RETRIEVAL, {0: [5]}, {0: {5: 1}}).values()) == {0}
+
+
 def test_a_short_list_of_t2ranking_is_not_filled_with_passage_0():
     run, qrels = {0: [5]}, {0: {0: 2, 5: 2}}
     assert t2ranking_script(positives(qrels, 2), run)["recall@50"] == 50 / 2
