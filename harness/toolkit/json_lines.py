@@ -40,15 +40,16 @@ class Records(Generic[S]):
         self._decoders = [msgspec.json.Decoder(kind) for kind in types]
 
     def __iter__(self) -> Iterator[list[S]]:
-        for _, rows in self._chunks():
+        for _, rows in self.with_lines():
             yield rows
 
     def numbered(self) -> Iterator[tuple[int, S]]:
         """Each with its line."""
-        for numbers, rows in self._chunks():
+        for numbers, rows in self.with_lines():
             yield from zip(numbers, rows, strict=True)
 
-    def _chunks(self) -> Iterator[tuple[Sequence[int], list[S]]]:
+    def with_lines(self) -> Iterator[tuple[Sequence[int], list[S]]]:
+        """A chunk of the file at a time: the line of each, and all of them."""
         for first, chunk in chunks(self.path):
             yield self._decoded(first, chunk)
 

@@ -1,0 +1,47 @@
+"""The dataset `dapr`: passages in their documents (DAPR), in the files of the hub or of the released dump."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.hookspecs import hookimpl
+from harness.records import Dataset, param
+
+
+@dataclass(frozen=True)
+class DaprParams:
+    path: Path = param(help="the folder of the hub's files or of the dump; that of one dataset will do")
+    dataset: Literal["MSMARCO", "NaturalQuestions", "MIRACL", "Genomics", "ConditionalQA", "nq-hard"] = param(
+        help="which of the benchmark's datasets; nq-hard asks its own queries over NaturalQuestions"
+    )
+    split: str = param("test", "which queries, as train, dev or test")
+    text: Literal["corpus", "corpus_coref"] = param(
+        "corpus", "the passages as they are, or the hub's with coreferences resolved by the authors"
+    )
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z0-9_]+", self.split):
+            raise ValueError(f"split '{self.split}' is no plain name; write it like train, dev or test")
+        if self.dataset == "nq-hard" and self.split != "test":
+            raise ValueError(f"nq-hard has no split '{self.split}'; its one split is test")
+
+
+def build(params: DaprParams) -> Any:
+    from harness_dapr.source import Dapr
+
+    return Dapr(params)
+
+
+@hookimpl
+def harness_datasets() -> Iterable[Dataset]:
+    yield Dataset(
+        name="dapr",
+        summary="DAPR: passages in their documents, five collections and NQ-hard (Wang et al. 2024)",
+        build=build,
+        params=DaprParams,
+        needs=("msgspec", "pyarrow", "zstandard"),
+    )

@@ -1,0 +1,64 @@
+"""The hub's configurations: tables of passages, queries and judgements, and the one of NQ-hard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from harness.corpus import ROWS
+from harness_dapr.judged import Asked, Judged
+from harness_dapr.tables import Column, parts, rows
+
+_TEXT, _NUMBER = pa.string(), pa.int32()
+_CORPUS = (  # in the order of harness.corpus.ROWS
+    Column("_id", _TEXT),
+    Column("doc_id", _TEXT),
+    Column("title", _TEXT, required=False),
+    Column("text", _TEXT),
+    Column("is_candidate", pa.bool_(), required=False),
+    Column("paragraph_no", _NUMBER),
+)
+_QUERIES = (Column("_id", _TEXT), Column("text", _TEXT))
+_QRELS = (Column("query_id", _TEXT), Column("corpus_id", _TEXT), Column("score", _NUMBER))
+_HARD = (*_QRELS, Column("query", _TEXT), Column("categories", pa.list_(_TEXT), required=False))
+
+
+class Hub:
+    """`hard` is the configuration nq-hard, each of whose rows is a judgement with its query and the
+    categories of the pair: they become the slices of the query."""
+
+    def __init__(
+        self, corpus: tuple[Path, ...], asked: tuple[Path, ...], judged: tuple[Path, ...], hard: bool
+    ) -> None:
+        self.corpus, self.asked, self.judged = corpus, asked, judged
+        self.hard = hard
+        self.queries_apart = not hard
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        for path in self.corpus:
+            for part in parts(path, _CORPUS):
+                yield pa.RecordBatch.from_arrays(part.batch.columns, schema=ROWS)
+
+    def locate(self, row: int) -> str:
+        for path in self.corpus:
+            for part in parts(path, _CORPUS):
+                if row < len(part.lines):
+                    return f"{path}:{part.lines[row]}"
+                row -= len(part.lines)
+        raise IndexError(f"{self.corpus[-1]} has no row {row} more")
+
+    def queries(self) -> Iterator[Asked]:
+        for path in self.asked:
+            for line, row in rows(path, _HARD if self.hard else _QUERIES):
+                if self.hard:
+                    slices = tuple(row["categories"] or ())
+                    yield Asked(path, line, row["query_id"], row["query"], slices)
+                else:
+                    yield Asked(path, line, row["_id"], row["text"])
+
+    def judgements(self) -> Iterator[Judged]:
+        for path in self.judged:
+            for line, row in rows(path, _QRELS):
+                yield Judged(path, line, row["query_id"], row["corpus_id"], row["score"])

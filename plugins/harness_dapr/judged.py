@@ -1,0 +1,68 @@
+"""Queries and judgements as they stand in a row of a file, and what many rows together say."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from harness.toolkit.reading import refuse
+from harness.types import Judgement, Query
+
+
+class Asked(NamedTuple):
+    path: Path
+    line: int
+    id: str
+    text: str
+    slices: tuple[str, ...] = ()
+
+
+class Judged(NamedTuple):
+    path: Path
+    line: int
+    query: str
+    passage: str
+    grade: int
+
+
+def merged(found: Iterable[Asked]) -> list[Query]:
+    """Each query once, where it first stands, with the slices of all its rows: a row of the dump or of
+    NQ-hard is a judgement or a few, and a query may have several."""
+    first: dict[str, Asked] = {}
+    slices: dict[str, dict[str, None]] = {}  # sets in order
+    for asked in found:
+        if not asked.id:
+            refuse(asked.path, asked.line, "the query has an empty id; give every query one")
+        before = first.setdefault(asked.id, asked)
+        if before.text != asked.text:
+            where = f"{before.path}:{before.line}"
+            refuse(asked.path, asked.line, f"query '{asked.id}' has another text than at {where}; keep one")
+        slices.setdefault(asked.id, {}).update(dict.fromkeys(asked.slices))
+    return [Query(id, asked.text, tuple(slices[id])) for id, asked in first.items()]
+
+
+def highest(found: Iterable[Judged], queries: Iterable[Query]) -> list[Judgement]:
+    """Each pair once, where it first stands, with its highest grade, as the released loader has it."""
+    asked = {query.id for query in queries}
+    grades: dict[tuple[str, str], int] = {}
+    for judged in found:
+        if judged.query not in asked:
+            what = f"query '{judged.query}' is judged, but the split's queries do not have it"
+            refuse(judged.path, judged.line, f"{what}; take both from one release")
+        if not judged.passage:
+            refuse(judged.path, judged.line, "the id of the judged passage is empty; name the passage")
+        pair = judged.query, judged.passage
+        grades[pair] = max(judged.grade, grades.get(pair, judged.grade))
+    return [Judgement(*pair, grade) for pair, grade in grades.items()]
+
+
+def digest(queries: Iterable[Query]) -> str:
+    """SHA-256 of what they say, so that a changed judgement leaves the queries as they are."""
+    hashed = hashlib.sha256()
+    for query in queries:
+        hashed.update(msgspec.json.encode((query.id, query.text, query.slices)))
+    return hashed.hexdigest()

@@ -1,0 +1,44 @@
+"""Where the files of a configuration lie: as the hub stores them, converts them or hands them out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+_FORMATS = r"\.(?:parquet|jsonl|jsonl\.gz|jsonl\.zst)"
+
+
+def configuration(path: Path, dataset: str, name: str, split: str) -> tuple[Path, ...]:
+    """The files of `<dataset>-<name>` in order; where there are none, the first name that one should have.
+    Of numbered shards that say how many they are, all are named, there or not."""
+    homes = [path / dataset / name, path / f"{dataset}-{name}", path / name]
+    for home in homes:
+        if home.is_dir():
+            found = sorted(file.relative_to(home).as_posix() for file in _files(home))
+            for form in _forms(split):
+                matches = [name for name in found if re.fullmatch(form + _FORMATS, name)]
+                if matches:
+                    return tuple(home / name for name in _with_missing_shards(matches))
+    return (homes[0] / f"{split}.parquet",)
+
+
+def _forms(split: str) -> tuple[str, ...]:
+    """Without their endings: one file, shards that say how many they are, shards of the hub's own
+    conversion, and files that name no split, where there is only one."""
+    return (split, rf"{split}-\d{{5}}-of-\d{{5}}", rf"{split}/\d{{4}}", r"\d{4}")
+
+
+def _files(home: Path) -> Iterator[Path]:
+    for file in home.iterdir():
+        if file.is_dir():
+            yield from file.iterdir()
+        else:
+            yield file
+
+
+def _with_missing_shards(names: list[str]) -> list[str]:
+    parts = re.fullmatch(r"(.*-)\d{5}(-of-(\d{5})\..*)", names[0])
+    if not parts:
+        return names
+    return [f"{parts[1]}{number:05d}{parts[2]}" for number in range(int(parts[3]))]
