@@ -194,7 +194,7 @@ def test_a_measure_of_a_plugin_cannot_change_what_others_read():
         grades[:] = 3
 
     own = {"Spoil": Measure(name="Spoil", summary="", build=lambda: spoil)}
-    with pytest.raises(ValueError, match="read-only"):
+    with pytest.raises(ContractError, match="read-only"):
         score(HITS, JUDGED, columns("Spoil@3", "AP"), size=SIZE, own=own)
 
 
