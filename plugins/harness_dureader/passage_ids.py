@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 
 from harness.toolkit.reading import pieces, refuse
 
-_PAIR = re.compile(rb'\s*"(\d{1,18})"\s*:\s*"([^"\\]+)"\s*,')
 _PAIRS = re.compile(rb'(?:\s*"\d{1,18}"\s*:\s*"[^"\\]+"\s*,)*+')  # possessive: it never looks back
 _SEGMENT = 1 << 20  # bytes
 _LONGEST = 1 << 12  # of one pair: a longer one is something else
@@ -24,10 +23,10 @@ def passage_ids(path: Path) -> pa.ChunkedArray:
     each from 0 to N - 1 is there once."""
     rows, ids = [], []
     for line, segment in _segments(path):
-        found = _PAIR.findall(segment)
-        rows.append(np.array([row for row, _ in found], dtype="S18").astype(np.int64))
+        quoted = segment.split(b'"')  # a row at 1, 5, ... and its id at 3, 7, ...: nothing is escaped
+        rows.append(np.array(quoted[1::4], dtype="S18").astype(np.int64))
         try:
-            ids.append(pa.array([id for _, id in found], pa.binary()).cast(pa.string()))
+            ids.append(pa.array(quoted[3::4], pa.binary()).cast(pa.string()))
         except pa.ArrowInvalid:
             refuse(path, line, "an id is not valid UTF-8; copy the file again")
     if not rows:
