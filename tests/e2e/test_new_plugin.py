@@ -58,17 +58,16 @@ def test_a_new_package_passes_its_own_tests_and_its_suite_has_its_method(kind, n
     assert f"[harness-{name}]" in listed.stdout
 
 
-@pytest.mark.parametrize("kind", cli.NEW_KINDS)
-def test_what_is_written_is_as_tidy_as_our_own_code(kind, tmp_path):
-    package = made(tmp_path, kind, NEW[kind])
-    module = scaffold.names(NEW[kind]).module
+def test_what_is_written_is_as_tidy_as_our_own_code(tmp_path):
+    packages = [made(tmp_path, kind, name) for kind, name in NEW.items()]
     alone = ("--isolated", "--no-cache", "--line-length", "110")  # with a stranger's settings
     for check in (("check", "--select", "E,F,W,I,UP,B,SIM"), ("format", "--check")):
-        done = child(package, sys.executable, "-m", "ruff", *check, *alone, module, "tests")
+        done = child(tmp_path, sys.executable, "-m", "ruff", *check, *alone, *map(str, packages))
         assert done.returncode == 0, done.stdout
-    done = child(
-        package, sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "mypy"), module
-    )
+    modules = [str(path.parent) for package in packages for path in package.glob("*/__init__.py")]
+    assert len(modules) == len(NEW)
+    cache = ("--cache-dir", str(tmp_path / "mypy"))
+    done = child(tmp_path, sys.executable, "-m", "mypy", "--strict", *cache, *modules)
     assert done.returncode == 0, done.stdout
 
 
