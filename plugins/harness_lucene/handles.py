@@ -7,7 +7,7 @@ from typing import Any
 
 from harness_lucene.runtime import Java
 
-LETTERS = {"void": "V", "int": "I", "float": "F", "double": "D", "boolean": "Z"}
+LETTERS = {"void": "V", "int": "I", "long": "J", "float": "F", "double": "D", "boolean": "Z"}
 
 
 def descriptor(name: str) -> str:
@@ -89,10 +89,10 @@ def shared(java: Java, handle: Any, count: int, returns: str, takes: str) -> Any
     return java("java.lang.invoke.MethodHandles").permuteArguments(handle, wanted, *order)
 
 
-def function(java: Java, kind: str, handle: Any) -> Any:
-    """The handle as an object of one of java.util.function's interfaces."""
+def function(java: Java, kind: str, handle: Any, package: str = "java.util.function") -> Any:
+    """The handle as an object of an interface with one method."""
     from jnius import cast
 
-    interface = f"java.util.function.{kind}"
+    interface = f"{package}.{kind}"
     proxies = java("java.lang.invoke.MethodHandleProxies")
     return cast(interface, proxies.asInterfaceInstance(type_of(java, interface), handle))

@@ -30,7 +30,11 @@ class Home(NamedTuple):
 
 @functools.cache
 def java() -> Java:
-    """Start the virtual machine, if it does not run yet; the result finds a Java class by its name."""
+    """Start the virtual machine, if it does not run yet; the result finds a Java class by its name.
+
+    Only one thread of Python's may use it: pyjnius keeps the object of a call in the class's method, so a
+    second thread would call the first one's object. Work is spread over cores within Java.
+    """
     import jnius_config
 
     if not jnius_config.vm_running:

@@ -85,8 +85,7 @@ class Search:
         asked = self._queries([query])
         scores = []
         for field, weight, term in leaves(self._java, asked[0] if asked else None, 1.0):
-            boosted = boost(self._java, self._java(f"{LUCENE}.search.TermQuery")(term), weight)
-            why = self.searcher.explain(boosted, document)
+            why = self.searcher.explain(weighted(self._java, term, weight), document)
             if why.isMatch():
                 said = dict(statements(why))
                 name = term.text() if field == CONTENTS else f"{field}:{term.text()}"
@@ -194,15 +193,19 @@ def similarity(java: Java, params: LuceneBM25 | LuceneQL) -> Any:
     return java(f"{kinds}.LMJelinekMercerSimilarity")(params.lam)
 
 
-def boost(java: Java, query: Any, weight: float) -> Any:
-    return java(f"{LUCENE}.search.BoostQuery")(query, weight)
+def weighted(java: Java, term: Any, weight: float) -> Any:
+    """A query of one term, as the type that overloaded methods are chosen by."""
+    from jnius import cast
+
+    plain = java(f"{LUCENE}.search.TermQuery")(term)
+    return cast(QUERY, java(f"{LUCENE}.search.BoostQuery")(plain, weight))
 
 
 def leaves(java: Java, query: Any, weight: float) -> Iterator[tuple[str, float, Any]]:
     """The field, the weight and the term of every term in a query."""
     from jnius import cast
 
-    kind = query.getClass().getSimpleName()
+    kind = query.getClass().getName().rpartition(".")[2]
     if kind == "BooleanQuery":
         for clause in cast(f"{LUCENE}.search.BooleanQuery", query).clauses().toArray():
             yield from leaves(java, clause.getQuery(), weight)

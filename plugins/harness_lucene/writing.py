@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import queue
 import shutil
-import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from harness.contracts import Texts
 from harness.types import Batch
@@ -25,6 +26,7 @@ WRITERS = 4  # at once, at most, so that their buffers fit into the heap
 
 CONTENTS, TITLE = "contents", "title"  # the fields; Anserini's feedback reads the first by its name
 LUCENE, LIST, OBJECT = "org.apache.lucene", "java.util.List", "java.lang.Object"
+STREAM, WRITER = "java.util.stream.Stream", f"{LUCENE}.index.IndexWriter"
 
 
 def write(
@@ -34,41 +36,40 @@ def write(
     each text's terms, for feedback."""
     shutil.rmtree(folder, ignore_errors=True)  # what a killed run left
     folder.mkdir(parents=True)
-    starts = list(range(0, max(len(texts), 1), PART))  # an empty corpus has an empty index
-    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for start in starts:
-        waiting.put(start)
-    found: dict[int, list[np.ndarray[Any, Any]]] = {}
-    failures: list[BaseException] = []
+    writers = min(WRITERS, cores())
+    starts = range(0, max(len(texts), 1), PART)  # an empty corpus has an empty part
+    found = [np.zeros(0, np.int64)]
+    for i in range(0, len(starts), writers):
+        with ExitStack() as stack:
+            parts = [
+                stack.enter_context(
+                    Part(java, folder / f"part-{start // PART:06}", analyser(), titles, vectors)
+                )
+                for start in starts[i : i + writers]
+            ]
+            found += together(parts, texts, starts[i : i + writers])
+    np.save(folder / "positions.npy", np.concatenate(found), allow_pickle=False)
 
-    def work() -> None:
-        from jnius import detach
 
-        try:
-            while not failures:
-                start = waiting.get_nowait()
-                part = Part(java, folder / f"part-{start // PART:06}", analyser(), titles, vectors)
-                found[start] = part.write(texts, start, lambda: bool(failures))
-        except queue.Empty:
-            pass
-        except BaseException as error:
-            failures.append(error)
-        finally:
-            detach()  # a thread that ends while Java knows it would end the process
-
-    threads = [threading.Thread(target=work) for _ in range(min(len(starts), WRITERS, cores()))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
-    every = [item for start in starts for item in found[start]]
-    np.save(folder / "positions.npy", np.concatenate([*every, np.zeros(0, np.int64)]), allow_pickle=False)
+def together(parts: list[Part], texts: Texts, starts: range) -> list[NDArray[np.int64]]:
+    """Index several parts, a batch of each in turn; the result is the positions of all. Java's threads
+    write a batch while this one reads the next (only one may call Java, see `runtime`)."""
+    ranges = [texts.batches(TEXTS, start, min(start + PART, len(texts))) for start in starts]
+    found: list[list[NDArray[np.int64]]] = [[] for _ in parts]
+    for row in zip_longest(*ranges):
+        for part, positions, batch in zip(parts, found, row, strict=True):
+            if batch is not None:
+                positions.append(batch.positions)
+                part.add(batch)
+    for part in parts:
+        part.commit()
+    for part in parts:
+        part.wait()
+    return [item for positions in found for item in positions]
 
 
 class Part:
-    """A writer of one Lucene index."""
+    """A writer of one Lucene index with a thread of Java's; closed at the end of its context."""
 
     def __init__(self, java: Java, folder: Path, analyser: Any, titles: bool, vectors: bool) -> None:
         self._java, self._titles = java, titles
@@ -80,32 +81,50 @@ class Part:
         config.setMergePolicy(java(f"{LUCENE}.index.NoMergePolicy").INSTANCE)
         self._directory = directory(java, folder)
         self._writer = java(f"{LUCENE}.index.IndexWriter")(self._directory, config)
+        self._thread = java("java.util.concurrent.Executors").newSingleThreadExecutor()
+        self._task: Any = None
 
-    def write(self, texts: Texts, start: int, stop: Callable[[], bool]) -> list[np.ndarray[Any, Any]]:
-        """Index the texts of this part; the result is their positions."""
-        found = []
-        try:
-            for batch in texts.batches(TEXTS, start, min(start + PART, len(texts))):
-                if stop():
-                    break
-                found.append(batch.positions)
-                for some in portions(batch):
-                    self._add(some)
-            self._writer.commit()
-        finally:
-            self._writer.rollback()  # closes; what is committed stays
-            self._directory.close()
-        return found
+    def __enter__(self) -> Part:
+        return self
 
-    def _add(self, batch: Batch) -> None:
-        arrays = self._java("java.util.Arrays")
-        if not self._titles:
-            made = arrays.stream(batch.texts).map(self._document)
-        else:
-            columns = [arrays.stream(column).toList() for column in (batch.texts, batch.titles)]
-            rows = self._java("java.util.stream.IntStream").range(0, len(batch.texts))
-            made = rows.mapToObj(zipped(self._java, self._document, columns))
-        self._writer.addDocuments(made.toList())
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdownNow()
+        self._writer.rollback()  # what is committed stays
+        self._directory.close()
+
+    def add(self, batch: Batch) -> None:
+        """Index the texts of a batch, after the one before it."""
+        for some in portions(batch):
+            columns = [self._java("java.util.Arrays").stream(column) for column in self._columns(some)]
+            if self._titles:
+                rows = self._java("java.util.stream.IntStream").range(0, len(some.texts))
+                lists = [column.toList() for column in columns]
+                stream = rows.mapToObj(zipped(self._java, self._document, lists))
+            else:
+                stream = columns[0].map(self._document)
+            gather = handles.method(self._java, STREAM, "toList", LIST)
+            write = handles.method(self._java, WRITER, "addDocuments", "long", "java.lang.Iterable")
+            write = handles.bind(self._java, write, 0, self._writer)
+            gathered = handles.shaped(self._java, gather, "java.lang.Iterable", STREAM)
+            self._submit(handles.bind(self._java, handles.then(self._java, gathered, write), 0, stream))
+
+    def commit(self) -> None:
+        """Write what was added to the disk."""
+        commit = handles.method(self._java, WRITER, "commit", "long")
+        self._submit(handles.bind(self._java, commit, 0, self._writer))
+
+    def wait(self) -> None:
+        """Until all that was asked for is done."""
+        if self._task is not None:
+            self._task.get()
+
+    def _columns(self, batch: Batch) -> list[list[str]]:
+        return [batch.texts, batch.titles] if self._titles else [batch.texts]
+
+    def _submit(self, handle: Any) -> None:
+        task = handles.function(self._java, "Callable", handle, "java.util.concurrent")
+        self.wait()
+        self._task = self._thread.submit(task)
 
 
 def portions(batch: Batch) -> Iterator[Batch]:
