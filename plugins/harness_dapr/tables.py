@@ -15,7 +15,12 @@ from harness.toolkit.reading import opened, refuse
 
 _TEXTS = pa.list_(pa.string())
 _PYTHON: dict[pa.DataType, Any] = {pa.string(): str, pa.int32(): int, pa.bool_(): bool, _TEXTS: list[str]}
-_WORDS = {pa.string(): "texts", pa.int32(): "whole numbers", pa.bool_(): "true or false", _TEXTS: "lists"}
+_WORDS = {
+    pa.string(): "texts in UTF-8",
+    pa.int32(): "whole numbers",
+    pa.bool_(): "true or false",
+    _TEXTS: "lists of texts",
+}
 
 
 class Column(NamedTuple):
@@ -58,7 +63,7 @@ def _parquet(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
                 lines = range(row, row + found.num_rows)
                 yield Part(lines, _cast(path, row, found, columns))
                 row = lines.stop
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # of the system, not of the data
             what = (
@@ -78,6 +83,7 @@ def _cast(path: Path, row: int, found: pa.RecordBatch, columns: Sequence[Column]
         array = found.column(column.name)
         try:
             arrays.append(array.cast(column.type))
+            arrays[-1].validate(full=True)  # Parquet does not check that its texts are UTF-8
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             what = f"the column '{column.name}' has values that are no {_WORDS[column.type]} ({array.type})"
             refuse(path, row, f"{what}; copy the file again")

@@ -321,6 +321,15 @@ def test_a_parquet_file_that_is_damaged_within_is_refused(tmp_path):
     assert "0000.parquet:1: " in fault(values, "rows")
 
 
+def test_texts_in_parquet_that_are_not_utf_8_are_refused(tmp_path):
+    values = hub(tmp_path)
+    path = tmp_path / "NaturalQuestions" / "corpus" / "0000.parquet"
+    table = pq.read_table(path)
+    wrong = pa.array([b"one", b"\xff", b"three"]).view(pa.string())
+    pq.write_table(table.set_column(table.schema.get_field_index("text"), "text", wrong), path)
+    assert "0000.parquet:1: the column 'text' has values that are no texts in UTF-8" in fault(values, "rows")
+
+
 @pytest.mark.parametrize(
     ("contents", "part", "message"),
     [
