@@ -60,7 +60,9 @@ def natural(folder: Path, collection: Path, passages: int, queries: int, seed: i
     path = folder / f"{collection.name}-{passages}.txt"
     rows = [json.loads(line) for line in (collection / "corpus.jsonl").open(encoding="utf-8")]
     texts = [_plain(f"{row.get('title') or ''} {row['text']}") for row in rows]
-    asked = [_plain(json.loads(line)["text"]) for line in (collection / "queries.jsonl").open(encoding="utf-8")]
+    asked = [
+        _plain(json.loads(line)["text"]) for line in (collection / "queries.jsonl").open(encoding="utf-8")
+    ]
     rng = np.random.default_rng(seed)
     pool = np.array([word for text in texts for word in text.split()], object)
     if not path.exists():

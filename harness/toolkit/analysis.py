@@ -19,8 +19,8 @@ Analyse: TypeAlias = Callable[[str], Sequence[str]]
 @runtime_checkable
 class Spanning(Protocol):
     """What an analyser may offer beside being a function str -> terms, to be read many times faster: the
-    tokens of many texts as spans of code points, and the term that each different token becomes. For
-    every text, `[term(token) for token in spans of prepare(text)]` without the empty ones must be what the function returns."""
+    tokens of many texts as spans of code points, and the term that each different token becomes. The terms of
+    the spans of `prepare(text)`, without the empty ones, are what the function returns for the text."""
 
     def prepare(self, text: str) -> str:
         """The text that `spans` will see."""
@@ -84,10 +84,11 @@ class Vocabulary:
 
     def encode(self, batches: Iterable[list[str]], threads: int) -> Iterator[Encoded]:
         """The terms of each batch of texts, in order."""
-        if isinstance(self.analyse, Spanning):
+        fast: object = self.analyse
+        if isinstance(fast, Spanning):
             from harness.toolkit.spans import encode
 
-            return encode(self.analyse, batches, self._number, threads)
+            return encode(fast, batches, self._number, threads)
         return map(self._plain, batches)
 
     def _number(self, term: str) -> int:

@@ -76,4 +76,4 @@ def rehash(old: NDArray[np.uint64], table: NDArray[np.uint64]) -> None:
             slot = (old[i, 0] >> _SHIFT) & mask
             while table[slot, 0] != _ZERO:
                 slot = (slot + _ONE) & mask
-            table[slot] = old[i]
+            table[slot, 0], table[slot, 1] = old[i, 0], old[i, 1]

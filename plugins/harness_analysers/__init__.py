@@ -57,13 +57,13 @@ def _snowball(algorithm: str, params: Any) -> Callable[[str], list[str]]:
 
 @hookimpl
 def harness_analysers() -> Iterable[Analyser]:
-    stemmer = {"needs": ("Stemmer",), "libraries": ("PyStemmer",)}
     yield Analyser(
         name="english",
         summary="English as Lucene's EnglishAnalyzer: possessives, 33 stopwords, Porter's stems",
         build=_english,
         languages=("en",),
-        **stemmer,
+        needs=("Stemmer",),
+        libraries=("PyStemmer",),
     )
     yield Analyser(
         name="cjk",
@@ -89,5 +89,6 @@ def harness_analysers() -> Iterable[Analyser]:
             summary=f"words in lowercase with Snowball's {algorithm} stems",
             build=functools.partial(_snowball, algorithm),
             languages=(language,) if language != "no" else ("no", "nb", "nn"),
-            **stemmer,
+            needs=("Stemmer",),
+            libraries=("PyStemmer",),
         )

@@ -47,8 +47,10 @@ class Words:
         return cut(text, bounds, classes.table(), self.bigrams, LONGEST)
 
 
-def cut(text: NDArray[np.uint32], bounds: NDArray[np.int64], table: NDArray[np.uint8], bigrams: bool, longest: int) -> Spans:
-    """Run `segment` over the texts: their tokens' starts, lengths, and how many there are by each text's end."""
+def cut(
+    text: NDArray[np.uint32], bounds: NDArray[np.int64], table: NDArray[np.uint8], bigrams: bool, longest: int
+) -> Spans:
+    """Run `segment` over the texts: their tokens' starts and lengths, and how many there are by each end."""
     import numpy as np
 
     from harness_analysers.segment import segment

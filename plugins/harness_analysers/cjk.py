@@ -1,4 +1,4 @@
-"""Chinese, Japanese and Korean as Lucene's CJKAnalyzer: overlapping pairs of characters, and words beside them."""
+"""Chinese, Japanese and Korean as Lucene's CJKAnalyzer: pairs of characters, and words beside them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 
 from harness_analysers.base import Words, lower
 
-STOPWORDS = frozenset(
-    ["a", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of", "on", "or", "s", "such", "t", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with", "www"]
-)
+STOPWORDS = frozenset((
+    "a", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no",
+    "not", "of", "on", "or", "s", "such", "t", "that", "the", "their", "then", "there", "these", "they",
+    "this", "to", "was", "will", "with", "www",
+))  # fmt: skip
 
 
 def widths() -> dict[int, int]:

@@ -9,9 +9,11 @@ import Stemmer
 from harness_analysers.base import Words, lower
 from harness_analysers.porter import stem
 
-STOPWORDS = frozenset(
-    ["a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with"]
-)
+STOPWORDS = frozenset((
+    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no",
+    "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this",
+    "to", "was", "will", "with",
+))  # fmt: skip
 _AMENDED = ("bli", "bly", "logi", "logy")  # where Lucene's Porter differs from Snowball's, which is compiled
 
 

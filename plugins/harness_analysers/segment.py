@@ -6,6 +6,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
+from harness.toolkit.topk import inner
+
 # The places of the classes in `classes.ORDER`.
 LETTER, HEBREW, HANGUL, DIGIT, KATAKANA, JOINER = 1, 2, 3, 4, 5, 6
 MID_LETTER, MID_BOTH, MID_DIGIT, QUOTE, SINGLE = 7, 8, 9, 10, 11
@@ -14,7 +16,7 @@ NONE, WORD, ASIAN = 0, 1, 2
 TEXT = nb.types.Array(nb.uint32, 1, "C", readonly=True)
 
 
-@nb.njit("int64(uint8[::1], int64, int64)", nogil=True, cache=True)
+@inner("int64(uint8[::1], int64, int64)")
 def _after(shape: NDArray[np.uint8], i: int, stop: int) -> int:
     """The first place after character i and all that extends it (rule WB4)."""
     i += 1
@@ -23,7 +25,7 @@ def _after(shape: NDArray[np.uint8], i: int, stop: int) -> int:
     return i
 
 
-@nb.njit("UniTuple(int64, 2)(uint8[::1], int64, int64)", nogil=True, cache=True)
+@inner("UniTuple(int64, 2)(uint8[::1], int64, int64)")
 def _word(shape: NDArray[np.uint8], start: int, stop: int) -> tuple[int, int]:
     """The end of the word that starts here, and its kind (rules WB5 to WB13b)."""
     i, last = start, 0
@@ -57,12 +59,12 @@ def _word(shape: NDArray[np.uint8], start: int, stop: int) -> tuple[int, int]:
     return i, ASIAN if seen in (1 << KATAKANA, 1 << HANGUL) else WORD
 
 
-@nb.njit("UniTuple(int64, 2)(uint8[::1], int64, int64)", nogil=True, cache=True)
+@inner("UniTuple(int64, 2)(uint8[::1], int64, int64)")
 def _other(shape: NDArray[np.uint8], start: int, stop: int) -> tuple[int, int]:
     """The end and the kind of a token that is no word: ideographs, South-East Asian runs, emoji, flags."""
     this = shape[start]
     i = _after(shape, start, stop)
-    if this == HAN or this == HIRAGANA:
+    if this in (HAN, HIRAGANA):
         return i, ASIAN
     if this == COMPLEX:
         while i < stop and shape[i] == COMPLEX:
@@ -71,7 +73,7 @@ def _other(shape: NDArray[np.uint8], start: int, stop: int) -> tuple[int, int]:
     if this == FLAG:
         pair = i < stop and shape[i] == FLAG
         return (_after(shape, i, stop), WORD) if pair else (i, NONE)
-    if this == EMOJI or this == MODIFIER:
+    if this in (EMOJI, MODIFIER):
         while True:
             if this == EMOJI and i < stop and shape[i] == MODIFIER:
                 i = _after(shape, i, stop)

@@ -1,4 +1,4 @@
-"""Cuts a text into words as Lucene's StandardTokenizer does: Unicode's word boundaries (UAX #29) and scripts."""
+"""Cuts a text into words as Lucene's StandardTokenizer does: by Unicode's word boundaries (UAX #29)."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ class Window(NamedTuple):
     block_term: NDArray[np.int32]
     block_count: NDArray[np.int32]
     block_sum: NDArray[np.float64]
+    block_peak: NDArray[np.uint16]
     pair_tf: NDArray[np.float32]
     pair_length: NDArray[np.float32]
     texts: NDArray[np.uint16]
@@ -117,10 +118,11 @@ def _invert(stretch: Stretch, vocabulary: int) -> list[Window]:
     texts, pairs, tf = np.empty(size, np.uint16), np.empty(size, np.uint16), np.empty(size, np.float32)
     starts, cursors = np.zeros(vocabulary + 1, np.int32), np.empty(vocabulary, np.int32)
     term, count, total = np.empty(vocabulary, np.int32), np.empty(vocabulary, np.int32), np.empty(vocabulary)
+    peak = np.empty(vocabulary, np.uint16)
     pair_tf, pair_length = np.empty(PAIRS, np.float32), np.empty(PAIRS, np.float32)
-    blocks, known = invert(
-        *stretch, starts, cursors, texts, tf, pairs, term, count, total, pair_tf, pair_length
-    )
+    slots = np.full(4 * PAIRS, -1, np.int32)
+    room = (starts, cursors, texts, tf, pairs, slots, term, count, total, peak, pair_tf, pair_length)
+    blocks, known = invert(*stretch, *room)  # type: ignore[arg-type]
     if blocks < 0:
         half = len(stretch.ends) // 2
         return [
@@ -128,9 +130,19 @@ def _invert(stretch: Stretch, vocabulary: int) -> list[Window]:
             *_invert(_part(stretch, half, None), vocabulary),
         ]
     postings = int(count[:blocks].sum())
-    found = (term[:blocks], count[:blocks], total[:blocks], pair_tf[:known], pair_length[:known])
-    copies = [array.copy() for array in found]  # the room they were made in is much larger
-    return [Window(stretch.lengths, *copies, texts[:postings], pairs[:postings])]
+    return [
+        Window(  # copies, because the room they were made in is much larger
+            stretch.lengths,
+            term[:blocks].copy(),
+            count[:blocks].copy(),
+            total[:blocks].copy(),
+            peak[:blocks].copy(),
+            pair_tf[:known].copy(),
+            pair_length[:known].copy(),
+            texts[:postings],
+            pairs[:postings],
+        )
+    ]
 
 
 def _part(stretch: Stretch, first: int, last: int | None) -> Stretch:
@@ -184,16 +196,18 @@ def _merge(folder: Path, windows: list[Window], spill: Spill, terms: int, pool: 
     np.cumsum(block_first, out=block_first)
     cursor = block_first[:-1].copy()
     block_window = np.empty(block_first[-1], np.int32)
+    block_peak = np.empty(block_first[-1], np.uint16)
     block_start = np.zeros(block_first[-1] + 1, np.int64)
     places = []
     for number, window in enumerate(windows):
         blocks = cursor[window.block_term]
         cursor[window.block_term] += 1
         block_window[blocks] = number
+        block_peak[blocks] = window.block_peak
         block_start[blocks + 1] = window.block_count
         places.append(blocks)
     np.cumsum(block_start, out=block_start)
-    targets = [storage.create(folder, name, np.uint16, int(block_start[-1])) for name in ("texts", "pairs")]
+    targets = [storage.create(folder, name, int(block_start[-1])) for name in ("texts", "pairs")]
     sources = spill.arrays()
     offset, jobs = 0, []
     for window, blocks in zip(windows, places, strict=True):
@@ -215,6 +229,7 @@ def _merge(folder: Path, windows: list[Window], spill: Spill, terms: int, pool: 
         "block_first": block_first,
         "block_window": block_window,
         "block_start": block_start,
+            "block_peak": block_peak,
         "occurrences": occurrences,
     })  # fmt: skip
 
@@ -227,7 +242,7 @@ def _write_terms(folder: Path, terms: list[str]) -> None:
     hashes = np.empty(len(terms), np.uint64)
     hash_terms(data, ends, hashes)
     order = np.argsort(hashes, kind="stable")
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "term_bytes": data,
         "term_ends": ends,
         "term_hash": hashes[order],

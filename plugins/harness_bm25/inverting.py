@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +14,15 @@ SHORTS = nb.types.Array(nb.uint16, 1, "C", readonly=True)
 BYTES = nb.types.Array(nb.uint8, 1, "C", readonly=True)
 
 
-@nb.njit(
-    "UniTuple(int64, 2)(int32[::1], int64[::1], float32[::1], float32[::1], int32[::1], int32[::1], uint16[::1],"
-    " float32[::1], uint16[::1], int32[::1], int32[::1], float64[::1], float32[::1], float32[::1])",
-    nogil=True,
-    cache=True,
-)
+_IN = (nb.int32[::1], nb.int64[::1], nb.float32[::1], nb.float32[::1])
+_ROOM = (nb.int32[::1], nb.int32[::1], nb.uint16[::1], nb.float32[::1], nb.uint16[::1], nb.int32[::1])
+_OUT = (nb.int32[::1], nb.int32[::1], nb.float64[::1], nb.uint16[::1], nb.float32[::1], nb.float32[::1])
+
+
+_COUNTS: Any = nb.types.UniTuple  # numba says nothing of its type
+
+
+@nb.njit(_COUNTS(nb.int64, 2)(*_IN, *_ROOM, *_OUT), nogil=True, cache=True)
 def invert(
     terms: NDArray[np.int32],  # int32[T]: the terms of the window's texts, one text after another
     ends: NDArray[np.int64],  # int64[n]: where each text ends in `terms`
@@ -28,9 +33,11 @@ def invert(
     texts: NDArray[np.uint16],  # uint16[T]: out, postings by term and text
     tf: NDArray[np.float32],  # float32[T]: room
     pairs: NDArray[np.uint16],  # uint16[T]: out
+    slots: NDArray[np.int32],  # int32[4 * PAIRS]: room, -1 throughout: pairs by hash
     block_term: NDArray[np.int32],  # int32[<= V]: out, the terms that occur, ascending
     block_count: NDArray[np.int32],  # int32[<= V]: out, how many postings each has
     block_sum: NDArray[np.float64],  # float64[<= V]: out, how often each occurs
+    block_peak: NDArray[np.uint16],  # uint16[<= V]: out, the pair with the highest frequency among them
     pair_tf: NDArray[np.float32],  # float32[PAIRS]: out
     pair_length: NDArray[np.float32],  # float32[PAIRS]: out
 ) -> tuple[int, int]:
@@ -52,19 +59,18 @@ def invert(
                 texts[c], tf[c] = d, share
                 cursors[t] = c + 1
             i += 1
-    slots = np.full(4 * PAIRS, -1, np.int32)  # pairs by hash
-    bits, length_bits = tf.view(np.uint32), lengths.view(np.uint32)
     blocks, known, out = 0, 0, 0
     for t in range(len(cursors)):
         begin, count = starts[t], cursors[t] - starts[t]
         if count == 0:
             continue
-        total = 0.0
+        total, peak = 0.0, np.int32(0)
         for c in range(begin, begin + count):
             d = texts[c]
-            h = (np.uint64(bits[c]) ^ (np.uint64(length_bits[d]) >> np.uint64(7))) * np.uint64(
-                0x9E3779B97F4A7C15
+            h = (np.uint64(np.float32(tf[c]).view(np.uint32)) << np.uint64(32)) | np.uint64(
+                np.float32(lengths[d]).view(np.uint32)
             )
+            h *= np.uint64(0x9E3779B97F4A7C15)
             slot = np.int64(h >> np.uint64(46))  # 18 bits
             while slots[slot] >= 0:
                 p = slots[slot]
@@ -78,9 +84,11 @@ def invert(
                 pair_tf[known], pair_length[known] = tf[c], lengths[d]
                 known += 1
             total += tf[c]
+            if c == begin or tf[c] > pair_tf[peak]:
+                peak = slots[slot]
             texts[out], pairs[out] = d, slots[slot]
             out += 1
-        block_term[blocks], block_count[blocks], block_sum[blocks] = t, count, total
+        block_term[blocks], block_count[blocks], block_sum[blocks], block_peak[blocks] = t, count, total, peak
         blocks += 1
     return blocks, known
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.contracts import Texts
 from harness.toolkit import analysis
+from harness.toolkit.topk import NOTHING, decode
 from harness.types import Hits
-from harness_bm25 import BM25, QL, kernels, storage, weights
+from harness_bm25 import BM25, QL, kernels, scoring, storage, weights
 from harness_bm25.building import build, cores
 from harness_bm25.vocabulary import numbers_of, term_of
 
 if TYPE_CHECKING:
     from harness.types import Ints
-
-NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)  # the key of a place that stays empty
 
 
 class TermScore(NamedTuple):
@@ -57,23 +56,33 @@ class Search:
     ) -> None:
         self._index, self._analyse, self._params, self._threads = index, analyse, params, threads
         table = weights.table(index, params)
-        self._bound = weights.bound(table)
-        shared = {name: getattr(index, name) for name in kernels.Postings._fields if name in index._fields}
-        self._postings = kernels.Postings(
-            **shared, kind=table.kind, value=_frozen(table.value), tf=_frozen(table.tf)
-        )
+        made = {"value": table.value, "tf": table.tf, "ceiling": weights.ceiling(index, table)}
+        for array in made.values():
+            array.flags.writeable = (
+                False  # the compiled loops take arrays that are read only, as mapped ones are
+            )
+        arrays: dict[str, Any] = {**index._asdict(), **made, "kind": table.kind}
+        self._postings = scoring.Postings(**{name: arrays[name] for name in scoring.Postings._fields})
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
         """The k best texts of each query, equal scores by position. Without `within` a hit has at least
-        one term of its query; with it every named text that is indexed is a hit, if only with a score of 0."""
+        one term of its query; with it every named text that is indexed is one, if only with a score of 0."""
         batch = self._batch(queries)
         if within is None:
             keys = np.empty((len(queries), min(k, len(self._index.positions))), np.uint64)
-            self._spread(len(queries), lambda a, z: kernels.search(self._postings, batch, a, z, keys))
+            longest = int(np.diff(batch.first).max(initial=0))
+            self._spread(
+                len(queries),
+                lambda a, z: kernels.search(
+                    self._postings, batch, a, z, keys, kernels.room(keys.shape[1], longest)
+                ),
+            )
         else:
             texts = self._texts_at(within)
-            keys = np.empty(texts.shape, np.uint64)
-            self._spread(len(queries), lambda a, z: kernels.rescore(self._postings, batch, a, z, texts, keys))
+            keys, windows = np.empty(texts.shape, np.uint64), self._window_of(texts)
+            self._spread(
+                len(queries), lambda a, z: scoring.rescore(self._postings, batch, a, z, windows, texts, keys)
+            )
             keys.sort(axis=1)
             keys[:, 1:][keys[:, 1:] == keys[:, :-1]] = NOTHING  # named twice
         keys.sort(axis=1)
@@ -85,14 +94,15 @@ class Search:
         if text < 0:
             return []
         batch, counts = self._batch([query]), self._counts(query)
+        window = int(self._window_of(np.array([text]))[0])
+        inside = text - int(self._index.window_first[window])
         scores = []
         for j, number in enumerate(batch.terms.tolist()):
-            place = kernels.find(self._postings, number, text)
+            place = scoring.find(self._postings, number, window, inside)
             if place >= 0:
-                window = np.searchsorted(self._index.window_first, text, "right") - 1
                 tf = float(self._index.pair_tf[self._index.pair_first[window] + self._index.pairs[place]])
                 name, df = term_of(self._index, number), weights.texts_with(self._index, np.array([number]))
-                gain = kernels.term_score(self._postings, batch, j, text)
+                gain = scoring.term_score(self._postings, batch, j, window, inside)
                 scores.append(
                     TermScore(name, counts[number], tf, int(df[0]), float(batch.weight[j]), float(gain))
                 )
@@ -107,7 +117,7 @@ class Search:
                 counts[number] = counts.get(number, 0.0) + 1.0
         return counts
 
-    def _batch(self, queries: Sequence[str]) -> kernels.Batch:
+    def _batch(self, queries: Sequence[str]) -> scoring.Batch:
         found = [self._analyse(query) for query in queries]
         sizes = [len(terms) for terms in found]
         numbers = numbers_of(self._index, [term for terms in found for term in terms])
@@ -115,12 +125,11 @@ class Search:
         pairs = np.stack([owner, numbers[numbers >= 0]])
         (owner, terms), counts = np.unique(pairs, axis=1, return_counts=True)
         worth = weights.terms(self._index, self._params, terms, counts.astype(np.float64))
-        bound = self._bound(worth)
-        order = np.lexsort((terms, -bound, owner))
+        order = np.lexsort((terms, -worth.slope, -worth.weight, owner))
         first = np.searchsorted(owner, np.arange(len(queries) + 1)).astype(np.int64)
-        return kernels.Batch(first, terms[order], worth.weight[order], worth.slope[order], bound[order])
+        return scoring.Batch(first, terms[order], worth.weight[order], worth.slope[order])
 
-    def _spread(self, queries: int, work: object) -> None:
+    def _spread(self, queries: int, work: Callable[[int, int], None]) -> None:
         """Run `work(begin, end)` over all queries in equal parts, several to a thread."""
         parts = min(queries, 8 * self._threads)
         edges = np.linspace(0, queries, parts + 1).astype(int).tolist()
@@ -138,19 +147,12 @@ class Search:
         place = np.minimum(np.searchsorted(known, positions), len(known) - 1)
         return np.where(known[place] == positions, place, -1)
 
+    def _window_of(self, texts: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.searchsorted(self._index.window_first, texts, "right").astype(np.int64) - 1
+
     def _hits(self, keys: NDArray[np.uint64], k: int) -> Hits:
-        passages = np.full((len(keys), k), -1, np.int64)
-        scores = np.zeros((len(keys), k), np.float32)
-        found = keys != NOTHING
-        width = keys.shape[1]
-        passages[:, :width][found] = self._index.positions[
-            (keys[found] & np.uint64(0xFFFFFFFF)).astype(np.int64)
-        ]
-        bits = np.uint32(0xFFFFFFFF) - (keys[found] >> np.uint64(32)).astype(np.uint32)
-        scores[:, :width][found] = bits.view(np.float32)
+        passages, scores = np.full((len(keys), k), -1, np.int64), np.zeros((len(keys), k), np.float32)
+        texts, scores[:, : keys.shape[1]] = decode(keys)
+        found = texts >= 0
+        passages[:, : keys.shape[1]][found] = self._index.positions[texts[found]]
         return Hits(passages, scores)
-
-
-def _frozen(array: NDArray[np.float32]) -> NDArray[np.float32]:
-    array.flags.writeable = False  # the compiled loops take every array as read only, mapped or not
-    return array

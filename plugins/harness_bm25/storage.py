@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ class Index(NamedTuple):
     block_first: NDArray[np.int64]  # int64[V + 1]: the first block of each term
     block_window: NDArray[np.int32]  # int32[B]
     block_start: NDArray[np.int64]  # int64[B + 1]: the first posting of each block
+    block_peak: NDArray[np.uint16]  # uint16[B]: the pair with the block's highest frequency
     texts: NDArray[np.uint16]  # uint16[P]: text, counted from the window's first
     pairs: NDArray[np.uint16]  # uint16[P]: pair, counted from the window's first
     occurrences: NDArray[np.float64]  # float64[V]: how often each term occurs
@@ -39,15 +41,16 @@ class Index(NamedTuple):
     term_number: NDArray[np.int32]  # int32[V]: the term of each hash
 
 
-def create(folder: Path, name: str, dtype: object, length: int) -> NDArray[np.generic]:
-    """An empty array file to fill through memory."""
+def create(folder: Path, name: str, length: int) -> NDArray[np.uint16]:
+    """An array file of postings to fill through memory."""
     if length == 0:  # an empty file cannot be mapped
-        np.save(folder / f"{name}.npy", np.empty(0, dtype))
-        return np.empty(0, dtype)
-    return np.lib.format.open_memmap(folder / f"{name}.npy", mode="w+", dtype=dtype, shape=(length,))
+        np.save(folder / f"{name}.npy", np.empty(0, np.uint16))
+        return np.empty(0, np.uint16)
+    path = folder / f"{name}.npy"
+    return np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(np.uint16), shape=(length,))
 
 
-def write(folder: Path, arrays: dict[str, NDArray[np.generic]]) -> None:
+def write(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
 
@@ -78,12 +81,12 @@ def read(folder: Path) -> Index:
     return index
 
 
-def _header(folder: Path) -> dict[str, dict[str, int]]:
+def _header(folder: Path) -> dict[str, Any]:
     path = folder / HEADER
     if not path.exists():
         raise HarnessError(f"{folder}: there is no finished index here ({HEADER} is missing); build it")
     try:
-        header = json.loads(path.read_text())
+        header: dict[str, Any] = json.loads(path.read_text())
         same = header["format"] == FORMAT and set(header["bytes"]) == set(Index._fields)
     except (ValueError, KeyError, TypeError):
         same = False
@@ -91,16 +94,24 @@ def _header(folder: Path) -> dict[str, dict[str, int]]:
         raise HarnessError(f"{path}: this is no index of {FORMAT}; name another folder")
     if header["version"] != VERSION:
         raise HarnessError(
-            f"{path}: the index has format version {header['version']}, this is version {VERSION}; build it again"
+            f"{path}: the index has format version {header['version']} not {VERSION}; build it again"
         )
     return header
 
 
-_TYPES = {name: np.dtype(kind) for name, kind in {
-    "positions": "i8", "lengths": "f4", "window_first": "i8", "pair_first": "i8", "pair_tf": "f4",
-    "pair_length": "f4", "block_first": "i8", "block_window": "i4", "block_start": "i8", "texts": "u2",
-    "pairs": "u2", "occurrences": "f8", "term_bytes": "u1", "term_ends": "i8", "term_hash": "u8", "term_number": "i4",
-}.items()}  # fmt: skip
+_TYPES = {
+    name: np.dtype(kind)
+    for kind, names in {
+        "i8": "positions window_first pair_first block_first block_start term_ends",
+        "i4": "block_window term_number",
+        "u8": "term_hash",
+        "u2": "block_peak texts pairs",
+        "u1": "term_bytes",
+        "f8": "occurrences",
+        "f4": "lengths pair_tf pair_length",
+    }.items()
+    for name in names.split()
+}
 
 
 def _check(index: Index, folder: Path) -> None:
@@ -111,7 +122,12 @@ def _check(index: Index, folder: Path) -> None:
     right = right and len(index.window_first) == len(index.pair_first)
     right = right and len(index.pair_tf) == len(index.pair_length) == int(index.pair_first[-1])
     right = right and len(index.block_first) == terms + 1 and int(index.block_first[-1]) == blocks
-    right = right and len(index.block_start) == blocks + 1 and int(index.block_start[-1]) == len(index.texts)
+    right = (
+        right
+        and len(index.block_peak) == blocks
+        and len(index.block_start) == blocks + 1
+        and int(index.block_start[-1]) == len(index.texts)
+    )
     right = right and len(index.texts) == len(index.pairs)
     right = right and len(index.term_ends) == terms + 1 and int(index.term_ends[-1]) == len(index.term_bytes)
     right = right and len(index.term_hash) == len(index.term_number) == terms

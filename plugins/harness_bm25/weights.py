@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -102,20 +101,16 @@ def filled(index: Index) -> int:
     return int(np.count_nonzero(index.lengths))
 
 
-def bound(table: Table) -> Callable[[Terms], NDArray[np.float32]]:
-    """A function for the most that each of some terms can add to a score."""
-    margin = np.float32(1 + 1e-5)  # more than rounding can add to a sum of weights
-    value = table.value.max(initial=0) if table.kind == PRODUCT else table.value.max(initial=-np.inf)
-    tf = table.tf.max(initial=0)
-
-    def most(terms: Terms) -> NDArray[np.float32]:
-        if table.kind == PRODUCT:
-            return margin * terms.weight * value
-        if table.kind == DIRICHLET:
-            return margin * terms.weight * np.maximum(np.log1p(terms.slope * tf) + value, FLOOR).astype(np.float32)
-        return margin * terms.weight * np.log1p(terms.slope * value)
-
-    return most
+def ceiling(index: Index, table: Table) -> NDArray[np.float32]:
+    """For each pair the highest value among its window's pairs of no higher frequency: with a block's highest
+    frequency it bounds what the block's postings are worth, whatever the formula."""
+    highest = np.empty_like(table.value)
+    for first, last in zip(index.pair_first[:-1], index.pair_first[1:], strict=True):
+        order = first + np.argsort(table.tf[first:last], kind="stable")
+        running = np.maximum.accumulate(table.value[order])
+        same = np.searchsorted(table.tf[order], table.tf[order], "right") - 1
+        highest[order] = running[same]
+    return highest
 
 
 def lucene_length(length: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,0 +1,143 @@
+"""Compiled loops that score texts: what a term adds to one text, to a window of texts, to named texts."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba as nb
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.toolkit.topk import NOTHING, inner, key_of
+
+types: Any = nb.types  # numba says nothing of their types
+
+
+class Postings(NamedTuple):
+    """What the loops read of an index (`storage.Index`) and of its table (`weights.Table`)."""
+
+    window_first: NDArray[np.int64]  # int64[W + 1]
+    pair_first: NDArray[np.int64]  # int64[W + 1]
+    block_first: NDArray[np.int64]  # int64[V + 1]
+    block_window: NDArray[np.int32]  # int32[B]
+    block_start: NDArray[np.int64]  # int64[B + 1]
+    block_peak: NDArray[np.uint16]  # uint16[B]
+    texts: NDArray[np.uint16]  # uint16[P]
+    pairs: NDArray[np.uint16]  # uint16[P]
+    kind: int
+    value: NDArray[np.float32]  # float32[pairs]
+    tf: NDArray[np.float32]  # float32[pairs]
+    ceiling: NDArray[
+        np.float32
+    ]  # float32[pairs]: the highest value of a window's pairs with no higher frequency
+
+
+class Batch(NamedTuple):
+    """Queries as terms, each query's heaviest terms first: the order in which a text's weights are added."""
+
+    first: NDArray[np.int64]  # int64[Q + 1]: the first term of each query
+    terms: NDArray[np.int64]  # int64[T]
+    weight: NDArray[np.float32]  # float32[T]
+    slope: NDArray[np.float32]  # float32[T]
+
+
+POSTINGS = types.NamedTuple(
+    [
+        *[types.Array(nb.int64, 1, "C", readonly=True)] * 3,
+        types.Array(nb.int32, 1, "C", readonly=True),
+        types.Array(nb.int64, 1, "C", readonly=True),
+        *[types.Array(nb.uint16, 1, "C", readonly=True)] * 3,
+        nb.int64,
+        *[types.Array(nb.float32, 1, "C", readonly=True)] * 3,
+    ],
+    Postings,
+)
+BATCH = types.NamedTuple([*[nb.int64[::1]] * 2, *[nb.float32[::1]] * 2], Batch)
+
+
+@inner(nb.float32(nb.int64, nb.float32, nb.float32, nb.float32, nb.float32))
+def gain(kind: int, weight: np.float32, slope: np.float32, value: np.float32, tf: np.float32) -> np.float32:
+    """What one term adds to one text's score (`weights.PRODUCT`, `DIRICHLET`, `MERCER`). A Dirichlet weight
+    below 0 is raised to almost 0, as in Lucene, so that the text is found."""
+    if kind == 0:
+        return np.float32(weight * value)
+    if kind == 1:
+        return np.float32(weight * max(np.log1p(slope * tf) + value, np.float32(1e-9)))
+    return np.float32(weight * np.log1p(slope * value))
+
+
+@inner(nb.void(POSTINGS, nb.int64, nb.int64, nb.float32, nb.float32, nb.float32[::1]))
+def add_block(
+    p: Postings, w: int, block: int, weight: np.float32, slope: np.float32, scores: NDArray[np.float32]
+) -> None:
+    """Add a term's weights to the scores (float32[WINDOW]) of all texts of window w that have it."""
+    start, stop = p.block_start[block], p.block_start[block + 1]
+    texts, pairs = p.texts[start:stop], p.pairs[start:stop]
+    value = p.value[p.pair_first[w] : p.pair_first[w + 1]]
+    if p.kind == 0:  # on its own, because it is what almost all time goes into
+        for i in range(len(texts)):
+            scores[texts[i]] += weight * value[pairs[i]]
+    else:
+        tf = p.tf[p.pair_first[w] : p.pair_first[w + 1]]
+        for i in range(len(texts)):
+            scores[texts[i]] += gain(p.kind, weight, slope, value[pairs[i]], tf[pairs[i]])
+
+
+@inner(nb.int64(POSTINGS, nb.int64, nb.int64))
+def place_in(p: Postings, block: int, text: int) -> int:
+    """The place of the posting for a text, counted from its window's first, or -1: a search by halves."""
+    low, size = p.block_start[block], p.block_start[block + 1] - p.block_start[block]
+    while size > 1:
+        half = size >> 1
+        low += half * (p.texts[low + half] <= text)
+        size -= half
+    return low if p.texts[low] == text else -1
+
+
+@nb.njit(nb.int64(POSTINGS, nb.int64, nb.int64, nb.int64), nogil=True, cache=True)
+def find(p: Postings, term: int, w: int, text: int) -> int:
+    """The place of a term's posting for a text, counted from the first of its window w, or -1."""
+    low, end = p.block_first[term], p.block_first[term + 1]
+    high = end
+    while low < high:
+        middle = (low + high) >> 1
+        if p.block_window[middle] < w:
+            low = middle + 1
+        else:
+            high = middle
+    return place_in(p, low, text) if low < end and p.block_window[low] == w else -1
+
+
+@nb.njit(nb.float32(POSTINGS, BATCH, nb.int64, nb.int64, nb.int64), nogil=True, cache=True)
+def term_score(p: Postings, batch: Batch, j: int, w: int, text: int) -> np.float32:
+    """What the j-th term of the batch adds to a text of window w."""
+    place = find(p, batch.terms[j], w, text)
+    if place < 0:
+        return np.float32(0)
+    c = p.pair_first[w] + p.pairs[place]
+    return gain(p.kind, batch.weight[j], batch.slope[j], p.value[c], p.tf[c])
+
+
+@nb.njit(
+    nb.void(POSTINGS, BATCH, nb.int64, nb.int64, nb.int64[:, ::1], nb.int64[:, ::1], nb.uint64[:, ::1]),
+    nogil=True,
+    cache=True,
+)
+def rescore(
+    p: Postings,
+    batch: Batch,
+    begin: int,
+    end: int,
+    windows: NDArray[np.int64],  # int64[Q, n]: the window of each text
+    texts: NDArray[np.int64],  # int64[Q, n], -1 for none
+    keys: NDArray[np.uint64],  # uint64[Q, n]: out
+) -> None:
+    """Keys of the named texts of queries begin to end - 1, each scored as `kernels.search` would."""
+    for q in range(begin, end):
+        for i in range(texts.shape[1]):
+            keys[q, i] = NOTHING
+            if texts[q, i] >= 0:
+                w, score = windows[q, i], np.float32(0)
+                for j in range(batch.first[q], batch.first[q + 1]):
+                    score += term_score(p, batch, j, w, texts[q, i] - p.window_first[w])
+                keys[q, i] = key_of(score, texts[q, i])
