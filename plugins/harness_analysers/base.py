@@ -29,7 +29,7 @@ class Words:
 
     term: Callable[[str], str]
     bigrams: bool = False  # East Asian characters become overlapping pairs
-    fold: dict[int, int] | None = None  # characters replaced before anything else
+    fold: Callable[[str], str] | None = None  # what is done to a text before anything else
     letters: classes.Letters = field(default_factory=classes.Letters, repr=False, compare=False)
 
     def __call__(self, text: str) -> list[str]:
@@ -40,7 +40,7 @@ class Words:
         return [term for term in terms if term]
 
     def prepare(self, text: str) -> str:
-        return text if self.fold is None or text.isascii() else text.translate(self.fold)
+        return text if self.fold is None else self.fold(text)
 
     def spans(self, text: NDArray[np.uint32], bounds: NDArray[np.int64]) -> Spans:
         """The tokens of many prepared texts (see `harness.toolkit.analysis.Spanning`)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Any
 
@@ -14,10 +15,18 @@ STOPWORDS = frozenset((
 ))  # fmt: skip
 
 
-def widths() -> dict[int, int]:
+_WIDTHS = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {
+    code: ord(unicodedata.normalize("NFKC", chr(code))) for code in range(0xFF65, 0xFFA0)
+}
+_VOICED = re.compile("[ｦ-ﾝ][ﾞﾟ]")  # two half-width characters that are one in full width
+
+
+def fold(text: str) -> str:
     """Full-width Latin characters become plain ones, half-width katakana full ones."""
-    fold = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-    return fold | {code: ord(unicodedata.normalize("NFKC", chr(code))[0]) for code in range(0xFF65, 0xFFA0)}
+    if text.isascii():
+        return text
+    text = _VOICED.sub(lambda pair: unicodedata.normalize("NFKC", pair.group()), text)
+    return text.translate(_WIDTHS)
 
 
 def build(_: Any) -> Words:
@@ -25,4 +34,4 @@ def build(_: Any) -> Words:
         word = lower(token)
         return "" if word in STOPWORDS else word
 
-    return Words(term, bigrams=True, fold=widths())
+    return Words(term, bigrams=True, fold=fold)

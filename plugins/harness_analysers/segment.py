@@ -11,7 +11,8 @@ from harness.toolkit.topk import inner
 # The places of the classes in `classes.ORDER`.
 LETTER, HEBREW, HANGUL, DIGIT, KATAKANA, JOINER = 1, 2, 3, 4, 5, 6
 MID_LETTER, MID_BOTH, MID_DIGIT, QUOTE, SINGLE = 7, 8, 9, 10, 11
-HAN, HIRAGANA, COMPLEX, EMOJI, MODIFIER, FLAG, EXTEND, GLUE = 12, 13, 14, 15, 16, 17, 18, 19
+HAN, HIRAGANA, COMPLEX, EMOJI, FLAG = 12, 13, 14, 15, 16
+EXTEND, GLUE, MODIFIER, MARK = 17, 18, 19, 20
 NONE, WORD, ASIAN = 0, 1, 2
 TEXT = nb.types.Array(nb.uint32, 1, "C", readonly=True)
 
@@ -66,7 +67,7 @@ def _other(shape: NDArray[np.uint8], start: int, stop: int) -> tuple[int, int]:
     i = _after(shape, start, stop)
     if this in (HAN, HIRAGANA):
         return i, ASIAN
-    if this == COMPLEX:
+    if this in (COMPLEX, MARK):
         while i < stop and shape[i] == COMPLEX:
             i = _after(shape, i, stop)
         return i, WORD
@@ -74,13 +75,9 @@ def _other(shape: NDArray[np.uint8], start: int, stop: int) -> tuple[int, int]:
         pair = i < stop and shape[i] == FLAG
         return (_after(shape, i, stop), WORD) if pair else (i, NONE)
     if this in (EMOJI, MODIFIER):
-        while True:
-            if this == EMOJI and i < stop and shape[i] == MODIFIER:
-                i = _after(shape, i, stop)
-            if i >= stop or shape[i - 1] != GLUE or (shape[i] != EMOJI and shape[i] != MODIFIER):
-                return i, WORD
-            this = shape[i]
+        while i < stop and shape[i] == EMOJI and shape[i - 1] == GLUE:
             i = _after(shape, i, stop)
+        return i, WORD
     return i, NONE
 
 
@@ -120,7 +117,7 @@ def segment(
         while i < stop or reached >= 0:
             end, kind = i, NONE
             if i < stop:
-                if shape[i] == 0 or shape[i] >= EXTEND:
+                if shape[i] in (0, EXTEND, GLUE):
                     end += 1
                 elif shape[i] <= JOINER:
                     end, kind = _word(shape, i, stop)

@@ -32,15 +32,21 @@ def pieces(text: str, letters: Letters) -> list[Piece]:
 
 def _grammar() -> re.Pattern[str]:
     """The rules over class letters (see `classes`), each named by its number in UAX #29."""
-    e = "[ez]*+"  # WB4: what extends a character belongs to it
+    e = "[ezMm]*+"  # WB4: what extends a character belongs to it
     letter = rf"(?:[AN]{e}|H{e}(?:'{e}|\"{e}(?=H))?)"  # WB7a to WB7c: Hebrew and its quotes
     letters = rf"{letter}(?:(?:[lb']{e})?{letter})*"  # WB5 to WB7: a single mark between letters
     digits = rf"D{e}(?:(?:[db']{e})?D{e})*"  # WB8, WB11, WB12: a single mark between digits
     body = rf"(?:K{e}(?:K{e})*|(?:{digits}|{letters})+)"  # WB9, WB10, WB13
     word = rf"(?:X{e})*{body}(?:(?:X{e})+{body})*(?:X{e})*"  # WB13a, WB13b: underscores join
     asian = rf"C{e}|G{e}|(?:K{e})+(?![KX])|(?:N{e})+(?![AHNDX]|[lb']{e}[AHN])"
-    emoji = rf"(?:E{e}(?:M{e})?|M{e})(?:(?<=z)(?:E{e}(?:M{e})?|M{e}))*|F{e}F{e}"
-    kinds = {"asian": asian, "word": word, "complex": rf"(?:T{e})+", "emoji": emoji, "joiners": rf"(?:X{e})+"}
+    emoji = rf"[EM]{e}(?:(?<=z)E{e})*|F{e}F{e}"
+    kinds = {
+        "asian": asian,
+        "word": word,
+        "complex": rf"(?:[Tm]{e})+",
+        "emoji": emoji,
+        "joiners": rf"(?:X{e})+",
+    }
     return re.compile("|".join(f"(?P<{name}>{rule})" for name, rule in kinds.items()))
 
 
