@@ -16,8 +16,8 @@ OTHER, LETTER, HEBREW, HANGUL, DIGIT, KATAKANA, JOINER = "-AHNDKX"  # JOINER is 
 MID_LETTER, MID_BOTH, MID_DIGIT, QUOTE, SINGLE = "lbd\"'"  # MID_BOTH: the full stop and curly apostrophes
 HAN, HIRAGANA, COMPLEX = "CGT"
 EMOJI, FLAG = "EF"
-# What belongs to the character before it: GLUE is the zero-width joiner; MODIFIER (a skin tone) and MARK (a vowel
-# sign of a script written without spaces) are tokens where nothing is before them.
+# What belongs to the character before it: GLUE is the zero-width joiner; MODIFIER (a skin tone) and MARK (a
+# vowel sign of a script written without spaces) are tokens where nothing is before them.
 EXTEND, GLUE, MODIFIER, MARK = "ezMm"
 ORDER = "-AHNDKXlbd\"'CGTEFezMm"
 

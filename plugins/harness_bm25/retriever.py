@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from harness.contracts import Texts
 from harness.toolkit import analysis
 from harness.toolkit.topk import NOTHING, decode
-from harness.types import Hits
+from harness.types import Hits, Unit
 from harness_bm25 import BM25, QL, kernels, scoring, storage, weights
 from harness_bm25.building import build, cores
 from harness_bm25.vocabulary import numbers_of, term_of
@@ -45,16 +45,17 @@ class Lexical:
 
     def open(self, texts: Texts, folder: Path) -> Search:
         analyse = analysis.load(analysis.resolve(self._params.analyser, texts.language))
-        return Search(storage.read(folder), analyse, self._params, self._threads)
+        return Search(storage.read(folder), analyse, self._params, self._threads, texts.unit)
 
 
 class Search:
     """An open index. Its results do not depend on the number of threads."""
 
     def __init__(
-        self, index: storage.Index, analyse: analysis.Analyse, params: BM25 | QL, threads: int
+        self, index: storage.Index, analyse: analysis.Analyse, params: BM25 | QL, threads: int, unit: Unit
     ) -> None:
-        self._index, self._analyse, self._params, self._threads = index, analyse, params, threads
+        self._index, self._analyse, self._params = index, analyse, params
+        self._threads, self._unit = threads, unit
         table = weights.table(index, params)
         made = {"value": table.value, "tf": table.tf, "ceiling": weights.ceiling(index, table)}
         for array in made.values():
@@ -155,4 +156,4 @@ class Search:
         texts, scores[:, : keys.shape[1]] = decode(keys)
         found = texts >= 0
         passages[:, : keys.shape[1]][found] = self._index.positions[texts[found]]
-        return Hits(passages, scores)
+        return Hits(passages, scores, self._unit)

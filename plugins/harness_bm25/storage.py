@@ -14,6 +14,7 @@ from harness.errors import HarnessError
 
 FORMAT, VERSION = "harness-bm25", 1
 HEADER = "index.json"
+EMPTY = 128  # the bytes of an array file that holds nothing
 
 
 class Index(NamedTuple):
@@ -72,13 +73,19 @@ def read(folder: Path) -> Index:
             what = "is missing" if found is None else f"has {found} bytes where {size} were written"
             raise HarnessError(f"{path}: the index is damaged, this file {what}; build it again")
         try:
-            empty = size <= 128
-            arrays[name] = np.load(path, mmap_mode=None if empty else "r", allow_pickle=False)
+            arrays[name] = _mapped(path)
         except ValueError as error:
             raise HarnessError(f"{path}: the index is damaged ({error}); build it again") from error
     index = Index(**arrays)
     _check(index, folder)
     return index
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    """The array of a file, not writable; an empty one cannot be mapped and is read."""
+    array = np.load(path, mmap_mode="r", allow_pickle=False) if path.stat().st_size > EMPTY else np.load(path)
+    array.flags.writeable = False
+    return np.asarray(array)
 
 
 def _header(folder: Path) -> dict[str, Any]:
