@@ -51,7 +51,7 @@ _COMPLEX = (  # scripts that are written without spaces: a run of them stays one
 )  # fmt: skip
 _HAN = (
     (0x2E80, 0x2FD5), (0x3021, 0x3029), (0x3038, 0x303A), (0x3400, 0x4DBF), (0x4E00, 0x9FFF),
-    (0xF900, 0xFAFF), (0x20000, 0x3FFFF),
+    (0xF900, 0xFAFF),
 )  # fmt: skip
 _HANGUL = ((0x1100, 0x11FF), (0x3131, 0x318E), (0xA960, 0xA97C), (0xAC00, 0xD7FB), (0xFFA0, 0xFFDC))
 _HIRAGANA = ((0x3041, 0x3096), (0x309D, 0x309F), (0x1B001, 0x1B11E), (0x1F200, 0x1F200))
@@ -90,6 +90,8 @@ def word_class(code: int) -> str:
     """The class letter of one code point."""
     if code in _EXACT:
         return _EXACT[code]
+    if 0x20000 <= code <= 0x323AF:  # ideographs, whether or not this Python knows them already
+        return HAN
     category = unicodedata.category(chr(code))
     if code < 0x80:
         return (
@@ -157,5 +159,4 @@ def table() -> NDArray[np.uint8]:
         (0x10000, 0x1FFFF),
     ):
         codes[first : last + 1] = [ORDER.index(word_class(code)) for code in range(first, last + 1)]
-    codes[0xE0000:0xE0200] = ORDER.index(EXTEND)
     return codes

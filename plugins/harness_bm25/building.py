@@ -121,8 +121,21 @@ def _invert(stretch: Stretch, vocabulary: int) -> list[Window]:
     peak = np.empty(vocabulary, np.uint16)
     pair_tf, pair_length = np.empty(PAIRS, np.float32), np.empty(PAIRS, np.float32)
     slots = np.full(4 * PAIRS, -1, np.int32)
-    room = (starts, cursors, texts, tf, pairs, slots, term, count, total, peak, pair_tf, pair_length)
-    blocks, known = invert(*stretch, *room)  # type: ignore[arg-type]
+    room: tuple[Any, ...] = (
+        starts,
+        cursors,
+        texts,
+        tf,
+        pairs,
+        slots,
+        term,
+        count,
+        total,
+        peak,
+        pair_tf,
+        pair_length,
+    )
+    blocks, known = invert(*stretch, *room)
     if blocks < 0:
         half = len(stretch.ends) // 2
         return [

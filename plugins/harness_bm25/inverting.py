@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba as nb
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +17,10 @@ _ROOM = (nb.int32[::1], nb.int32[::1], nb.uint16[::1], nb.float32[::1], nb.uint1
 _OUT = (nb.int32[::1], nb.int32[::1], nb.float64[::1], nb.uint16[::1], nb.float32[::1], nb.float32[::1])
 
 
-_COUNTS: Any = nb.types.UniTuple  # numba says nothing of its type
+_SIGNATURE = nb.types.UniTuple(nb.int64, 2)(*_IN, *_ROOM, *_OUT)  # type: ignore[no-untyped-call]
 
 
-@nb.njit(_COUNTS(nb.int64, 2)(*_IN, *_ROOM, *_OUT), nogil=True, cache=True)
+@nb.njit(_SIGNATURE, nogil=True, cache=True)
 def invert(
     terms: NDArray[np.int32],  # int32[T]: the terms of the window's texts, one text after another
     ends: NDArray[np.int64],  # int64[n]: where each text ends in `terms`
