@@ -67,17 +67,17 @@ class Catalogue:
 
 def load() -> Catalogue:
     """Load every plugin, one by one; one that fails is kept with its error and stops nothing."""
-    points = importlib.metadata.entry_points(group=hookspecs.PROJECT)
-    return collect(
-        sorted(points, key=lambda point: (_distribution(point)[0] != OWN, point.name, point.value))
-    )
+    return collect(importlib.metadata.entry_points(group=hookspecs.PROJECT))
 
 
 def collect(points: Iterable[importlib.metadata.EntryPoint]) -> Catalogue:
+    """The catalogue of these entry points: ours first, then by name."""
+    from_where = _Distributions()
+    placed = [(*from_where.of(point), point) for point in points]
     entries: dict[str, dict[str, tuple[Entry, ...]]] = {kind: {} for kind in KINDS}
     plugins = []
-    for point in points:
-        distribution, version = _distribution(point)
+    placed.sort(key=lambda item: (item[0] != OWN, item[2].name, item[2].value))
+    for distribution, version, point in placed:
         try:
             found, error = _records(point), None
         except (Exception, SystemExit) as problem:  # a stranger's plugin must not stop us in any way
@@ -104,10 +104,19 @@ def _records(point: importlib.metadata.EntryPoint) -> list[tuple[str, Any]]:
     return found
 
 
-def _distribution(point: importlib.metadata.EntryPoint) -> tuple[str, str]:
-    if point.dist is None:
-        return point.module, "unknown"
-    return point.dist.name, point.dist.version
+class _Distributions:
+    """Reads the metadata of each distribution once: to parse it costs as much as to load a plugin."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[str, str]] = {}
+
+    def of(self, point: importlib.metadata.EntryPoint) -> tuple[str, str]:
+        if point.dist is None:
+            return point.module, "unknown"
+        if id(point.dist) not in self.known:
+            metadata = point.dist.metadata
+            self.known[id(point.dist)] = metadata["Name"], metadata["Version"]
+        return self.known[id(point.dist)]
 
 
 def missing(record: Any, distribution: str) -> str | None:

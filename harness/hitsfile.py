@@ -32,7 +32,7 @@ def save(folder: Path, hits: Hits, inputs: Sequence[str]) -> dict[str, JSON]:
 def load(artifact: Artifact) -> Hits:
     passages = np.load(artifact.folder / "passages.npy", mmap_mode="r")
     scores = np.load(artifact.folder / "scores.npy", mmap_mode="r")
-    return Hits(passages, scores, cast(Unit, artifact.facts["unit"]))
+    return Hits(passages, scores, cast("Unit", artifact.facts["unit"]))
 
 
 def joined(parts: Sequence[Hits], unit: Unit) -> Hits:

@@ -115,7 +115,7 @@ class _Planner:
     def stage(self, collection: Collection, chosen: Chosen) -> str:
         values, needs = self.resolved(collection, chosen, "passage")
         described = {
-            "method": keys.method(chosen.entry, values, self.digest),
+            "method": self.method(collection, chosen, values),
             "language": collection.card.language,
         }
         work = {"method": _work(chosen, values), "language": collection.card.language}
@@ -128,7 +128,7 @@ class _Planner:
         values, needs = self.resolved(collection, chosen, system.unit)
         index = self.index(collection, chosen, values, needs, context, system.unit)
         described = {
-            "method": keys.method(chosen.entry, values, self.digest),
+            "method": self.method(collection, chosen, values),
             "depth": self.suite.depth,
         }
         texts = self.texts(collection, context, system.unit)
@@ -144,7 +144,7 @@ class _Planner:
         record = chosen.entry.record
         texts = self.texts(collection, context, unit)
         described = {
-            "method": keys.method(chosen.entry, values, self.digest, record.search_only),
+            "method": self.method(collection, chosen, values, record.search_only),
             "texts": {"unit": unit, "language": collection.card.language},
         }
         work = {"method": _work(chosen, values), "texts": texts}
@@ -157,7 +157,7 @@ class _Planner:
         unit: Unit = "document" if all(output.unit == "document" for output in inputs) else "passage"
         values, needs = self.resolved(collection, chosen, unit)
         described = {
-            "method": keys.method(chosen.entry, values, self.digest),
+            "method": self.method(collection, chosen, values),
             "depth": self.suite.depth,
         }
         work = {"method": _work(chosen, values), "depth": self.suite.depth, "unit": unit}
@@ -180,7 +180,7 @@ class _Planner:
         if chosen.entry.record.indexed:
             index = self.index(collection, chosen, values, needs, context, below.unit)
         described = {
-            "method": keys.method(chosen.entry, values, self.digest),
+            "method": self.method(collection, chosen, values),
             "texts": {"unit": below.unit, "language": collection.card.language},
             "depth": item.depth,
             "tail": item.tail,
@@ -195,6 +195,17 @@ class _Planner:
         if len(system.rerank) > 1:
             label += f" ({i + 1}: {chosen.name})"
         return Output(self.add("rerank", label, described, work, ids, needs), below.unit, context)
+
+    def method(
+        self, collection: Collection, chosen: Chosen, values: Any, leave_out: tuple[str, ...] = ()
+    ) -> dict[str, JSON]:
+        """What of a method goes into a key, with the records that it builds on."""
+        described = keys.method(chosen.entry, values, self.digest, leave_out)
+        uses = chosen.entry.record.uses
+        if uses is not None and not collection.needs:  # what lacks data is not resolved
+            found = [self.catalogue.find(kind, name) for kind, name in uses(values)]
+            described["uses"] = [keys.method(entry, NoParams(), self.digest) for entry in found]
+        return described
 
     def resolved(self, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[str]]:
         """The parameters with nothing left `auto`, and what the method lacks here."""

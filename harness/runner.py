@@ -98,6 +98,8 @@ def execute(
             store.forget(step)
     cone = planned.cone(targets)
     reporter.planned(len(cone), sum(store.has(step) for step in cone))
+    for step in sorted(cone):  # before the work, so that `cache gc` beside it leaves them
+        store.touch(step)
     failures: dict[str, Failure] = {}
     damaged: Counter[str] = Counter()
     while True:
@@ -113,8 +115,6 @@ def execute(
             reporter.note(f"{planned.steps[error.step].label}: {error.reason}; it is made again")
             store.discard(error.step)
             targets = [*targets, error.step]  # scoring reads the costs of steps that no other needs any more
-    for step in sorted(cone):
-        store.touch(step)
     from harness import report
 
     board = Leaderboard(data, out)

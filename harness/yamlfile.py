@@ -31,18 +31,19 @@ class Node(NamedTuple):
     value: JSON
     file: Path
     line: int
+    written: str | None = None  # a scalar as it stands in the file, if variables were put in
 
     @property
     def place(self) -> str:
         return f"{shown_path(self.file)}:{self.line}"
 
-    def plain(self) -> JSON:
-        """The same without places."""
+    def plain(self, written: bool = False) -> JSON:
+        """The same without places, with variables as values or as they are written."""
         if isinstance(self.value, dict):
-            return {key: node.plain() for key, node in self.value.items()}
+            return {key: node.plain(written) for key, node in self.value.items()}
         if isinstance(self.value, list):
-            return [node.plain() for node in self.value]
-        return self.value
+            return [node.plain(written) for node in self.value]
+        return self.written if written and self.written is not None else self.value
 
     def at(self, path: tuple[str | int, ...]) -> Node:
         """The node at this path, or the nearest above it that exists."""
@@ -119,7 +120,7 @@ class _Reader:
             self.check_tag(given, "tag:yaml.org,2002:seq", line)
             items = [self.node(item, above, item.start_mark.line + 1) for item in given.value]
             return Node(items, self.path, line)
-        return Node(self.scalar(given, line), self.path, line)
+        return Node(self.scalar(given, line), self.path, line, self.written(given))
 
     def mapping(self, given: yaml.MappingNode, above: tuple[int, ...]) -> dict[str, Node]:
         found: dict[str, Node] = {}
@@ -161,6 +162,9 @@ class _Reader:
             if pattern.fullmatch(text):
                 return convert(text)
         return text
+
+    def written(self, given: Any) -> str | None:
+        return str(given.value) if VARIABLE.search(given.value) else None
 
     def variable(self, match: re.Match[str], line: int) -> str:
         name, default = match[2], match[3]

@@ -63,7 +63,8 @@ class Forms:
                 place = given.at(problem.path) if problem.path else node
                 inner = ".".join(str(step) for step in (name, *problem.path))
                 self.say(place, f"{where}.{inner}", problem.text)
-            found.append((Chosen(entry, point, value, node.place), varied))
+            said = {**given.plain(written=True), **dict(varied)} if raw else {}
+            found.append((Chosen(entry, said, value, node.place), varied))
         return found
 
     def plugin_form(

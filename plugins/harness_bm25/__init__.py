@@ -47,6 +47,10 @@ def resolve(params: BM25 | QL, facts: Facts) -> BM25 | QL:
     return dataclasses.replace(params, analyser=analysis.resolve(params.analyser, facts.language))
 
 
+def uses(params: BM25 | QL) -> tuple[tuple[str, str], ...]:
+    return (("analysers", params.analyser),)
+
+
 def build(params: BM25 | QL) -> Lexical:
     from harness_bm25.retriever import Lexical
 
@@ -61,7 +65,9 @@ def harness_retrievers() -> Iterable[Retriever]:
         build=build,
         params=BM25,
         needs=("numba",),
+        libraries=("numba",),
         resolve=resolve,
+        uses=uses,
         search_only=("k1", "b", "form", "delta", "lengths"),
     )
     yield Retriever(
@@ -70,6 +76,8 @@ def harness_retrievers() -> Iterable[Retriever]:
         build=build,
         params=QL,
         needs=("numba",),
+        libraries=("numba",),
         resolve=resolve,
+        uses=uses,
         search_only=("smoothing", "mu", "lam", "lengths"),
     )

@@ -33,7 +33,7 @@ class LuceneBM25:
     original_query_weight: float = param(0.5, "RM3: the share of the query as asked", minimum=0, maximum=1)
     analyser: str = param("auto", ANALYSER)
     title_weight: float = param(0.0, TITLE, minimum=0)
-    index: Path | None = param(None, INDEX)  # noqa: RUF009 - a field, as the others
+    index: Path | None = param(None, INDEX)
     prebuilt: str | None = param(None, PREBUILT)
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ class LuceneQL:
     lam: float = param(0.1, "the collection's share in Jelinek-Mercer smoothing", minimum=1e-6, maximum=1)
     analyser: str = param("auto", ANALYSER)
     title_weight: float = param(0.0, TITLE, minimum=0)
-    index: Path | None = param(None, INDEX)  # noqa: RUF009 - a field, as the others
+    index: Path | None = param(None, INDEX)
     prebuilt: str | None = param(None, PREBUILT)
 
     def __post_init__(self) -> None:

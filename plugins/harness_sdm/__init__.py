@@ -37,6 +37,10 @@ def resolve(params: SdmParams, facts: Facts) -> SdmParams:
     return dataclasses.replace(params, analyser=analysis.resolve(params.analyser, facts.language))
 
 
+def uses(params: SdmParams) -> tuple[tuple[str, str], ...]:
+    return (("analysers", params.analyser),)
+
+
 def build(params: SdmParams) -> Sdm:
     from harness_sdm.model import Sdm
 
@@ -50,8 +54,9 @@ def harness_rerankers() -> Iterable[records.Reranker]:
         summary="The sequential dependence model (Metzler and Croft 2005): words, and pairs of them",
         build=build,
         params=SdmParams,
-        libraries=("PyStemmer",),
+        libraries=("numba",),
         resolve=resolve,
+        uses=uses,
         indexed=True,
         search_only=("terms", "ordered", "unordered", "window", "mu"),
     )

@@ -169,7 +169,8 @@ def test_slices_are_scored_beside_the_whole(shared):
 
 
 def test_a_missing_file_is_told_by_check_and_refused_by_run(harness):
-    harness.suite(FILES)
+    systems = {**FILES["systems"], "c": {"retriever": "bm25"}}  # whose analyser cannot be resolved yet
+    harness.suite({**FILES, "systems": systems})
     checked = harness.command("check", "suite.yaml", "--store", harness.store)
     assert checked.code == 0, checked.err
     assert "needs: data/corpus.jsonl (not there)" in checked.out
@@ -293,4 +294,7 @@ def test_a_dataset_whose_judgements_are_all_dropped_fails_its_rows_in_words(harn
     ran = harness.run()
     assert ran.code == 2
     assert "scoring mine: judgements: there is none, so nothing can be scored" in ran.out
-    assert {(row["dataset"], row["status"]) for row in leaderboard(harness.out)["rows"]} == {("mine", "failed"), ("toy", "ok")}
+    assert {(row["dataset"], row["status"]) for row in leaderboard(harness.out)["rows"]} == {
+        ("mine", "failed"),
+        ("toy", "ok"),
+    }
