@@ -151,12 +151,7 @@ def table() -> NDArray[np.uint8]:
     alike = {(0x3400, 0x4DBF): HAN, (0x4E00, 0x9FFF): HAN, (0xAC00, 0xD7A3): HANGUL, (0x20000, 0x323AF): HAN}
     for (first, last), letter in alike.items():  # more than half of all characters, told at once
         codes[first : last + 1] = ORDER.index(letter)
-    for first, last in (
-        (0, 0x33FF),
-        (0x4DC0, 0x4DFF),
-        (0xA000, 0xABFF),
-        (0xD7A4, 0xFFFF),
-        (0x10000, 0x1FFFF),
-    ):
+    rest = ((0, 0x33FF), (0x4DC0, 0x4DFF), (0xA000, 0xABFF), (0xD7A4, 0x1FFFF), (0xE0000, 0xE01FF))
+    for first, last in rest:
         codes[first : last + 1] = [ORDER.index(word_class(code)) for code in range(first, last + 1)]
     return codes

@@ -73,12 +73,12 @@ def _other(shape: NDArray[np.uint8], start: int, stop: int) -> tuple[int, int]:
         return i, WORD
     if this == FLAG:
         pair = i < stop and shape[i] == FLAG
-        return (_after(shape, i, stop), WORD) if pair else (i, NONE)
+        return (_after(shape, i, stop), WORD) if pair else (start + 1, NONE)
     if this in (EMOJI, MODIFIER):
         while i < stop and shape[i] == EMOJI and shape[i - 1] == GLUE:
             i = _after(shape, i, stop)
         return i, WORD
-    return i, NONE
+    return start + 1, NONE
 
 
 @nb.njit(

@@ -100,9 +100,7 @@ def _header(folder: Path) -> dict[str, Any]:
     if not same:
         raise HarnessError(f"{path}: this is no index of {FORMAT}; name another folder")
     if header["version"] != VERSION:
-        raise HarnessError(
-            f"{path}: the index has format version {header['version']} not {VERSION}; build it again"
-        )
+        raise HarnessError(f"{path}: the index has format {header['version']}, not {VERSION}; build it again")
     return header
 
 
