@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-from harness.blocks import ROWS as BLOCK
 from harness.errors import ContractError
 from harness.types import Document
 
@@ -21,7 +20,7 @@ ROWS = pa.schema(  # what a ColumnarSource yields
     ]
 )
 _BATCH_ROWS, _BATCH_CHARACTERS = 8192, 1 << 22
-_GATHER_BYTES = 1 << 24
+_GROUP_BYTES = 1 << 23
 
 
 def rows_of(documents: Iterable[Document]) -> Iterator[pa.RecordBatch]:
@@ -57,19 +56,21 @@ def checked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield batch
 
 
-def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same rows in batches of whole blocks, large enough for work on columns to pay."""
-    waiting: list[pa.RecordBatch] = []
-    rows = size = 0
+def groups(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    """The same batches, but for empty ones, as lists that are large enough for work on columns to pay."""
+    group: list[pa.RecordBatch] = []
+    size = 0
     for batch in batches:
-        waiting.append(batch)
-        rows, size = rows + batch.num_rows, size + batch.nbytes
-        if rows >= BLOCK and size >= _GATHER_BYTES:
-            *full, last = pa.Table.from_batches(waiting).combine_chunks().to_batches()
-            yield from full  # one batch holds at most 2 GB of text
-            whole = last.num_rows // BLOCK * BLOCK
-            if whole:
-                yield last.slice(0, whole)
-            waiting, rows, size = [last.slice(whole)], last.num_rows - whole, 0
-    if rows:
-        yield from pa.Table.from_batches(waiting).combine_chunks().to_batches()
+        if batch.num_rows:
+            group.append(batch)
+            size += batch.nbytes
+        if size >= _GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def joined(group: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """The rows of a group in one batch; in several where it would hold more than 2 GB of text."""
+    return list(pa.Table.from_batches(group).combine_chunks().to_batches())

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +13,7 @@ import pyarrow.compute as pc
 from harness.behind import behind
 from harness.blocks import Writer
 from harness.byte_order import like_next
-from harness.corpus_rows import gathered
+from harness.corpus_rows import groups, joined
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -42,44 +41,65 @@ class Streamed(NamedTuple):
 
 
 def stream(batches: Iterable[pa.RecordBatch], folder: Path, locate: Locate, progress: Progress) -> Streamed:
-    """Write rows as they come, and one line of documents for each run of rows of the same document."""
-    kept: list[tuple[NDArray[np.bool_], NDArray[np.int32], NDArray[np.bool_], NDArray[np.int64]]] = []
-    all_ids, all_owners = [], []
-    counts: list[Future[tuple[int, int]]] = []
-    done = titled = 0
-    last: tuple[str, str] | None = None  # document and title of the row before the batch
+    """Write rows as they come, and one line of documents for each run of rows of the same document. What
+    makes the batches runs in this thread, all else behind it."""
     with (
         Writer(folder, PASSAGES, _PASSAGE) as passages,
         Writer(folder, DOCUMENTS, _DOCUMENT) as documents,
         behind() as later,
     ):
-        for batch in gathered(batches):
-            ids, texts = batch.column("id"), batch.column("text").cast(pa.large_string())
-            _check_ids(ids, done, locate)
-            owners, titles = _documents(batch)
-            starts = _starts(owners, last)
-            _check_titles(owners, titles, starts, last, done, locate)
-            heads = [owners, titles]
-            if not starts.all():
-                heads = [column.filter(pa.array(starts)) for column in heads]
-            last = owners[-1].as_py(), titles[-1].as_py()
-            order = pc.fill_null(batch.column("order"), -1).to_numpy()
-            candidate = pc.fill_null(batch.column("candidate"), True).to_numpy(zero_copy_only=False)
-            kept.append((starts, order, candidate, pc.binary_length(texts).to_numpy()))
-            titled += _total(pc.greater(pc.binary_length(heads[1]), 0))
-            later(passages.write, pa.RecordBatch.from_arrays([ids, texts], schema=_PASSAGE))
-            later(documents.write, pa.RecordBatch.from_arrays(heads, schema=_DOCUMENT))
-            counts.append(later(_measure, texts))
-            all_ids.append(ids)
-            all_owners.append(heads[0])
-            done += batch.num_rows
+        taken = _Taken(passages, documents, locate)
+        done = 0
+        for group in groups(batches):
+            later(taken.take, group)
+            done += sum(batch.num_rows for batch in group)
             progress(done, None)
     if not done:
         raise HarnessError("corpus: it holds no passage; check the files that it is read from")
-    starts, order, candidate, size = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-    characters, empty = (sum(parts) for parts in zip(*(count.result() for count in counts), strict=True))
-    columns = pa.chunked_array(all_ids), pa.chunked_array(all_owners)
-    return Streamed(*columns, starts, order, candidate, size, characters, empty, titled)
+    return taken.streamed()
+
+
+class _Taken:
+    """The rows that were written so far, and what the next ones are compared with."""
+
+    def __init__(self, passages: Writer, documents: Writer, locate: Locate) -> None:
+        self._passages, self._documents, self._locate = passages, documents, locate
+        self._last: tuple[str, str] | None = None  # document and title of the last row
+        self._columns: list[tuple[pa.Array, pa.Array]] = []  # ids, documents of runs
+        self._arrays: list[tuple[NDArray[Any], ...]] = []  # starts, order, candidate, size
+        self._rows = self._characters = self._empty = self._titled = 0
+
+    def take(self, group: list[pa.RecordBatch]) -> None:
+        for batch in joined(group):
+            self._take(batch)
+
+    def _take(self, batch: pa.RecordBatch) -> None:
+        ids, texts = batch.column("id"), batch.column("text").cast(pa.large_string())
+        _check_ids(ids, self._rows, self._locate)
+        owners, titles = _documents(batch)
+        starts = _starts(owners, self._last)
+        _check_titles(owners, titles, starts, self._last, self._rows, self._locate)
+        heads = [owners, titles]
+        if not starts.all():
+            heads = [column.filter(pa.array(starts)) for column in heads]
+        self._passages.write(pa.RecordBatch.from_arrays([ids, texts], schema=_PASSAGE))
+        self._documents.write(pa.RecordBatch.from_arrays(heads, schema=_DOCUMENT))
+        self._last = owners[-1].as_py(), titles[-1].as_py()
+        order = pc.fill_null(batch.column("order"), -1).to_numpy()
+        candidate = pc.fill_null(batch.column("candidate"), True).to_numpy(zero_copy_only=False)
+        self._columns.append((ids, heads[0]))
+        self._arrays.append((starts, order, candidate, pc.binary_length(texts).to_numpy()))
+        characters, empty = _measure(texts)
+        self._rows += batch.num_rows
+        self._characters += characters
+        self._empty += empty
+        self._titled += _total(pc.greater(pc.binary_length(heads[1]), 0))
+
+    def streamed(self) -> Streamed:
+        ids, owners = (pa.chunked_array(parts) for parts in zip(*self._columns, strict=True))
+        starts, order, candidate, size = (np.concatenate(parts) for parts in zip(*self._arrays, strict=True))
+        counts = self._characters, self._empty, self._titled
+        return Streamed(ids, owners, starts, order, candidate, size, *counts)
 
 
 def _measure(texts: pa.Array) -> tuple[int, int]:

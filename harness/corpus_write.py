@@ -14,7 +14,7 @@ from harness import external_sort
 from harness.blocks import Blocks, streamed
 from harness.byte_order import ascending, first_of_equals, ranks_of
 from harness.contracts import ColumnarSource, Source
-from harness.corpus_rows import ROWS, checked, gathered, rows_of
+from harness.corpus_rows import ROWS, checked, groups, joined, rows_of
 from harness.corpus_stream import DOCUMENTS, PASSAGES, Locate, Progress, Streamed, stream
 from harness.errors import HarnessError
 from harness.types import JSON
@@ -91,7 +91,8 @@ def _resorted(spool: Path, rows: Streamed, wanted: NDArray[np.int64]) -> Iterato
 def _unsorted(spool: Path, run_of: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
     documents = Blocks(spool, DOCUMENTS)
     start = 0
-    for batch in gathered(streamed(spool, PASSAGES)):
+    batches = (batch for group in groups(streamed(spool, PASSAGES)) for batch in joined(group))
+    for batch in batches:
         runs = run_of[start : start + batch.num_rows]
         first = int(runs[0])
         heads = pa.Table.from_batches(documents.between(first, int(runs[-1]) + 1)).combine_chunks()

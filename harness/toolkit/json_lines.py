@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -40,8 +41,7 @@ class Records(Generic[S]):
         self._decoders = [msgspec.json.Decoder(kind) for kind in types]
 
     def __iter__(self) -> Iterator[list[S]]:
-        for _, rows in self.with_lines():
-            yield rows
+        return map(itemgetter(1), self.with_lines())
 
     def numbered(self) -> Iterator[tuple[int, S]]:
         """Each with its line."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -62,20 +62,22 @@ def line_of(path: Path, row: int) -> int:
 
 def _json_rows(path: Path) -> Iterator[pa.RecordBatch]:
     records: Records[Any] = Records(path, (_Plain, _Full), KEYS)
-    for found in records:
-        ids, texts = [row.id for row in found], [row.text for row in found]
-        titles = [row.title for row in found]
-        if found and isinstance(found[0], _Full):
-            yield batch(
-                ids,
-                texts,
-                titles=titles,
-                documents=[row.doc_id for row in found],
-                candidates=[row.is_candidate for row in found],
-                places=[row.paragraph_no for row in found],
-            )
-        else:
-            yield batch(ids, texts, titles=titles)
+    return map(_batch, records)  # which holds no chunk's strings while the next is decoded
+
+
+def _batch(found: Sequence[Any]) -> pa.RecordBatch:
+    ids, texts = [row.id for row in found], [row.text for row in found]
+    titles = [row.title for row in found]
+    if not found or isinstance(found[0], _Plain):
+        return batch(ids, texts, titles=titles)
+    return batch(
+        ids,
+        texts,
+        titles=titles,
+        documents=[row.doc_id for row in found],
+        candidates=[row.is_candidate for row in found],
+        places=[row.paragraph_no for row in found],
+    )
 
 
 def _tsv_rows(path: Path) -> Iterator[pa.RecordBatch]:

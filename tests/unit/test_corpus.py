@@ -124,7 +124,7 @@ def test_rows_and_documents_give_the_same_bytes(tmp_path):
 
 @pytest.mark.parametrize("size", [1, 7, 1023, 1024, 1025, 5000])
 def test_the_bytes_do_not_depend_on_the_batches_of_the_source(tmp_path, size, monkeypatch):
-    monkeypatch.setattr("harness.corpus_rows._GATHER_BYTES", 10_000)
+    monkeypatch.setattr("harness.corpus_rows._GROUP_BYTES", 10_000)
     rows = shelf(600)
     write(Columns(rows, len(rows)), tmp_path / "one", quiet)
     write(Columns(rows, size), tmp_path / "many", quiet)
@@ -276,8 +276,7 @@ def test_progress_counts_rows(tmp_path):
 )
 @pytest.mark.parametrize("size", [1, 1000])
 def test_a_fault_is_named_with_its_place(tmp_path, rows, message, size, monkeypatch):
-    monkeypatch.setattr("harness.corpus_rows._GATHER_BYTES", 1)
-    monkeypatch.setattr("harness.corpus_rows.BLOCK", 1)
+    monkeypatch.setattr("harness.corpus_rows._GROUP_BYTES", 1)
     with pytest.raises(HarnessError) as caught:
         write(Columns(rows, size), tmp_path, quiet)
     assert str(caught.value).startswith(message)
