@@ -76,6 +76,17 @@ def trim(keys: NDArray[np.uint64], size: int, k: int) -> np.float32:
     return score_of(worst)
 
 
+@inner(nb.int64(nb.uint64[::1], nb.int64, nb.float32))
+def keep(keys: NDArray[np.uint64], size: int, threshold: np.float32) -> int:
+    """Drop those of keys[:size] whose scores do not exceed the threshold; return how many are left."""
+    kept = 0
+    for i in range(size):
+        if score_of(keys[i]) > threshold:
+            keys[kept] = keys[i]
+            kept += 1
+    return kept
+
+
 @inner(nb.int64(nb.float32[::1], nb.int64, nb.int64, nb.float32))
 def above(scores: NDArray[np.float32], first: int, last: int, threshold: np.float32) -> int:
     """How many of scores[first:last] exceed the threshold, in the one form that LLVM makes into vectors."""

@@ -8,7 +8,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.toolkit.topk import NOTHING, above, drain, inner, key_of, raised, trim
+from harness.toolkit.topk import NOTHING, above, drain, inner, keep, key_of, raised, trim
 from harness_bm25.inverting import WINDOW
 from harness_bm25.scoring import BATCH, POSTINGS, Batch, Postings, add_block, gain, place_in
 
@@ -176,6 +176,7 @@ def best(p: Postings, batch: Batch, q: int, k: int, bold: bool, room: Room) -> i
         if threshold == 0 and query.ahead[0] > k:
             wanted = hoped(k, count / p.window_first[windows]) if bold else k
             threshold = raised(room.scores, count, wanted, np.float32(query.rest[0]))
+            size = keep(room.keys, size, threshold)  # a guess must not count what it would have dropped
         cut = max(np.float32(threshold - query.rest[done]), np.float32(0))
         if (query.ahead[0] - query.ahead[done]) * SPARSE < count:
             n = gather(p, query, done, cut, room)
