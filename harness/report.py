@@ -110,7 +110,8 @@ def readme(board: Leaderboard, suite: str) -> str:
         f"{environment['cores']} cores.",
         "",
         "Every row of `leaderboard.json` cites its run in `runs/`, its values for each query in",
-        "`per-query/`, and the steps it was made by.",
+        "`per-query/`, and the steps it was made by. Runs that are not kept here are written by that",
+        "command.",
         "",
     ]
     return "\n".join(parts)

@@ -35,7 +35,11 @@ OPEN = {  # where any name may stand, and the word that the page has for it
     "rows[].provenance.steps[].libraries": "LIBRARY",
     "environment.libraries": "LIBRARY",
 }
-WHOLE = ("datasets[].params", "rows[].provenance.steps[].params")  # described as they are
+WHOLE = (
+    "datasets[].params",
+    "rows[].provenance.steps[].params",
+    "rows[].provenance.steps[].uses",
+)  # described as they are
 
 
 @pytest.fixture(scope="module")
