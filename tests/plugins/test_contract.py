@@ -42,5 +42,4 @@ def test_every_plugin_loads_and_every_kind_but_measures_is_there():
 @pytest.mark.parametrize("name", sorted(TESTED_ON_THEIR_OWN))
 def test_what_is_not_tested_here_is_tested_by_the_same_contract(name):
     text = Path(__file__).with_name(f"test_{TESTED_ON_THEIR_OWN[name]}.py").read_text(encoding="utf-8")
-    assert "testing." in text
-    assert "case(tmp_path" in text
+    assert 'testing.cases("dataset"' in text
