@@ -9,7 +9,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-STEP = 128  # scores are scanned in steps; only where one has a score above the threshold is it looked at
+LEAP, STEP = 1024, 64  # scores are scanned in leaps, those with one above the threshold in steps
 NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)  # the key of a place that stays empty: worse than any other
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 _LOW, _SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
@@ -122,12 +122,15 @@ def drain(
 ) -> int:
     """The places and values of all scores[:count] above the threshold; every score is set back to 0."""
     n = 0
-    for first in range(0, count, STEP):
-        last = min(first + STEP, count)
-        if above(scores, first, last, threshold):
-            for i in range(first, last):
-                if scores[i] > threshold:
-                    found[n], reached[n] = i, scores[i]
-                    n += 1
-        scores[first:last] = 0
+    for begin in range(0, count, LEAP):
+        end = min(begin + LEAP, count)
+        if above(scores, begin, end, threshold):
+            for first in range(begin, end, STEP):
+                last = min(first + STEP, end)
+                if above(scores, first, last, threshold):
+                    for i in range(first, last):
+                        if scores[i] > threshold:
+                            found[n], reached[n] = i, scores[i]
+                            n += 1
+        scores[begin:end] = 0
     return n

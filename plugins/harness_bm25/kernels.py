@@ -15,7 +15,8 @@ from harness_bm25.scoring import BATCH, POSTINGS, Batch, Postings, add_block, ga
 # What things cost, measured against adding one posting's weight to a score.
 TOUCH = 150  # taking one text out of a window's scores
 LOOKUP = 100  # looking up one text in one block
-SPARSE = 16  # where fewer than one text in so many has a score, they are found by their postings
+SPARSE = 4  # where fewer than one text in so many has a score, they are found by their postings
+SAMPLE = 4  # the share of a window's scores in which the texts within reach are counted: one in so many
 MARGIN = 1 + 1e-5  # more than rounding can add to a sum of weights
 
 
@@ -101,7 +102,7 @@ def accumulate(
         if query.rest[j] <= threshold:
             if ahead == 0:
                 return j
-            reach = above(scores, 0, count, np.float32(threshold - query.rest[j]))
+            reach = above(scores, 0, count // SAMPLE, np.float32(threshold - query.rest[j])) * SAMPLE
             if reach * (TOUCH + LOOKUP * query.left[j]) <= ahead:
                 return j
         if query.blocks[j] >= 0:
@@ -152,8 +153,8 @@ def complete(
 
 @inner(nb.int64(nb.int64, nb.float64))
 def hoped(k: int, share: float) -> int:
-    """How many of the best k should be in this share of all texts, and three deviations more."""
-    return min(k, int(k * share + 3 * np.sqrt(k * share)) + 1)
+    """How many of the best k should be in this share of all texts, and two deviations more."""
+    return min(k, int(k * share + 2 * np.sqrt(k * share)) + 1)
 
 
 @inner(nb.int64(POSTINGS, BATCH, nb.int64, nb.int64, nb.boolean, ROOM))
