@@ -53,11 +53,8 @@ ROOM = nb.types.NamedTuple([nb.float32[::1], nb.uint16[::1], nb.float32[::1], nb
 
 def room(k: int, terms: int) -> Room:
     """Memory for the k best of queries of at most so many terms."""
-    scores, found, reached = (
-        np.zeros(WINDOW, np.float32),
-        np.empty(WINDOW, np.uint16),
-        np.empty(WINDOW, np.float32),
-    )
+    scores, reached = np.zeros((2, WINDOW), np.float32)
+    found = np.empty(WINDOW, np.uint16)
     cursor, blocks, ahead, left = np.zeros((4, terms + 1), np.int64)
     keys = np.empty(2 * k + WINDOW, np.uint64)
     return Room(scores, found, reached, keys, cursor, blocks, np.zeros(terms + 1), ahead, left)

@@ -59,9 +59,7 @@ class Search:
         table = weights.table(index, params)
         made = {"value": table.value, "tf": table.tf, "ceiling": weights.ceiling(index, table)}
         for array in made.values():
-            array.flags.writeable = (
-                False  # the compiled loops take arrays that are read only, as mapped ones are
-            )
+            array.flags.writeable = False  # as mapped arrays are, and as the compiled loops expect them
         arrays: dict[str, Any] = {**index._asdict(), **made, "kind": table.kind}
         self._postings = scoring.Postings(**{name: arrays[name] for name in scoring.Postings._fields})
 
@@ -70,20 +68,21 @@ class Search:
         one term of its query; with it every named text that is indexed is one, if only with a score of 0."""
         batch = self._batch(queries)
         if within is None:
-            keys = np.empty((len(queries), min(k, len(self._index.positions))), np.uint64)
-            longest = int(np.diff(batch.first).max(initial=0))
-            self._spread(
-                len(queries),
-                lambda a, z: kernels.search(
-                    self._postings, batch, a, z, keys, kernels.room(keys.shape[1], longest)
-                ),
-            )
+            depth, longest = min(k, len(self._index.positions)), int(np.diff(batch.first).max(initial=0))
+            keys = np.empty((len(queries), depth), np.uint64)
+
+            def work(a: int, z: int) -> None:
+                kernels.search(self._postings, batch, a, z, keys, kernels.room(depth, longest))
+
+            self._spread(len(queries), work)
         else:
             texts = self._texts_at(within)
             keys, windows = np.empty(texts.shape, np.uint64), self._window_of(texts)
-            self._spread(
-                len(queries), lambda a, z: scoring.rescore(self._postings, batch, a, z, windows, texts, keys)
-            )
+
+            def work(a: int, z: int) -> None:
+                scoring.rescore(self._postings, batch, a, z, windows, texts, keys)
+
+            self._spread(len(queries), work)
             keys.sort(axis=1)
             keys[:, 1:][keys[:, 1:] == keys[:, :-1]] = NOTHING  # named twice
         keys.sort(axis=1)
