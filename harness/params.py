@@ -100,6 +100,8 @@ def describe(hint: Any) -> str:
 
 def shown(value: JSON) -> str:
     """A value as a message quotes it, cut short."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
     text = repr(value) if not isinstance(value, Mapping) else "a mapping"
     text = "a list" if isinstance(value, list) else text
     return text if len(text) <= 60 else text[:57] + "..."

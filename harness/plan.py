@@ -169,7 +169,7 @@ class _Planner:
 
     def reranked(self, collection: Collection, system: System, i: int, below: Output) -> Output:
         item = system.rerank[i]
-        chosen = item.chosen
+        chosen, depth = item.chosen, item.depth or self.suite.depth
         if system.retriever is None and system.context is not None:
             context = self.stages(collection, system.context)
         else:
@@ -182,11 +182,11 @@ class _Planner:
         described = {
             "method": self.method(collection, chosen, values),
             "texts": {"unit": below.unit, "language": collection.card.language},
-            "depth": item.depth,
+            "depth": depth,
             "tail": item.tail,
         }
         work = {
-            "method": _work(chosen, values), "texts": texts, "depth": item.depth, "tail": item.tail,
+            "method": _work(chosen, values), "texts": texts, "depth": depth, "tail": item.tail,
             "indexed": index is not None,
         }  # fmt: skip
         first = (index,) if index else ()

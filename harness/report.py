@@ -11,6 +11,7 @@ import orjson
 from harness.leaderboard import Leaderboard
 from harness.types import JSON
 
+MARK = "<!-- written by `harness run`; a page without this line is left alone -->"
 FORMATS = ("table", "markdown", "csv", "json")
 
 
@@ -86,7 +87,7 @@ def failures(board: Leaderboard) -> list[str]:
 def readme(board: Leaderboard, suite: str) -> str:
     """The page that stands in a leaderboard's folder."""
     data = board.data
-    parts = [f"# {_escaped(data['name'])}", ""]
+    parts = [MARK, f"# {_escaped(data['name'])}", ""]
     if data["description"]:
         parts += [data["description"], ""]
     for dataset, table in zip(data["datasets"], tables(board, True), strict=True):

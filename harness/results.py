@@ -49,10 +49,11 @@ def open_collection(collection: Collection, store: Store) -> Opened:
         place = collection.spec.chosen.place
         advice = "mend the data, or set 'unknown_judgements: keep' or 'drop'"
         raise HarnessError(f"{place}: datasets.{name}: {what}; {advice}")
-    if policy == "drop":
-        kept &= positions[judgements.passage] >= 0
+    grade = judgements.grade
+    if policy == "drop":  # the query stays: with no positive left it scores 0, as any such query
+        grade = np.where(positions[judgements.passage] < 0, np.int32(0), grade)
     positions[missing] = read.passages + np.arange(len(missing))  # distinct, and never found
-    judged = Judged(query[kept], positions[judgements.passage][kept], judgements.grade[kept])
+    judged = Judged(query[kept], positions[judgements.passage][kept], grade[kept])
     slices = sorted({word for words in queries.slices for word in words})
     masks = {word: np.array([word in words for words in queries.slices]) for word in slices}
     facts = {

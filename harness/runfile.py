@@ -37,7 +37,7 @@ def write_run(
 ) -> None:
     """Write a ranking as TREC lines, gzipped if the name ends in `.gz`. Ranks start at 1, and a score is
     written with the fewest digits that read back as the same float32."""
-    _check_words([*query_ids, tag], "query id or tag", path)
+    _check_words([*query_ids, tag], "query id or tag")
     with _sink(path) as out:
         for row, query in enumerate(query_ids):
             passages = hits.passages[row]
@@ -45,7 +45,7 @@ def write_run(
             if len(passages) == 0:
                 continue
             names = ids_of(passages)
-            _check_words(names, "passage id", path)
+            _check_words(names, "passage id")
             scores = np.ascontiguousarray(hits.scores[row][hits.passages[row] >= 0])
             texts = orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].decode().split(",")
             lines = [
@@ -133,11 +133,11 @@ def _sink(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
             yield packed
 
 
-def _check_words(words: Sequence[str], what: str, path: Path) -> None:
+def _check_words(words: Sequence[str], what: str) -> None:
     """A TREC line is split at white space, so no word may hold any."""
     if len(" ".join(words).split()) == len(words) and all(words):
         return
     bad = next(word for word in words if len(word.split()) != 1)
     raise HarnessError(
-        f"{path}: the {what} {bad!r} is empty or has white space in it; rename it to export the run"
+        f"the {what} {bad!r} is empty or has white space in it, which no TREC run can hold; rename it"
     )

@@ -115,11 +115,20 @@ def execute(
             reporter.note(f"{planned.steps[error.step].label}: {error.reason}; it is made again")
             store.discard(error.step)
             targets = [*targets, error.step]  # scoring reads the costs of steps that no other needs any more
-    from harness import report
-
     board = Leaderboard(data, out)
     with disk.explaining(out):
         path = board.write()
-        disk.replace_file(out / "README.md", report.readme(board, shown_path(planned.suite.path)).encode())
+        _write_page(board, planned, reporter)
     told = {failure.reason: failure for failure in (*failures.values(), *found)}
     return Outcome(board, path, tuple(told.values()))
+
+
+def _write_page(board: Leaderboard, planned: Plan, reporter: Reporter) -> None:
+    """The folder's README, unless somebody wrote one of their own."""
+    from harness import report
+
+    page = board.folder / "README.md"
+    if page.exists() and not page.read_bytes().startswith(report.MARK.encode()):
+        reporter.note(f"{shown_path(page)}: was not written by harness, and is left alone")
+        return
+    disk.replace_file(page, report.readme(board, shown_path(planned.suite.path)).encode())

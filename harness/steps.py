@@ -135,12 +135,14 @@ def _search(task: Task) -> Outcome:
 def _combine(task: Task) -> Outcome:
     read, queries, depth = task.corpus(), task.queries(), task.work["depth"]
     inputs = [hitsfile.load(task.store.read(step)) for step in hitsfile.among(task.work["inputs"])]
+    # spreading a document over its passages may bring an excluded one back
+    excluded = _excluded(read, queries, task.work["unit"])
+    extra = max((len(item) for item in excluded), default=0) if excluded else 0
     began = time.perf_counter()
-    hits = task.method().combine(inputs, depth, read.structure())
+    hits = task.method().combine(inputs, depth + extra, read.structure())
     seconds = time.perf_counter() - began
     _check_unit(hits, task.work["unit"])
-    excluded = _excluded(read, queries, task.work["unit"])
-    hits = _canonical(hits, read, depth, len(queries.texts), depth, excluded)
+    hits = _canonical(hits, read, depth, len(queries.texts), depth + extra, excluded)
     facts = hitsfile.save(task.folder, hits, task.work["inputs"])
     return Outcome(facts, {"queries": len(queries.texts), "combine_seconds": seconds})
 
@@ -148,7 +150,7 @@ def _combine(task: Task) -> Outcome:
 def _rerank(task: Task) -> Outcome:
     texts, queries = task.texts(), task.queries()
     hits = hitsfile.load(task.store.read(hitsfile.among(task.work["inputs"])[0]))
-    depth = task.work["depth"] or hits.passages.shape[1]
+    depth = task.work["depth"]
     folder = task.input("index").folder if task.work["indexed"] else None
     scorer: Scorer = task.method().open(texts, folder)
     head = hits.passages[:, :depth]
@@ -201,14 +203,20 @@ def _canonical(
 
 def _excluded(read: Corpus, queries: topics.Queries, unit: Unit) -> list[Ints] | None:
     """The positions that the harness takes out of each query's ranking; ids that are not in the corpus
-    exclude nothing. Whole documents are never excluded."""
-    if unit == "document" or not any(queries.exclude):
+    exclude nothing. A document is excluded with the last of its passages."""
+    if not any(queries.exclude):
         return None
-    found = []
-    for ids in queries.exclude:
-        positions = read.positions(ids) if ids else np.zeros(0, np.int64)
-        found.append(positions[positions >= 0])
-    return found
+    found = read.positions([name for ids in queries.exclude for name in ids])
+    ends = np.cumsum([len(ids) for ids in queries.exclude])
+    each = [positions[positions >= 0] for positions in np.split(found, ends[:-1])]
+    return [_whole_documents(read, positions) for positions in each] if unit == "document" else each
+
+
+def _whole_documents(read: Corpus, positions: Ints) -> Ints:
+    """Those documents all of whose passages are among the positions."""
+    documents, counts = np.unique(read.document_of[np.unique(positions)], return_counts=True)
+    whole: Ints = documents[counts == np.diff(read.first)[documents]].astype(np.int64)
+    return whole
 
 
 def _check_unit(hits: Hits, unit: Unit) -> None:

@@ -129,7 +129,7 @@ class _Reader:
             line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
                 raise self.error(line, "a key must be a plain text", "use a name")
-            key = self.scalar(key_node, line)
+            key = self.scalar(key_node, line, variables=False)
             if key == "<<" and key_node.style is None:
                 merged |= self.merged(value_node, above, line)
                 continue
@@ -152,10 +152,12 @@ class _Reader:
             merged |= node.value
         return merged
 
-    def scalar(self, given: Any, line: int) -> JSON:
+    def scalar(self, given: Any, line: int, variables: bool = True) -> JSON:
         plain = given.style is None
         self.check_tag(given, "tag:yaml.org,2002:str", line)
-        text = VARIABLE.sub(lambda match: self.variable(match, line), given.value)
+        text = given.value
+        if variables:
+            text = VARIABLE.sub(lambda match: self.variable(match, line), text)
         if not plain:
             return text
         for pattern, convert in PLAIN:

@@ -101,7 +101,7 @@ def parser() -> argparse.ArgumentParser:
     _store(_command(actions, "ls", "cache:ls", "list the artifacts: what, how large, when used"))
     _store(_command(actions, "verify", "cache:verify", "read every artifact and name the damaged ones"))
     collect = _command(actions, "gc", "cache:gc", "remove what has not been used for long, and left-overs")
-    collect.add_argument("--unused-for", type=float, default=30, metavar="DAYS", help="default 30")
+    collect.add_argument("--unused-for", type=_days, default=30, metavar="DAYS", help="default 30")
     kept = "a suite whose artifacts are kept, however old (may be repeated)"
     collect.add_argument("--keep", type=Path, action="append", default=[], metavar="SUITE", help=kept)
     collect.add_argument("--dry-run", action="store_true", help="only say what would be removed")
@@ -136,6 +136,16 @@ def _store(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--store", type=Path, metavar="DIR", help="where artifacts are kept (default: the user's cache)"
     )
+
+
+def _days(text: str) -> float:
+    try:
+        days = float(text)
+    except ValueError:
+        days = -1.0
+    if not 0 <= days < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of days from 0, got '{text}'")
+    return days
 
 
 def _count(text: str) -> int:

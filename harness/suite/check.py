@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness import params
-from harness.errors import Problems
+from harness.errors import HarnessError, Problems
 from harness.suite import grid
 from harness.suite.forms import Forms
 from harness.suite.model import DatasetSpec, Rerank, Suite, System, digest
@@ -19,6 +19,7 @@ KEYS = (  # of a suite, in the order that one writes them
 SYSTEM_KEYS = ("context", "retriever", "unit", "of", "combine", "rerank", "depth")
 DATASET_KEYS = ("unknown_judgements",)
 RERANK_KEYS = ("depth", "tail")
+LONGEST = 160  # bytes of a name, so that it can name a file with what is added to it
 UNITS: tuple[Unit, ...] = ("passage", "document")
 
 
@@ -41,6 +42,7 @@ class Checker(Forms):
             self.say(root, "", both or "say what to measure: 'measures: [nDCG@10, R@100]', or a 'protocol'")
         if protocol is not None:
             self.find(values["protocol"], "protocol", "protocols", protocol)
+        self.check_depths(systems, depth)
         self.check_references(systems, set(values["systems"].value) if systems else set())
         if self.problems:
             raise Problems(sorted(set(self.problems), key=_by_place))
@@ -70,10 +72,23 @@ class Checker(Forms):
         for name, item in self.named(node, "systems"):
             where = f"systems.{name}"
             values = self.mapping(item, where, SYSTEM_KEYS)
-            expanded[name] = list(self.system(name, item, values, where)) if values else []
+            try:
+                expanded[name] = list(self.system(name, item, values, where)) if values else []
+            except HarnessError as error:
+                self.say(item, where, str(error))
+                expanded[name] = []
             if not values and isinstance(item.value, dict) and not item.value:
                 self.say(item, where, "is empty; give it a 'retriever', or 'of' with 'combine' or 'rerank'")
-        systems = grid.fan_out(expanded)
+        try:
+            systems = grid.fan_out(expanded)
+        except HarnessError as error:
+            self.say(node, "systems", str(error))
+            return ()
+        for system in systems:
+            if len(system.name.encode()) > LONGEST:
+                self.say(
+                    node, f"systems.{system.base}", f"the name '{system.name[:40]}...' is too long for a file"
+                )
         for name, count in _counts(system.name for system in systems).items():
             if count > 1:
                 self.say(node, f"systems.{name}", "two systems get this name; rename one or its grid")
@@ -119,6 +134,14 @@ class Checker(Forms):
                 values["context"], f"{where}.context", "is read by a retriever or re-ranker; there is none"
             )
 
+    def check_depths(self, systems: tuple[System, ...], depth: int) -> None:
+        for system in systems:
+            for item in system.rerank:
+                if item.depth is not None and item.depth > depth:
+                    text = f"re-ranks {item.depth}, but the suite's depth is {depth}"
+                    text += f"; set depth: {item.depth} or more"
+                    self.problems.append(f"{item.chosen.place}: systems.{system.base}.rerank: {text}")
+
     def check_references(self, systems: tuple[System, ...], written: set[str]) -> None:
         """`written` are the names in the file: what is wrong with one of them is told where it stands."""
         known = {system.name: system for system in systems}
@@ -162,7 +185,8 @@ class Checker(Forms):
             if isinstance(node.value, dict) and not values:
                 self.say(node, where, "is empty; name at least one")
         for name, item in values.items():
-            if not name or name.startswith((".", "~")) or len(name) > 120 or _unfit(name):
+            too_long = len(name.encode()) > LONGEST
+            if not name.strip() or name.startswith((".", "~")) or too_long or _unfit(name):
                 self.say(item, where, f"the name {name!r} cannot name a file; use letters, digits, + - _ , =")
             else:
                 yield name, item
@@ -170,7 +194,7 @@ class Checker(Forms):
     def measures(self, values: dict[str, Node]) -> tuple[str, ...]:
         if "measures" not in values:
             return ()
-        return self.names(values["measures"], "measures")
+        return self.names(values["measures"], "measures", "measure")
 
     def required(self, root: Node, values: dict[str, Node], key: str) -> bool:
         if key not in values:

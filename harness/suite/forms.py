@@ -117,11 +117,11 @@ class Forms:
                 self.say(node.value[key], where, params.unknown("key", key, known))
         return {key: item for key, item in node.value.items() if key in known}
 
-    def names(self, node: Node, where: str) -> tuple[str, ...]:
+    def names(self, node: Node, where: str, what: str = "system") -> tuple[str, ...]:
         values = node.value if isinstance(node.value, list) else [node]
         names = tuple(item.value for item in values if isinstance(item.value, str))
         if len(names) < len(values) or not names:
-            self.say(node, where, "expected the name of a system, or a list of names")
+            self.say(node, where, f"expected the name of a {what}, or a list of names")
         return names
 
     def scalar(

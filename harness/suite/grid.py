@@ -14,7 +14,8 @@ from harness.types import JSON
 if TYPE_CHECKING:
     from harness.suite.model import System
 
-MOST = 1000  # points of one grid
+MOST = 1000  # points of one grid, or of several together
+DEEPEST = 50  # systems of systems of systems
 Varied: TypeAlias = tuple[tuple[str, JSON], ...]  # parameter and value, in the order written
 
 
@@ -38,6 +39,9 @@ def points(record_params: type, given: Mapping[str, JSON]) -> list[tuple[dict[st
 
 def product(*parts: Sequence[tuple[Any, Varied]]) -> list[tuple[tuple[Any, ...], Varied]]:
     """The combinations of options that each carry what varied in them."""
+    count = math.prod(len(part) for part in parts)
+    if count > MOST:
+        raise HarnessError(f"the grids make {count} systems together, at most {MOST} are allowed; vary less")
     found = []
     for options in itertools.product(*parts):
         values = tuple(value for value, _ in options)
@@ -67,6 +71,10 @@ def fan_out(expanded: Mapping[str, Sequence[System]]) -> tuple[System, ...]:
     done: dict[str, list[System]] = {}
 
     def members(base: str, above: tuple[str, ...]) -> list[System]:
+        if len(above) > DEEPEST:
+            raise HarnessError(
+                f"'{above[0]}' is built on more than {DEEPEST} others, one on the other; flatten it"
+            )
         if base not in done:
             found = []
             for system in expanded[base]:

@@ -28,7 +28,10 @@ def read(path: Path, above: tuple[Path, ...]) -> Node:
         target = Path(path.parent, item.value).absolute()
         if not target.is_file():
             raise HarnessError(f"{item.place}: include: no such file '{item.value}'; check the path")
-        other = read(target, (*above, path)).value
+        other = dict(read(target, (*above, path)).value)
+        if "measures" in merged or "protocol" in merged:  # one way of scoring: what stands here wins
+            other.pop("measures", None)
+            other.pop("protocol", None)
         for key in ("datasets", "systems"):
             if key in other:
                 merged[key] = _joined(key, other[key], merged.get(key))
@@ -37,12 +40,20 @@ def read(path: Path, above: tuple[Path, ...]) -> Node:
 
 
 def _joined(key: str, theirs: Node, ours: Node | None) -> Node:
+    theirs, ours = _named(theirs), None if ours is None else _named(ours)
     if ours is None or not isinstance(ours.value, dict) or not isinstance(theirs.value, dict):
         return ours or theirs
     for name in ours.value:
-        if name in theirs.value:
+        if name in theirs.value and ours.value[name] != theirs.value[name]:  # both may include one base
             first = theirs.value[name].place
             raise HarnessError(
                 f"{ours.value[name].place}: {key}: '{name}' is already defined at {first}; rename one"
             )
     return Node({**theirs.value, **ours.value}, ours.file, ours.line)
+
+
+def _named(node: Node) -> Node:
+    """`datasets: [tour]` as the mapping that it stands for; a wrong list stays for the checker to refuse."""
+    if not isinstance(node.value, list) or not all(isinstance(item.value, str) for item in node.value):
+        return node
+    return node._replace(value={item.value: item for item in node.value})

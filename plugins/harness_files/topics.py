@@ -13,7 +13,8 @@ from harness.toolkit.json_lines import Keys, Records
 from harness.toolkit.reading import lines, refuse, text_of
 
 _KEYS = Keys(("_id", "text"), {"_id": ("str",), "text": ("str",)})
-_TAG = re.compile(r"<\s*(/?)\s*(\w+)\s*>")
+# only the fields of TREC are tags: any other stays in the text
+_TAG = re.compile(r"<\s*(/?)\s*(top|num|title|desc|narr|dom|con|smry|def|fac)\s*>", re.I)
 _LABELS = {"num": re.compile(r"\s*Number\s*:", re.I), "title": re.compile(r"\s*Topic\s*:", re.I)}
 
 

@@ -194,7 +194,7 @@ def test_malformed_data_fails_its_rows_with_the_line_and_the_exit_code_says_bad_
     assert found == {("mine", "failed"), ("toy", "ok")}
 
 
-@pytest.mark.parametrize(("policy", "code", "queries"), [("keep", 0, 2), ("drop", 0, 1), ("refuse", 2, None)])
+@pytest.mark.parametrize(("policy", "code", "queries"), [("keep", 0, 2), ("drop", 0, 2), ("refuse", 2, None)])
 def test_judgements_of_unknown_passages_follow_the_policy_of_the_suite(
     harness, tmp_path, policy, code, queries
 ):
@@ -255,10 +255,10 @@ def test_the_cache_is_listed_verified_and_collected(shared, tmp_path):
     assert f"{sum(DISTINCT.values())} artifacts" in shared.command("cache", "ls", *store).out
     assert "0 damaged" in shared.command("cache", "verify", *store).out
     assert shared.command("cache", "gc", "--unused-for", "1", *store).out == "0 B freed\n"
-    kept = shared.command("cache", "gc", "--unused-for", "-1", "--keep", "suite.yaml", *store)
+    kept = shared.command("cache", "gc", "--unused-for", "0", "--keep", "suite.yaml", *store)
     assert kept.out == "0 B freed\n"
-    assert "would remove" in shared.command("cache", "gc", "--unused-for", "-1", "--dry-run", *store).out
-    assert shared.command("cache", "gc", "--unused-for", "-1", *store).out.count("removed") == sum(
+    assert "would remove" in shared.command("cache", "gc", "--unused-for", "0", "--dry-run", *store).out
+    assert shared.command("cache", "gc", "--unused-for", "0", *store).out.count("removed") == sum(
         DISTINCT.values()
     )
     assert "0 artifacts" in shared.command("cache", "ls", *store).out
@@ -286,15 +286,61 @@ def test_a_leaderboard_of_another_form_is_refused_plainly(shared, tmp_path):
     assert "cannot be read" in shared.command("show", tmp_path / "nothing.json").err
 
 
-def test_a_dataset_whose_judgements_are_all_dropped_fails_its_rows_in_words(harness, tmp_path):
+def test_a_query_whose_judgements_are_all_dropped_scores_0_and_is_told(harness, tmp_path):
     beir(tmp_path / "data")
     (tmp_path / "data" / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tnowhere\t1\n")
     mine = {"files": {"path": "data", "language": "en"}, "unknown_judgements": "drop"}
-    harness.suite({**FILES, "datasets": {"mine": mine, "toy": "toy"}})
-    ran = harness.run()
-    assert ran.code == 2
-    assert "scoring mine: judgements: there is none, so nothing can be scored" in ran.out
-    assert {(row["dataset"], row["status"]) for row in leaderboard(harness.out)["rows"]} == {
-        ("mine", "failed"),
-        ("toy", "ok"),
+    harness.suite({**FILES, "datasets": {"mine": mine}})
+    assert harness.run().code == 0
+    row = rows(harness.out)["a"]
+    assert row["measures"]["RR@10"] == {"mean": 0.0, "ci95": [0.0, 0.0], "queries": 1}
+    assert row["scored"]["without_positive"] == {"RR@10": 1}
+
+
+def test_what_cannot_be_written_as_a_run_fails_its_rows_the_same_way_each_time(harness, tmp_path):
+    beir(tmp_path / "data")
+    text = (tmp_path / "data" / "corpus.jsonl").read_text().replace('"p1"', '"p 1"')
+    (tmp_path / "data" / "corpus.jsonl").write_text(text)
+    harness.suite({**FILES, "datasets": {"mine": FILES["datasets"]["mine"], "toy": "toy"}})
+    assert harness.run().code == 2
+    first = results(harness.out)
+    assert harness.run().code == 2
+    assert results(harness.out) == first
+    failed = [row["error"] for row in leaderboard(harness.out)["rows"] if row["status"] == "failed"]
+    assert set(failed) == {
+        "scoring mine: the passage id 'p 1' is empty or has white space in it, which no TREC run can hold; rename it"
     }
+
+
+def test_a_readme_that_the_user_wrote_is_left_alone(harness):
+    harness.suite({**SHARED, "systems": {"a": {"retriever": "overlap"}}})
+    harness.out.mkdir()
+    page = harness.out / "README.md"
+    page.write_text("mine\n")
+    ran = harness.run()
+    assert ran.code == 0
+    assert page.read_text() == "mine\n"
+    assert "out/README.md: was not written by harness, and is left alone" in ran.err
+    page.unlink()
+    assert harness.run().code == 0
+    assert harness.run().code == 0
+    assert "# shared" in page.read_text()
+
+
+def test_a_document_is_excluded_with_all_its_passages(harness, tmp_path):
+    (tmp_path / "data" / "qrels").mkdir(parents=True)
+    (tmp_path / "data" / "corpus.jsonl").write_text(
+        '{"_id": "q1", "text": "cedar fjord"}\n{"_id": "p2", "text": "cedar fjord too"}\n'
+    )
+    (tmp_path / "data" / "queries.jsonl").write_text('{"_id": "q1", "text": "cedar fjord"}\n')
+    (tmp_path / "data" / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tp2\t1\n")
+    mine = {"files": {"path": "data", "language": "en", "exclude_self": True}}
+    systems = {
+        "a": {"retriever": "overlap"},
+        "docs": {"retriever": "overlap", "unit": "document"},
+        "both": {"of": ["a", "docs"], "combine": {"convex": {"candidates": "union"}}},
+    }
+    harness.suite({**FILES, "datasets": {"mine": mine}, "systems": systems})
+    assert harness.run().code == 0
+    found = {name: row["measures"]["document RR@10"]["mean"] for name, row in rows(harness.out).items()}
+    assert found == {"a": 1.0, "docs": 1.0, "both": 1.0}

@@ -65,7 +65,7 @@ def test_what_was_converted_survives_as_plain_data():
         ({}, (), "'needed' is missing"),
         ({"needed": "x", "rat": 1}, ("rat",), "did you mean 'rate'"),
         ({"needed": 3}, ("needed",), "expected a text, got 3"),
-        ({"needed": "x", "count": True}, ("count",), "expected a whole number, got True"),
+        ({"needed": "x", "count": True}, ("count",), "expected a whole number, got true"),
         ({"needed": "x", "count": 1.0}, ("count",), "expected a whole number"),
         ({"needed": "x", "rate": "high"}, ("rate",), "expected a number, got 'high'"),
         ({"needed": "x", "rate": 2}, ("rate",), "at most 1"),

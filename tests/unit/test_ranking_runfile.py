@@ -95,5 +95,5 @@ def test_a_truncated_false_or_absent_file_is_named(tmp_path):
 
 @pytest.mark.parametrize(("query", "tag"), [("two words", "x"), ("", "x"), ("q", "my system")])
 def test_a_word_with_white_space_cannot_be_exported(tmp_path, query, tag):
-    with pytest.raises(HarnessError, match="is empty or has white space in it; rename it"):
+    with pytest.raises(HarnessError, match="has white space in it, which no TREC run can hold"):
         write_run(tmp_path / "run", [query], ids_of, hits([[0]], [[1.0]]), tag)

@@ -139,7 +139,7 @@ depht: 10
         ("- a\n- b\n", "1: a suite is a mapping"),
         ("datasets: [tour]\n", "'systems' is missing"),
         (HEAD + "systems: {}\n", "3: systems: is empty"),
-        (HEAD + "systems: {a: }\n", "3: systems.a: expected a mapping, got None"),
+        (HEAD + "systems: {a: }\n", "3: systems.a: expected a mapping, got null"),
         (HEAD + "systems: {a: {}}\n", "systems.a: is empty"),
         (HEAD + "systems: {a: {retriever: bm25, of: a}}\n", "either a 'retriever' or 'of'"),
         (HEAD + "systems: {a: {context: titles}}\n", "either a 'retriever' or 'of'"),
@@ -181,3 +181,49 @@ def test_a_broken_plugin_is_named_when_its_method_is_asked_for(tmp_path):
     found = catalogue.Catalogue((*CATALOGUE.plugins, broken), CATALOGUE.entries)
     with pytest.raises(HarnessError, match=r"might have offered it: theirs \(ImportError: no\)"):
         suite.load(tmp_path / "s.yaml", found)
+
+
+def test_what_stands_here_wins_over_the_scoring_of_an_included_suite(tmp_path):
+    (tmp_path / "base.yaml").write_text(HEAD + "systems: {a: {retriever: bm25}}\n")
+    found = load(tmp_path, "include: base.yaml\nprotocol: dapr\n")
+    assert (found.protocol, found.measures) == ("dapr", ())
+
+
+def test_a_list_of_datasets_joins_those_of_an_included_suite(tmp_path):
+    (tmp_path / "base.yaml").write_text(
+        "datasets: {en: tour}\nmeasures: R@5\nsystems: {a: {retriever: bm25}}\n"
+    )
+    found = load(tmp_path, "include: base.yaml\ndatasets: [tour]\n")
+    assert [spec.name for spec in found.datasets] == ["en", "tour"]
+
+
+def test_two_included_suites_may_share_a_base(tmp_path):
+    (tmp_path / "base.yaml").write_text(HEAD + "systems: {a: {retriever: bm25}}\n")
+    for name in ("one", "two"):
+        text = f"include: base.yaml\nsystems: {{{name}: {{retriever: ql}}}}\n"
+        (tmp_path / f"{name}.yaml").write_text(text)
+    found = load(tmp_path, "include: [one.yaml, two.yaml]\n")
+    assert {system.name for system in found.systems} == {"a", "one", "two"}
+
+
+def test_grids_that_explode_together_and_endless_chains_are_refused(tmp_path):
+    values = ", ".join(str(i / 100) for i in range(1, 301))
+    text = (
+        HEAD
+        + f"systems:\n  a: {{retriever: {{bm25: {{k1: [{values}]}}}}}}\n  b: {{of: [a, a], combine: rrf}}\n"
+    )
+    assert any("90000 systems together" in line for line in problems(tmp_path, text))
+    chain = "".join(f"  s{i}: {{of: s{i + 1}, rerank: sdm}}\n" for i in range(1500))
+    text = HEAD + "systems:\n" + chain + "  s1500: {retriever: bm25}\n"
+    assert any("one on the other" in line for line in problems(tmp_path, text))
+
+
+@pytest.mark.parametrize("name", ["' '", "检" * 70])
+def test_a_name_that_no_file_can_have_is_refused(tmp_path, name):
+    text = HEAD + f"systems: {{{name}: {{retriever: bm25}}}}\n"
+    assert any("cannot name a file" in line for line in problems(tmp_path, text))
+
+
+def test_a_re_ranker_that_reads_deeper_than_the_runs_is_refused(tmp_path):
+    text = HEAD + "depth: 50\nsystems: {a: {retriever: bm25, rerank: {sdm: {}, depth: 100}}}\n"
+    assert any("re-ranks 100, but the suite's depth is 50" in line for line in problems(tmp_path, text))
