@@ -9,7 +9,8 @@ import hashlib
 import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -100,6 +101,12 @@ def remove_tree(folder: Path) -> None:
 def sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sha256_of(paths: Sequence[Path]) -> list[str]:
+    """The sums of several files, two at a time: hashing leaves the interpreter's lock alone."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(sha256, paths))
 
 
 def is_full(folder: Path) -> bool:

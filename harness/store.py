@@ -170,10 +170,11 @@ class Store:
         if (files / MANIFEST).exists():
             raise ContractError(f"it wrote a file '{MANIFEST}', a name that the harness keeps for itself")
         with disk.explaining(self.root):
+            paths = [path for path in sorted(files.rglob("*")) if path.is_file()]
+            sums = disk.sha256_of(paths)
             listed = {
-                path.relative_to(files).as_posix(): {"size": path.stat().st_size, "sha256": disk.sha256(path)}
-                for path in sorted(files.rglob("*"))
-                if path.is_file()
+                path.relative_to(files).as_posix(): {"size": path.stat().st_size, "sha256": found}
+                for path, found in zip(paths, sums, strict=True)
             }
             cost = {**cost, "bytes": sum(entry["size"] for entry in listed.values())}
             content = {"step": step, "described": described, "facts": facts, "cost": cost, "files": listed}
@@ -289,11 +290,14 @@ def _verify(artifact: Artifact) -> None:
     if there != artifact.files.keys():
         odd = sorted(there ^ artifact.files.keys())[0]
         raise Corrupt(artifact.id, f"'{odd}' " + ("was added" if odd in there else "is missing"))
-    for name, entry in artifact.files.items():
-        path = artifact.folder / name
-        try:
-            whole = path.stat().st_size == entry["size"] and disk.sha256(path) == entry["sha256"]
-        except OSError as error:
-            raise Corrupt(artifact.id, f"'{name}' cannot be read") from error
-        if not whole:
+    names = list(artifact.files)
+    for name in names:
+        if (artifact.folder / name).stat().st_size != artifact.files[name]["size"]:
+            raise Corrupt(artifact.id, f"'{name}' was changed")
+    try:
+        sums = disk.sha256_of([artifact.folder / name for name in names])
+    except OSError as error:
+        raise Corrupt(artifact.id, f"'{Path(str(error.filename)).name}' cannot be read") from error
+    for name, found in zip(names, sums, strict=True):
+        if found != artifact.files[name]["sha256"]:
             raise Corrupt(artifact.id, f"'{name}' was changed")
