@@ -121,9 +121,10 @@ class Search:
         found = [self._analyse(query) for query in queries]
         sizes = [len(terms) for terms in found]
         numbers = numbers_of(self._index, [term for terms in found for term in terms])
-        owner = np.repeat(np.arange(len(queries)), sizes)[numbers >= 0]
-        pairs = np.stack([owner, numbers[numbers >= 0]])
-        (owner, terms), counts = np.unique(pairs, axis=1, return_counts=True)
+        owner, size = np.repeat(np.arange(len(queries)), sizes), max(len(self._index.occurrences), 1)
+        known = (owner * size + numbers)[numbers >= 0]
+        different, counts = np.unique(known, return_counts=True)
+        owner, terms = np.divmod(different, size)
         worth = weights.terms(self._index, self._params, terms, counts.astype(np.float64))
         order = np.lexsort((terms, -worth.slope, -worth.weight, owner))
         first = np.searchsorted(owner, np.arange(len(queries) + 1)).astype(np.int64)
