@@ -87,7 +87,7 @@ def test_a_common_measure_needs_no_import_of_ir_measures():
         ("R@0", "R@0: cutoff: expected at least 1, got 0"),
         ("R@1.5", "R@1.5: cutoff: expected a whole number, got 1.5"),
         ("AP(rel=0)", "AP(rel=0): rel: expected at least 1, got 0"),
-        ("AP(rel=True)", "AP(rel=True): rel: expected a whole number, got True"),
+        ("AP(rel=True)", "AP(rel=True): rel: expected a whole number, got true"),
         ("P(real=2)@5", "P(real=2)@5: unknown parameter 'real'; did you mean 'rel'?"),
         ("R(cutoff=5)@5", "R(cutoff=5)@5: 'cutoff' is given twice; leave out one of the two"),
         ("nDCG(dcg='log3')", "nDCG(dcg='log3'): dcg: expected 'log2' or 'exp-log2', got 'log3'"),
