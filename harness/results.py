@@ -180,23 +180,23 @@ def scored_row(
     values = Path("per-query", row.dataset, f"{row.system}.tsv")
     for path in (run, values):
         (out / path).parent.mkdir(parents=True, exist_ok=True)
-    if not _written(out / run, before, block["provenance"]["fingerprint"], store):
+    if not _written(out / run, before, block["provenance"]["fingerprint"]):
         with disk.replacing(out / run) as beside:  # another run may write and read the same files
             runfile.write_run(beside, opened.queries.ids, ids_of, hits, _tag(row.system))
     with disk.replacing(out / values) as beside:
         _write_values(beside, [opened.queries.ids[i] for i in scores.queries.tolist()], scores.columns)
     block["files"] = {
-        name: {"path": path.as_posix(), "sha256": store.digest(out / path)}
+        name: {"path": path.as_posix(), "sha256": disk.sha256(out / path)}
         for name, path in (("run", run), ("per_query", values))
     }
     block["cost"] = cost(row, plan, store)
     return block
 
 
-def _written(path: Path, before: JSON, fingerprint: str, store: Store) -> bool:
+def _written(path: Path, before: JSON, fingerprint: str) -> bool:
     if not before or before["provenance"]["fingerprint"] != fingerprint or not path.is_file():
         return False
-    return bool(before["files"].get("run", {}).get("sha256") == store.digest(path))
+    return bool(before["files"].get("run", {}).get("sha256") == disk.sha256(path))
 
 
 def _summaries(found: dict[str, Any]) -> dict[str, JSON]:

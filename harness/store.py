@@ -219,7 +219,7 @@ class Store:
     # digests of the user's files
 
     def digest(self, path: Path) -> str:
-        """The SHA-256 of a file, or of a folder's files and their names, remembered while size, time
+        """The content key of a file, or of a folder's files and their names, remembered while size, time
         stamp and inode stay the same."""
         if path.is_dir():
             inside = sorted(item for item in path.rglob("*") if item.is_file())
@@ -234,7 +234,7 @@ class Store:
                 return str(known["sha256"])
         except (OSError, ValueError, KeyError, TypeError):
             pass
-        found = disk.sha256(path)
+        found = disk.content_key(path)
         # a file that has only just been written could change again under the same time stamp
         if time.time_ns() - status.st_mtime_ns > YOUNG:
             with contextlib.suppress(OSError):  # it only saves time, and the store may be read-only

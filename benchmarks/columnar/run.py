@@ -116,7 +116,7 @@ def columnar_beside(folder: Path) -> dict[str, float]:
 def _columnar(folder: Path, beside: bool) -> dict[str, float]:
     with tempfile.TemporaryDirectory(dir=folder) as target, ThreadPoolExecutor(2) as pool:
         start = time.perf_counter()
-        digest = pool.submit(disk.sha256, folder / "corpus.jsonl")
+        digest = pool.submit(disk.content_key, folder / "corpus.jsonl")
         if not beside:
             digest.result()
         hashed = time.perf_counter()

@@ -78,3 +78,20 @@ def test_whatever_stands_in_the_place_of_a_folder_is_removed(tmp_path: Path) -> 
     for name in ("file", "folder", "link", "absent"):
         disk.remove_tree(tmp_path / name)
     assert [item.name for item in tmp_path.iterdir()] == ["kept"]
+
+
+def test_a_large_file_is_summed_in_pieces_and_every_byte_counts(tmp_path, monkeypatch):
+    monkeypatch.setattr(disk, "PIECE", 1 << 19)
+    path = tmp_path / "large"
+    data = bytearray(range(256)) * 5000
+    path.write_bytes(data)
+    before = disk.content_key(path)
+    assert before == disk.content_key(path) != disk.sha256(path)
+    for place in (0, (1 << 19) - 1, 1 << 19, len(data) - 1):
+        changed = bytearray(data)
+        changed[place] ^= 1
+        path.write_bytes(changed)
+        assert disk.content_key(path) != before
+    small = tmp_path / "small"
+    small.write_bytes(b"x" * 100)
+    assert disk.content_key(small) == disk.sha256(small)
