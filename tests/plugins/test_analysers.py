@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.toolkit import analysis
@@ -93,8 +93,12 @@ def test_porter_stems_as_in_its_paper_with_the_authors_amendments(word, stemmed)
     assert stem(word) == stemmed
 
 
-@given(st.text("abdeilnostuvyz", min_size=3, max_size=12))
+@given(
+    st.text("abdeilnostuvyz", min_size=3, max_size=12) | st.from_regex("[a-z]{1,4}(ed|ing)s?", fullmatch=True)
+)
 @settings(max_examples=2000, deadline=None)
+@example("avved")
+@example("trekking")
 def test_the_compiled_stemmer_is_the_plain_one(word):
     expected = [] if word in STOPWORDS else [stem(word)]
     assert LOADED["english"](word) == expected
