@@ -1,0 +1,1 @@
+"""Coreference as context: a mention is followed by what it refers to in an earlier passage."""

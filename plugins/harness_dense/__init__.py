@@ -1,0 +1,1 @@
+"""Bi-encoders with one or two towers, searched exactly or with faiss."""

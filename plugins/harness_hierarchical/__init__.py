@@ -1,0 +1,1 @@
+"""Hierarchical retrieval: documents first, then the passages within them, fused."""

@@ -1,0 +1,1 @@
+"""A document's keyphrases by TopicRank, as context for its passages."""

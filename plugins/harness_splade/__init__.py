@@ -1,0 +1,1 @@
+"""Learned sparse retrieval as SPLADE: an impact index over a masked-language model's vocabulary."""
