@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from harness.types import (
+    JSON,
     Addition,
     Batch,
     Card,
@@ -81,6 +82,11 @@ class Texts(Protocol):
         """The texts at these positions, in their order."""
         ...
 
+    def progress(self, done: int) -> None:
+        """Tell that so many texts are done. A method that reads far ahead of its work calls it; of the
+        others the harness shows how much they have read."""
+        ...
+
 
 class Augmenter(Protocol):
     """A context-augmenter: one addition for each document, in order. Stages of a chain each see the
@@ -100,8 +106,9 @@ class Searcher(Protocol):
 class Indexer(Protocol):
     """A retriever. It never sees judgements, nor the dataset's name."""
 
-    def index(self, texts: Texts, folder: Path) -> None:
-        """Write an index into `folder`; what a killed run left there may be used or overwritten."""
+    def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON] | None:
+        """Write an index into `folder`; what a killed run left there may be used or overwritten. What it
+        returns is shown with the row: facts that depend on the inputs alone, such as texts cut short."""
         ...
 
     def open(self, texts: Texts, folder: Path) -> Searcher: ...
@@ -116,9 +123,17 @@ class Scorer(Protocol):
 class Judge(Protocol):
     """A re-ranker. `index` is called only if its record says `indexed`."""
 
-    def index(self, texts: Texts, folder: Path) -> None: ...
+    def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON] | None: ...
 
     def open(self, texts: Texts, folder: Path | None) -> Scorer: ...
+
+
+@runtime_checkable
+class Reporting(Protocol):
+    """A searcher or scorer that has something to tell at the end of its step, as `index` does: pairs cut
+    short, say, or the recall of an approximate search."""
+
+    def report(self) -> Mapping[str, JSON]: ...
 
 
 class Fuser(Protocol):

@@ -111,6 +111,8 @@ def _value(given: JSON, hint: Any, base: Path, path: tuple[str | int, ...]) -> t
     wrong = [Problem(path, f"expected {describe(hint)}, got {shown(given)}")]
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if is_union(hint):
+        if isinstance(given, str) and {str, Path} <= set(args) and not given.startswith((".", "/", "~")):
+            return given, []  # `Path | str`: a path says so by how it begins, anything else is a name
         return _first(given, args, base, path, wrong)
     if origin is typing.Literal:
         same = [arg for arg in args if arg == given and type(arg) is type(given)]

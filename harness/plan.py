@@ -215,12 +215,13 @@ class _Planner:
         needs += [
             f"{shown_path(path)} (not there)" for path in keys.paths_in(chosen.params) if not path.exists()
         ]
-        if record.resolve is None or collection.needs:
+        if collection.needs:
             return chosen.params, needs
         card = collection.card
         facts = Facts(card.language, card.query_language or card.language, unit)
         try:
-            return record.resolve(chosen.params, facts), needs
+            values = record.resolve(chosen.params, facts) if record.resolve else chosen.params
+            return values, [*needs, *(record.lacks(values) if record.lacks else ())]
         except HarnessError as error:
             text = f"{chosen.place}: {chosen.name} on dataset '{collection.spec.name}': {error}"
             self.problems.append(text)

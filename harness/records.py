@@ -41,6 +41,8 @@ class Record:
     extra: str | None = None  # the extra of its distribution that brings them
     libraries: tuple[str, ...] = ()  # distributions whose version can change a number
     resolve: Callable[[Any, Facts], Any] | None = None  # replaces `auto` while planning
+    # what is not here, such as a model's weights: asked while planning, required only by a run
+    lacks: Callable[[Any], Sequence[str]] | None = None
     # other records that these parameters build on, as (kind, name): they enter the key too
     uses: Callable[[Any], Sequence[tuple[str, str]]] | None = None
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import orjson
 
 from harness import additions, compiling, corpus, hitsfile, params, ranking, topics
 from harness.catalogue import Catalogue
-from harness.contracts import Scorer, Searcher
+from harness.contracts import Reporting, Scorer, Searcher
 from harness.corpus import Corpus
 from harness.errors import ContractError
 from harness.store import Artifact, Store
 from harness.texts import View
-from harness.types import JSON, Hits, Unit
+from harness.types import JSON, Batch, Hits, Unit
 
 if TYPE_CHECKING:
     from harness.types import Floats, Ints
@@ -33,6 +34,29 @@ Progress = Callable[[int, int | None], None]
 class Outcome(NamedTuple):
     facts: dict[str, JSON]  # depend on the inputs alone
     cost: dict[str, JSON]  # measured
+
+
+class Texts(View):
+    """A view whose reader's progress is shown: what it has read, or what it says itself."""
+
+    def __init__(
+        self, read: Corpus, stages: Sequence[additions.Additions], unit: Unit, language: str | None,
+        show: Progress,
+    ) -> None:  # fmt: skip
+        super().__init__(read, stages, unit, language)
+        self._show, self._own = show, False
+
+    def batches(self, size: int = 8192, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
+        done = start
+        for batch in super().batches(size, start, stop):
+            yield batch
+            done += len(batch.texts)
+            if not self._own:
+                self._show(done, len(self))
+
+    def progress(self, done: int) -> None:
+        self._own = True
+        self._show(done, len(self))
 
 
 @dataclass
@@ -69,11 +93,11 @@ class Task:
     def corpus(self) -> Corpus:
         return Corpus(self.input("corpus").folder)
 
-    def texts(self) -> View:
+    def texts(self) -> Texts:
         said = self.work["texts"]
         stages = [additions.Additions(self.store.read(step).folder) for step in said["stages"]]
         read = Corpus(self.store.read(said["corpus"]).folder)
-        return View(read, stages, said["unit"], said["language"])
+        return Texts(read, stages, said["unit"], said["language"], self.progress)
 
     def queries(self) -> topics.Queries:
         return topics.read_queries(self.input("queries").folder)
@@ -108,8 +132,8 @@ def _augment(task: Task) -> Outcome:
 def _index(task: Task) -> Outcome:
     texts = task.texts()
     task.progress(0, len(texts))
-    task.method().index(_counted(texts, task.progress), task.folder)
-    return Outcome({"texts": len(texts)}, {})
+    reported = task.method().index(texts, task.folder)
+    return Outcome({"texts": len(texts), **_reported(reported)}, {})
 
 
 def _search(task: Task) -> Outcome:
@@ -128,6 +152,7 @@ def _search(task: Task) -> Outcome:
         found.append(_canonical(hits, texts.corpus, depth, len(asked), depth + extra, out))
         task.progress(start + len(asked), len(queries.texts))
     facts = hitsfile.save(task.folder, hitsfile.joined(found, texts.unit), task.work["inputs"])
+    facts |= _reported(searcher.report() if isinstance(searcher, Reporting) else None)
     sample = _latency(searcher, queries.texts, depth)
     return Outcome(facts, {"queries": len(queries.texts), "search_seconds": seconds, **sample})
 
@@ -168,6 +193,7 @@ def _rerank(task: Task) -> Outcome:
     if task.work["tail"] == "keep":
         reranked = hitsfile.with_tail(reranked, hits)
     facts = hitsfile.save(task.folder, reranked, task.work["inputs"])
+    facts |= _reported(scorer.report() if isinstance(scorer, Reporting) else None)
     pairs = int((head >= 0).sum())
     return Outcome(facts, {"queries": len(queries.texts), "pairs": pairs, "rerank_seconds": seconds})
 
@@ -247,16 +273,11 @@ def _latency(searcher: Searcher, queries: Sequence[str], depth: int) -> dict[str
     return {"latency_ms": {"p50": p50, "p95": p95, "queries": len(taken)}}
 
 
-def _counted(texts: View, progress: Progress) -> View:
-    """The same view, telling how many texts were read."""
-    inner = texts.batches
-
-    def batches(size: int = 8192, start: int = 0, stop: int | None = None) -> Any:
-        done = start
-        for batch in inner(size, start, stop):
-            yield batch
-            done += len(batch.texts)
-            progress(done, len(texts))
-
-    texts.batches = batches  # type: ignore[method-assign]
-    return texts
+def _reported(facts: Mapping[str, JSON] | None) -> dict[str, JSON]:
+    """What a method tells of its work, if it tells anything; it must be plain JSON."""
+    if not facts:
+        return {}
+    try:
+        return {"reported": orjson.loads(orjson.dumps(dict(facts)))}
+    except (TypeError, ValueError) as error:
+        raise ContractError(f"facts that are no JSON: {error}") from error

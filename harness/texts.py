@@ -61,6 +61,9 @@ class View:
             for i, text in enumerate(texts)
         ]
 
+    def progress(self, done: int) -> None:
+        """Nobody watches."""
+
     def _document(self, document: int) -> str:
         """The prefixes that are the document's, once each, then its passages, joined by newlines."""
         first, end = int(self.corpus.first[document]), int(self.corpus.first[document + 1])
