@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from harness.types import (
     JSON,
@@ -130,8 +130,9 @@ class Judge(Protocol):
 
 @runtime_checkable
 class Reporting(Protocol):
-    """A searcher or scorer that has something to tell at the end of its step, as `index` does: pairs cut
-    short, say, or the recall of an approximate search."""
+    """A searcher or scorer that has something to tell at the end of its step, as `index` does: the recall of
+    an approximate search, say. A scorer tells counts, such as pairs cut short: a step that goes on after a
+    killed run adds up what each part of it told."""
 
     def report(self) -> Mapping[str, JSON]: ...
 
@@ -142,3 +143,14 @@ class Fuser(Protocol):
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
         """At most `depth` passages a query, from inputs that are each sorted best first."""
         ...
+
+
+Rescore: TypeAlias = "Callable[[int, Ints], Hits]"
+"""(number of an input, positions int64[Q, n] with -1 as filler) -> those positions scored by that input's
+retriever, best first, without what the query excludes."""
+
+
+class DeepFuser(Protocol):
+    """A combiner whose record names inputs in `within`: it may have them score further positions."""
+
+    def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure, rescore: Rescore) -> Hits: ...

@@ -25,12 +25,22 @@ FORMATS = {
 PARTS: tuple[Part, ...] = ("corpus", "queries", "judgements")
 
 
+class Searched(NamedTuple):
+    """A retriever over its index: what a combiner needs to have it score further positions."""
+
+    described: dict[str, JSON]
+    work: dict[str, JSON]
+    inputs: tuple[str, ...]  # the index and the stages of context
+    needs: tuple[str, ...]
+
+
 class Output(NamedTuple):
     """What a system hands on while planning."""
 
     hits: str
     unit: Unit
     context: tuple[str, ...]  # the augment steps of its first passage input
+    searched: Searched | None = None  # how to search again, if the hits are a retriever's own
 
 
 class Broken(Exception):
@@ -135,7 +145,10 @@ class _Planner:
         work = {"method": _work(chosen, values), "depth": self.suite.depth, "texts": texts}
         inputs = (index, collection.parts["queries"], collection.parts["corpus"], *context)
         label = f"search · {collection.spec.name} · {system.name}"
-        return Output(self.add("search", label, described, work, inputs, needs), system.unit, context)
+        step = self.add("search", label, described, work, inputs, needs)
+        again = {"method": work["method"], "texts": texts, "index": index}
+        searched = Searched({"method": described["method"]}, again, (index, *context), tuple(needs))
+        return Output(step, system.unit, context, searched)
 
     def index(
         self, collection: Collection, chosen: Chosen, values: Any, needs: Sequence[str],
@@ -162,10 +175,32 @@ class _Planner:
         }
         work = {"method": _work(chosen, values), "depth": self.suite.depth, "unit": unit}
         label = f"combine · {collection.spec.name} · {system.name}"
-        ids = (*(output.hits for output in inputs), collection.parts["corpus"], collection.parts["queries"])
+        ids = [*(output.hits for output in inputs), collection.parts["corpus"], collection.parts["queries"]]
+        within = chosen.entry.record.within
+        if within:
+            again = self.searched(chosen, system, inputs)
+            described["within"] = {str(i): item.described for i, item in again.items()}
+            work["within"] = {str(i): item.work for i, item in again.items()}
+            ids += dict.fromkeys(step for item in again.values() for step in item.inputs)
+            needs += [need for item in again.values() for need in item.needs]
         step = self.add("combine", label, described, work, ids, needs)
         first = next((output for output in inputs if output.unit == "passage"), inputs[0])
         return Output(step, unit, first.context)
+
+    def searched(self, chosen: Chosen, system: System, inputs: Sequence[Output]) -> dict[int, Searched]:
+        """The inputs that a combiner has score further passages; raises Broken if one cannot."""
+        found: dict[int, Searched] = {}
+        for i in chosen.entry.record.within:
+            again = inputs[i].searched
+            if again is None or inputs[i].unit != "passage":
+                what = f"'{chosen.name}' scores further passages with '{system.of[i]}'"
+                text = (
+                    f"{chosen.place}: systems.{system.base}.of: {what}, which must be a retriever of passages"
+                )
+                self.problems.append(text)
+                raise Broken(text)
+            found[i] = again
+        return found
 
     def reranked(self, collection: Collection, system: System, i: int, below: Output) -> Output:
         item = system.rerank[i]

@@ -73,8 +73,9 @@ class Reranker(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Combiner(Record):
-    build: Callable[[Any], contracts.Fuser]
+    build: Callable[[Any], contracts.Fuser | contracts.DeepFuser]
     inputs: tuple[int, int | None] = (2, None)  # how many systems it takes: at least, at most
+    within: tuple[int, ...] = ()  # the inputs, by number, that it has score further positions
 
 
 @dataclass(frozen=True, kw_only=True)

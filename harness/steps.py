@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -73,12 +74,14 @@ class Task:
     @property
     def record(self) -> Any:
         """The plugin's record."""
-        said = self.work["method"]
-        return self.catalogue.find(said["kind"], said["name"]).record
+        return self.record_of(self.work)
 
-    def method(self) -> Any:
-        """The plugin's method, built from its parameters."""
-        said, record = self.work["method"], self.record
+    def record_of(self, work: JSON) -> Any:
+        return self.catalogue.find(work["method"]["kind"], work["method"]["name"]).record
+
+    def method(self, work: JSON = None) -> Any:
+        """The plugin's method, built from its parameters; that of this step unless another's is given."""
+        said, record = (work or self.work)["method"], self.record_of(work or self.work)
         values, problems = params.convert(record.params, said["params"], Path("/"))
         if problems:
             raise ContractError(
@@ -93,8 +96,8 @@ class Task:
     def corpus(self) -> Corpus:
         return Corpus(self.input("corpus").folder)
 
-    def texts(self) -> Texts:
-        said = self.work["texts"]
+    def texts(self, work: JSON = None) -> Texts:
+        said = (work or self.work)["texts"]
         stages = [additions.Additions(self.store.read(step).folder) for step in said["stages"]]
         read = Corpus(self.store.read(said["corpus"]).folder)
         return Texts(read, stages, said["unit"], said["language"], self.progress)
@@ -163,13 +166,42 @@ def _combine(task: Task) -> Outcome:
     # spreading a document over its passages may bring an excluded one back
     excluded = _excluded(read, queries, task.work["unit"])
     extra = max((len(item) for item in excluded), default=0) if excluded else 0
+    again = {int(i): _opened_again(task, said) for i, said in task.work.get("within", {}).items()}
     began = time.perf_counter()
-    hits = task.method().combine(inputs, depth + extra, read.structure())
+    if again:
+        rescore = functools.partial(_rescored, task, again, queries)
+        hits = task.method().combine(inputs, depth + extra, read.structure(), rescore)
+    else:
+        hits = task.method().combine(inputs, depth + extra, read.structure())
     seconds = time.perf_counter() - began
     _check_unit(hits, task.work["unit"])
     hits = _canonical(hits, read, depth, len(queries.texts), depth + extra, excluded)
     facts = hitsfile.save(task.folder, hits, task.work["inputs"])
     return Outcome(facts, {"queries": len(queries.texts), "combine_seconds": seconds})
+
+
+def _opened_again(task: Task, said: JSON) -> tuple[Texts, Searcher]:
+    """A retriever of another step over its index."""
+    texts = task.texts(said)
+    return texts, task.method(said).open(texts, task.store.read(said["index"]).folder)
+
+
+def _rescored(
+    task: Task, again: Mapping[int, tuple[Texts, Searcher]], queries: topics.Queries, i: int, positions: Ints
+) -> Hits:
+    """`harness.contracts.Rescore`: what the i-th input makes of these positions."""
+    texts, searcher = again[i]
+    excluded = _excluded(texts.corpus, queries, texts.unit)
+    if positions.shape[:1] != (len(queries.texts),):
+        raise ContractError(f"positions of the shape {positions.shape} for {len(queries.texts)} queries")
+    found, width = [], positions.shape[1]
+    for start in range(0, len(queries.texts), QUERIES):
+        block = slice(start, start + QUERIES)
+        asked, out = queries.texts[block], excluded[block] if excluded else None
+        hits = searcher.search(asked, width, positions[block])._replace(unit=texts.unit)
+        found.append(_canonical(hits, texts.corpus, width, len(asked), width, out))
+        task.progress(start + len(asked), len(queries.texts))
+    return hitsfile.joined(found, texts.unit)
 
 
 def _rerank(task: Task) -> Outcome:
