@@ -1,0 +1,270 @@
+"""Tiny random checkpoints in the formats of real ones: file names, tensor names, configuration.
+
+Written with numpy alone, so that neither torch nor a tokeniser's library decides what a format is.
+"""
+
+from __future__ import annotations
+
+import json
+import string
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from harness.testing.texts import WORDS
+
+HIDDEN, LAYERS, HEADS, INNER, POSITIONS = 32, 2, 4, 64, 64
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]", "[unused1]")
+LETTERS = string.ascii_lowercase + string.digits
+PIECES = ("##s", "##ed", "##ing", *(f"##{letter}" for letter in LETTERS))
+VOCABULARY = (*SPECIAL, *string.punctuation, *LETTERS, *PIECES, *WORDS, *"北京是中国的首都城市。，")
+
+Tensors = dict[str, np.ndarray]
+
+
+def bert(
+    folder: Path,
+    *,
+    prefix: str = "",
+    pooler: bool = True,
+    more: Mapping[str, tuple[int, ...]] | None = None,
+    architecture: str = "BertModel",
+    seed: int = 1,
+    **config: Any,
+) -> Path:
+    """A BERT with WordPiece in `folder`: `prefix` stands before the tensors' names, `more` names tensors
+    of a head with their shapes, `config` adds to or overrides what config.json says."""
+    said = _config(architecture, model_type="bert", type_vocab_size=2, vocab_size=len(VOCABULARY), **config)
+    write(folder, said, random_tensors(_names(said, prefix, pooler) | dict(more or {}), seed))
+    wordpiece(folder)
+    return folder
+
+
+def roberta(
+    folder: Path,
+    *,
+    prefix: str = "",
+    pooler: bool = True,
+    more: Mapping[str, tuple[int, ...]] | None = None,
+    architecture: str = "RobertaModel",
+    seed: int = 1,
+    **config: Any,
+) -> Path:
+    """A RoBERTa with a vocabulary of bytes; its positions begin after the padding's."""
+    special = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "max_position_embeddings": 66}
+    said = _config(
+        architecture, model_type="roberta", **{"type_vocab_size": 1, "vocab_size": 261} | special | config
+    )
+    write(folder, said, random_tensors(_names(said, prefix, pooler) | dict(more or {}), seed))
+    byte_pairs(folder)
+    return folder
+
+
+def sentence_transformer(
+    folder: Path,
+    *,
+    pooling: str = "mean_tokens",
+    normalise: bool = True,
+    length: int = 48,
+    said: Mapping[str, Any] | None = None,
+    seed: int = 1,
+) -> Path:
+    """A folder as sentence-transformers saves it; `said` is what config_sentence_transformers.json says."""
+    bert(folder, seed=seed)
+    modules = [("", "Transformer"), ("1_Pooling", "Pooling")]
+    modules += [("2_Normalize", "Normalize")] if normalise else []
+    as_json(
+        folder / "modules.json",
+        [
+            {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+            for i, (path, kind) in enumerate(modules)
+        ],
+    )
+    modes = ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens", "lasttoken")
+    as_json(
+        folder / "1_Pooling" / "config.json",
+        {"word_embedding_dimension": HIDDEN} | {f"pooling_mode_{mode}": mode == pooling for mode in modes},
+    )
+    as_json(folder / "sentence_bert_config.json", {"max_seq_length": length, "do_lower_case": False})
+    as_json(folder / "config_sentence_transformers.json", dict(said or {}))
+    return folder
+
+
+def write(folder: Path, config: Mapping[str, Any], tensors: Tensors) -> None:
+    as_json(folder / "config.json", config)
+    safetensors(folder / "model.safetensors", tensors)
+
+
+def random_tensors(shapes: Mapping[str, tuple[int, ...]], seed: int) -> Tensors:
+    """Values large enough that no part of a network may be left out unnoticed."""
+    chance = np.random.default_rng(seed)
+    return {
+        name: (
+            (1.0 if "norm" in name.lower() and name.endswith("weight") else 0.0)
+            + chance.normal(0, 0.1 if len(shape) == 1 else 0.3, shape)
+        ).astype(np.float32)
+        for name, shape in shapes.items()
+    }
+
+
+def safetensors(path: Path, tensors: Mapping[str, np.ndarray]) -> None:
+    """The format in full: the header's length, the header, the values. All float32."""
+    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+    at = 0
+    for name, array in tensors.items():
+        header[name] = {"dtype": "F32", "shape": array.shape, "data_offsets": [at, at + array.nbytes]}
+        at += array.nbytes
+    raw = json.dumps(header).encode()
+    raw += b" " * (-len(raw) % 8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(struct.pack("<Q", len(raw)) + raw + b"".join(map(np.ndarray.tobytes, tensors.values())))
+
+
+def read_safetensors(path: Path) -> Tensors:
+    raw = path.read_bytes()
+    (length,) = struct.unpack("<Q", raw[:8])
+    header, values = json.loads(raw[8 : 8 + length]), raw[8 + length :]
+    return {
+        name: np.frombuffer(values[slice(*said["data_offsets"])], np.float32).reshape(said["shape"])
+        for name, said in header.items()
+        if name != "__metadata__"
+    }
+
+
+def wordpiece(folder: Path) -> None:
+    """BERT's uncased WordPiece: tokenizer.json, and vocab.txt as older folders have it."""
+    numbers = {piece: i for i, piece in enumerate(VOCABULARY)}
+    cls, sep = ({"id": name, "ids": [numbers[name]], "tokens": [name]} for name in ("[CLS]", "[SEP]"))
+    _tokenizer(
+        folder,
+        special={name: numbers[name] for name in SPECIAL[:5]},
+        normalizer={
+            "type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True,
+            "strip_accents": None, "lowercase": True,
+        },
+        pre_tokenizer={"type": "BertPreTokenizer"},
+        post_processor={
+            "type": "TemplateProcessing",
+            "single": [_token("[CLS]", 0), _text("A", 0), _token("[SEP]", 0)],
+            "pair": [
+                _token("[CLS]", 0), _text("A", 0), _token("[SEP]", 0), _text("B", 1), _token("[SEP]", 1)
+            ],
+            "special_tokens": {"[CLS]": cls, "[SEP]": sep},
+        },
+        decoder={"type": "WordPiece", "prefix": "##", "cleanup": True},
+        model={
+            "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100, "vocab": numbers,
+        },
+    )  # fmt: skip
+    (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    names = {"unk": "[UNK]", "sep": "[SEP]", "pad": "[PAD]", "cls": "[CLS]", "mask": "[MASK]"}
+    _tokenizer_config(folder, "BertTokenizer", names, POSITIONS, do_lower_case=True)
+
+
+def byte_pairs(folder: Path) -> None:
+    """RoBERTa's byte-level pairs, with no merge: every byte is a token."""
+    special = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
+    numbers = {name: i for i, name in enumerate((*special[:4], *bytes_as_letters(), special[4]))}
+    _tokenizer(
+        folder,
+        special={name: numbers[name] for name in special},
+        normalizer=None,
+        pre_tokenizer={"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True},
+        post_processor={
+            "type": "RobertaProcessing", "sep": ["</s>", 2], "cls": ["<s>", 0],
+            "trim_offsets": True, "add_prefix_space": False,
+        },
+        decoder={"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True},
+        model={"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": "",
+               "end_of_word_suffix": "", "fuse_unk": False, "vocab": numbers, "merges": []},
+    )  # fmt: skip
+    as_json(folder / "vocab.json", numbers)
+    (folder / "merges.txt").write_text("#version: 0.2\n", encoding="utf-8")
+    names = {
+        "unk": "<unk>", "sep": "</s>", "pad": "<pad>", "cls": "<s>", "mask": "<mask>", "bos": "<s>",
+        "eos": "</s>",
+    }  # fmt: skip
+    _tokenizer_config(folder, "RobertaTokenizer", names, POSITIONS)
+
+
+def bytes_as_letters() -> list[str]:
+    """How byte-level pairs write each byte as a printable letter."""
+    kept = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in kept]
+    return [chr(byte) for byte in kept] + [chr(256 + i) for i in range(len(others))]
+
+
+def as_json(path: Path, value: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+
+
+def _config(architecture: str, **more: Any) -> dict[str, Any]:
+    return {
+        "architectures": [architecture], "hidden_size": HIDDEN, "num_hidden_layers": LAYERS,
+        "num_attention_heads": HEADS, "intermediate_size": INNER, "max_position_embeddings": POSITIONS,
+        "hidden_act": "gelu", "layer_norm_eps": 1e-12, "pad_token_id": 0,
+        "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, "initializer_range": 0.02,
+    } | more  # fmt: skip
+
+
+def _names(config: Mapping[str, Any], prefix: str, pooler: bool) -> dict[str, tuple[int, ...]]:
+    """The tensors of a BERT or RoBERTa with their shapes."""
+    hidden, inner = config["hidden_size"], config["intermediate_size"]
+    shapes: dict[str, tuple[int, ...]] = {
+        "embeddings.word_embeddings.weight": (config["vocab_size"], hidden),
+        "embeddings.position_embeddings.weight": (config["max_position_embeddings"], hidden),
+        "embeddings.token_type_embeddings.weight": (config["type_vocab_size"], hidden),
+        **_norm("embeddings.LayerNorm", hidden),
+    }
+    for layer in range(config["num_hidden_layers"]):
+        at = f"encoder.layer.{layer}"
+        for part in ("query", "key", "value"):
+            shapes |= _linear(f"{at}.attention.self.{part}", hidden, hidden)
+        shapes |= _linear(f"{at}.attention.output.dense", hidden, hidden)
+        shapes |= _norm(f"{at}.attention.output.LayerNorm", hidden)
+        shapes |= _linear(f"{at}.intermediate.dense", hidden, inner)
+        shapes |= _linear(f"{at}.output.dense", inner, hidden)
+        shapes |= _norm(f"{at}.output.LayerNorm", hidden)
+    if pooler:
+        shapes |= _linear("pooler.dense", hidden, hidden)
+    return {prefix + name: shape for name, shape in shapes.items()}
+
+
+def _linear(name: str, inputs: int, outputs: int) -> dict[str, tuple[int, ...]]:
+    return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
+
+
+def _norm(name: str, width: int) -> dict[str, tuple[int, ...]]:
+    return {f"{name}.weight": (width,), f"{name}.bias": (width,)}
+
+
+def _tokenizer(folder: Path, special: Mapping[str, int], **parts: Any) -> None:
+    added = [
+        {"id": number, "content": name, "single_word": False, "lstrip": False, "rstrip": False,
+         "normalized": False, "special": True}
+        for name, number in special.items()
+    ]  # fmt: skip
+    said = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added, **parts}
+    as_json(folder / "tokenizer.json", said)
+
+
+def _tokenizer_config(folder: Path, kind: str, names: Mapping[str, str], length: int, **more: Any) -> None:
+    said = {f"{role}_token": name for role, name in names.items()}
+    as_json(folder / "special_tokens_map.json", said)
+    as_json(
+        folder / "tokenizer_config.json",
+        {**said, "tokenizer_class": kind, "model_max_length": length, **more},
+    )
+
+
+def _token(name: str, kind: int) -> dict[str, Any]:
+    return {"SpecialToken": {"id": name, "type_id": kind}}
+
+
+def _text(name: str, kind: int) -> dict[str, Any]:
+    return {"Sequence": {"id": name, "type_id": kind}}
