@@ -27,7 +27,7 @@ def write(
     augmenter: Augmenter, corpus: Corpus, folder: Path, progress: Callable[[int, int | None], None]
 ) -> dict[str, JSON]:
     """One shard after another; those that a killed run finished stay."""
-    changed = 0
+    documents_changed, passages_changed = 0, 0
     for start in range(0, corpus.documents, DOCUMENTS):
         stop = min(start + DOCUMENTS, corpus.documents)
         shard = _shard(folder, start)
@@ -35,9 +35,18 @@ def write(
             documents = list(corpus.documents_in(start, stop))
             additions = _checked(documents, augmenter.augment(documents))
             _write(shard, additions)
-        changed += sum(_adds(addition) for addition in Additions(folder).take(np.arange(start, stop)))
+        counts = np.diff(corpus.first[start : stop + 1]).tolist()
+        for addition, passages in zip(Additions(folder).take(np.arange(start, stop)), counts, strict=True):
+            changed = _changed(addition, passages)
+            documents_changed += changed > 0
+            passages_changed += changed
         progress(stop, corpus.documents)
-    return {"documents": corpus.documents, "documents_changed": changed}
+    return {
+        "documents": corpus.documents,
+        "documents_changed": documents_changed,
+        "passages": corpus.passages,
+        "passages_changed": passages_changed,
+    }
 
 
 class Additions:
@@ -109,5 +118,10 @@ def _checked(documents: list[Document], additions: Iterable[Addition]) -> list[A
     return found
 
 
-def _adds(addition: Addition) -> bool:
-    return bool(addition.prefix or any(addition.prefixes) or any(addition.edits))
+def _changed(addition: Addition, passages: int) -> int:
+    """How many of a document's passages get something from it."""
+    if addition.prefix:
+        return passages
+    prefixes = addition.prefixes or ("",) * passages
+    edits = addition.edits or ((),) * passages
+    return sum(bool(prefix or edit) for prefix, edit in zip(prefixes, edits, strict=True))

@@ -106,6 +106,7 @@ def row_block(row: Row, plan: Plan, scoring: Scoring) -> dict[str, JSON]:
         "measures": {},
         "slices": {},
         "scored": {},
+        "reported": [],
         "files": {},
         "provenance": provenance(row, plan),
         "cost": {},
@@ -123,6 +124,18 @@ def provenance(row: Row, plan: Plan) -> dict[str, JSON]:
             plugin = {"plugin": step.work["method"]["plugin"]}
             steps.append({"step": step.kind, "key": step.key, **step.described["method"], **plugin})
     return {"fingerprint": row.hits.partition("-")[2], "seed": plan.suite.seed, "steps": steps}
+
+
+def reported(row: Row, plan: Plan, store: Store) -> list[JSON]:
+    """What the methods of a row tell of their work: passages changed, texts cut short and the like."""
+    assert row.hits is not None
+    cone = plan.cone([row.hits])
+    found = []
+    for step in plan.steps.values():
+        told = store.read(step.id, trust=True).facts.get("reported") if step.id in cone else None
+        if told:
+            found.append({"step": step.kind, "method": step.described["method"]["name"], "facts": told})
+    return found
 
 
 def cost(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
@@ -189,6 +202,7 @@ def scored_row(
         name: {"path": path.as_posix(), "sha256": disk.sha256(out / path)}
         for name, path in (("run", run), ("per_query", values))
     }
+    block["reported"] = reported(row, plan, store)
     block["cost"] = cost(row, plan, store)
     return block
 

@@ -48,6 +48,13 @@ class Provenance:
 
 
 @dataclass(frozen=True)
+class Reported:
+    step: str
+    method: str
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class RowFile:
     """One system on one dataset."""
 
@@ -63,6 +70,7 @@ class RowFile:
     measures: dict[str, Value]
     slices: dict[str, Slice]
     scored: dict[str, Any]
+    reported: list[Reported]
     files: dict[str, File]
     provenance: Provenance
     cost: dict[str, Any]

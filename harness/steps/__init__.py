@@ -1,0 +1,33 @@
+"""Executes one step of the plan in a worker: a pure function of its inputs on a shared store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from harness import compiling
+from harness.steps import combining, making, reranking, searching
+from harness.steps.task import Outcome, Task
+
+__all__ = ["Outcome", "Task", "execute"]
+
+EXECUTORS: dict[str, Callable[[Task], Outcome]] = {
+    "corpus": making.corpus_,
+    "queries": making.queries,
+    "judgements": making.judgements,
+    "augment": making.augment,
+    "index": searching.index,
+    "search": searching.search,
+    "combine": combining.combine,
+    "rerank": reranking.rerank,
+}
+
+
+def execute(task: Task) -> Outcome:
+    """Do the step. Its time is told without that of compiling, which is told beside it."""
+    compiled = compiling.watch(task.record.libraries)
+    began = time.perf_counter()
+    outcome = EXECUTORS[task.kind](task)
+    total, spent = time.perf_counter() - began, compiled()
+    cost = {"seconds": total - spent, **({"compile_seconds": spent} if spent else {}), **outcome.cost}
+    return Outcome(outcome.facts, cost)

@@ -1,0 +1,23 @@
+"""The steps that make a collection columnar and context of it."""
+
+from __future__ import annotations
+
+from harness import additions, corpus, topics
+from harness.steps.task import Outcome, Task
+
+
+def corpus_(task: Task) -> Outcome:
+    return Outcome(corpus.write(task.method(), task.folder, task.progress), {})
+
+
+def queries(task: Task) -> Outcome:
+    return Outcome(topics.write_queries(task.method().queries(), task.folder), {})
+
+
+def judgements(task: Task) -> Outcome:
+    return Outcome(topics.write_judgements(task.method().judgements(), task.folder), {})
+
+
+def augment(task: Task) -> Outcome:
+    facts = additions.write(task.method(), task.corpus(), task.folder, task.progress)
+    return Outcome({"reported": facts}, {})
