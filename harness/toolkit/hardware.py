@@ -1,0 +1,75 @@
+"""What this machine computes on: its device, number format and threads, found without importing torch."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import os
+from pathlib import Path
+
+from harness.errors import HarnessError
+
+DEVICES, DTYPES = ("auto", "cpu", "cuda"), ("auto", "fp32", "bf16", "fp16")
+CPU_INFO = Path("/proc/cpuinfo")
+# x86 names the instruction sets that multiply bf16, ARM has one name for both of its own
+NATIVE_BF16 = {"avx512_bf16", "amx_bf16", "bf16"}
+
+
+def device(asked: str = "auto") -> str:
+    """`cpu` or `cuda`: as asked, or for `auto` cuda where there is a GPU that torch was built for."""
+    if asked not in DEVICES:
+        raise HarnessError(f"device: expected one of {', '.join(DEVICES)}, got '{asked}'")
+    if asked == "auto":
+        return "cuda" if gpus() else "cpu"
+    if asked == "cuda" and not gpus():
+        raise HarnessError(
+            "device: 'cuda' was asked for and there is no GPU that the installed torch can use; "
+            "choose auto or cpu"
+        )
+    return asked
+
+
+def gpus() -> int:
+    """How many GPUs torch may use."""
+    if not any(Path("/dev").glob("nvidia[0-9]*")) or not _torch_knows_cuda():
+        return 0
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        return len(list(Path("/dev").glob("nvidia[0-9]*")))
+    names = [name.strip() for name in visible.split(",")]
+    # CUDA ignores what stands after the first invalid name
+    return next((at for at, name in enumerate(names) if name in ("", "-1")), len(names))
+
+
+def dtype(asked: str = "auto", device: str = "cpu") -> str:
+    """What a model computes in: as asked, or for `auto` bf16 where the device multiplies it natively."""
+    if asked not in DTYPES:
+        raise HarnessError(f"dtype: expected one of {', '.join(DTYPES)}, got '{asked}'")
+    if asked == "fp16" and device == "cpu":
+        raise HarnessError("dtype: fp16 needs a GPU; choose bf16 or fp32")
+    if asked != "auto":
+        return asked
+    return "bf16" if device == "cuda" or _cpu_flags() & NATIVE_BF16 else "fp32"
+
+
+def threads() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@functools.cache
+def _cpu_flags() -> frozenset[str]:
+    """The instruction sets of the CPU; empty where the system does not tell."""
+    try:
+        lines = CPU_INFO.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return frozenset()
+    found = next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    return frozenset(found.partition(":")[2].split())
+
+
+def _torch_knows_cuda() -> bool:
+    try:
+        return not importlib.metadata.version("torch").endswith("+cpu")
+    except importlib.metadata.PackageNotFoundError:
+        return False

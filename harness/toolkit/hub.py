@@ -1,0 +1,64 @@
+"""Asks the model hub for a commit or for files, and says what to do where it refuses or cannot be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from huggingface_hub import HfApi, constants, snapshot_download
+from huggingface_hub import errors as refusals
+from huggingface_hub.utils import disable_progress_bars
+
+from harness.errors import HarnessError
+
+
+def commit(model: str, revision: str, seconds: float) -> str | None:
+    """The commit that a revision stands for; None if the hub cannot be reached in time."""
+    if constants.HF_HUB_OFFLINE:
+        return None
+    try:
+        found = HfApi().model_info(model, revision=revision, timeout=seconds).sha
+        return None if found is None else str(found)
+    except (refusals.RepositoryNotFoundError, refusals.RevisionNotFoundError) as error:
+        raise _refused(model, revision, error) from error
+    except Exception:  # of whichever HTTP library is beneath: no way through, or an answer that is none
+        return None
+
+
+def download(model: str, revision: str, patterns: Sequence[str]) -> Path:
+    """The files of these patterns, in the hub's local cache."""
+    disable_progress_bars()
+    try:
+        return Path(snapshot_download(model, revision=revision, allow_patterns=list(patterns)))
+    except (refusals.RepositoryNotFoundError, refusals.RevisionNotFoundError) as error:
+        raise _refused(model, revision, error) from error
+    except refusals.LocalEntryNotFoundError as error:
+        raise HarnessError(
+            f"model: {model} at revision {revision} is not here and the hub cannot be reached; run "
+            f"`hf download {model} --revision {revision}` where it can, or name a folder"
+        ) from error
+    except refusals.HfHubHTTPError as error:
+        why = (str(error).splitlines() or [type(error).__name__])[0]
+        raise HarnessError(
+            f"model: the hub does not give {model} at revision {revision}: {why}; try again, or name a folder"
+        ) from error
+
+
+def _refused(model: str, revision: str, error: Exception) -> HarnessError:
+    if isinstance(error, refusals.RevisionNotFoundError):
+        return HarnessError(
+            f"model: {model} has no revision '{revision}'; name one of its branches, tags or commits"
+        )
+    if isinstance(error, refusals.GatedRepoError):
+        return HarnessError(
+            f"model: {model} goes only to those who accept its terms; do so on its page, then `hf auth login`"
+        )
+    return HarnessError(f"model: the hub has no {model}, or not for you; check the name or `hf auth login`")
+
+
+def names(model: str, revision: str) -> list[str]:
+    """All files of a model; none if the hub cannot be reached."""
+    try:
+        return sorted(HfApi().list_repo_files(model, revision=revision))
+    except Exception:  # as above: this only makes a message better
+        return []

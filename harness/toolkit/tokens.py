@@ -1,0 +1,201 @@
+"""Texts to token ids: many at once on all cores, without padding, with what was cut off counted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PROBES = ("a", "the", "0", "一")  # a text that surely has a token
+
+
+class Tokens(NamedTuple):
+    """The tokens of n texts, one text after the other: no padding."""
+
+    ids: NDArray[np.int32]  # int32[T]
+    bounds: NDArray[np.int64]  # int64[n + 1]: text i has the tokens bounds[i] to bounds[i + 1] - 1
+    types: NDArray[np.int32] | None = None  # int32[T]: which of a pair's texts; None where all are 0
+
+
+class Lost(NamedTuple):
+    """What a maximum length cut off."""
+
+    texts: int = 0  # that were cut
+    tokens: int = 0  # that are missing
+
+    def plus(self, other: Lost) -> Lost:
+        return Lost(self.texts + other.texts, self.tokens + other.tokens)
+
+
+class Template(NamedTuple):
+    """The special tokens around a text, or around and between the two of a pair, and their types."""
+
+    before: tuple[int, ...]
+    between: tuple[int, ...]
+    after: tuple[int, ...]
+    types: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)  # before, first, between, second, after
+
+    @property
+    def added(self) -> int:
+        return len(self.before) + len(self.between) + len(self.after)
+
+
+class Tokeniser(NamedTuple):
+    """A model's own tokenizer. `_replace` its templates to mark texts in another way."""
+
+    backend: Any  # tokenizers.Tokenizer, without truncation and padding
+    single: Template
+    pair: Template
+    padding: int  # the id that fills a padded batch
+
+
+def load(folder: Path, trust_remote_code: bool = False) -> Tokeniser:
+    """The tokenizer in a model's folder: `tokenizer.json`, or what transformers makes of older files."""
+    path = folder / "tokenizer.json"
+    backend = Tokenizer.from_file(str(path)) if path.exists() else _converted(folder, trust_remote_code)
+    backend.no_padding()
+    backend.no_truncation()
+    return Tokeniser(backend, *_templates(backend, folder), _padding(backend, folder))
+
+
+def tokenise(
+    tokeniser: Tokeniser, texts: Sequence[str], length: int, seconds: Sequence[str] | None = None
+) -> tuple[Tokens, Lost]:
+    """The tokens of texts, or of pairs of them, with special tokens, at most `length` for each. Of a pair
+    the longer text is cut first, as transformers' `longest_first` does it."""
+    template = tokeniser.single if seconds is None else tokeniser.pair
+    room = length - template.added
+    if room < 1:
+        raise HarnessError(f"length: {length} tokens leave no room for a text; give more")
+    firsts = [found.ids for found in tokeniser.backend.encode_batch_fast(texts, add_special_tokens=False)]
+    others: list[list[int]] = [[]] * len(firsts)
+    if seconds is not None:
+        encoded = tokeniser.backend.encode_batch_fast(seconds, add_special_tokens=False)
+        others = [found.ids for found in encoded]
+    ids: list[int] = []
+    types: list[int] = []
+    bounds = np.zeros(len(firsts) + 1, np.int64)
+    texts_cut = tokens_lost = 0
+    for i, (first, second) in enumerate(zip(firsts, others, strict=True)):
+        over = len(first) + len(second) - room
+        if over > 0:
+            texts_cut, tokens_lost = texts_cut + 1, tokens_lost + over
+            a, b = longest_first(len(first), len(second), room)
+            first, second = first[:a], second[:b]
+        ids += (*template.before, *first, *template.between, *second, *template.after)
+        bounds[i + 1] = len(ids)
+        if any(template.types):
+            parts = (template.before, first, template.between, second, template.after)
+            for kind, part in zip(template.types, parts, strict=True):
+                types += [kind] * len(part)
+    found_types = np.array(types, np.int32) if any(template.types) else None
+    return Tokens(np.array(ids, np.int32), bounds, found_types), Lost(texts_cut, tokens_lost)
+
+
+def longest_first(first: int, second: int, room: int) -> tuple[int, int]:
+    """How many tokens of each text of a pair are kept, where they do not fit: the longer one gives way until
+    both are equally long, then the second keeps the odd token (tokenizers, truncate_encodings)."""
+    short, long = min(first, second), max(first, second)
+    long = short if short > room else max(short, room - short)
+    if short + long > room:
+        short, long = room // 2, room - room // 2
+    return (short, long) if first <= second else (long, short)
+
+
+def select(tokens: Tokens, rows: NDArray[np.int64]) -> Tokens:
+    """The tokens of some of the texts, in the order of `rows` (int64[m])."""
+    lengths = np.diff(tokens.bounds)[rows]
+    bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    # token t of the selection stands (start of its text - start of the text in the selection) further on
+    places = np.arange(bounds[-1]) + np.repeat(tokens.bounds[rows] - bounds[:-1], lengths)
+    return Tokens(tokens.ids[places], bounds, None if tokens.types is None else tokens.types[places])
+
+
+def joined(parts: Sequence[Tokens]) -> Tokens:
+    """Several lots of tokens as one."""
+    offsets = np.cumsum([0, *(part.bounds[-1] for part in parts)])
+    pairs = zip(parts, offsets, strict=False)
+    bounds = np.concatenate([np.zeros(1, np.int64), *(part.bounds[1:] + offset for part, offset in pairs)])
+    types = [part.types for part in parts if part.types is not None]
+    return Tokens(
+        np.concatenate([part.ids for part in parts]), bounds, np.concatenate(types) if types else None
+    )
+
+
+def padded(
+    tokens: Tokens, padding: int, length: int | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Ids, mask (1 for a token, 0 for padding) and types, each int64[n, L]; L is the longest text's length
+    or the one given."""
+    lengths = np.diff(tokens.bounds)
+    width = int(lengths.max(initial=0)) if length is None else length
+    mask = np.arange(width) < lengths[:, None]  # bool[n, L]
+    ids, types = np.full(mask.shape, padding, np.int64), np.zeros(mask.shape, np.int64)
+    ids[mask] = tokens.ids
+    if tokens.types is not None:
+        types[mask] = tokens.types
+    return ids, mask.astype(np.int64), types
+
+
+def _converted(folder: Path, trust_remote_code: bool) -> Tokenizer:
+    from transformers import AutoTokenizer
+
+    try:
+        found = AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=trust_remote_code
+        )
+    except Exception as error:
+        why = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise HarnessError(f"model: {folder} has no tokenizer that can be read ({why})") from error
+    backend = getattr(found, "backend_tokenizer", None)
+    if backend is None:
+        raise HarnessError(f"model: the tokenizer in {folder} has no fast form; add its tokenizer.json")
+    return Tokenizer.from_str(backend.to_str())
+
+
+def _templates(backend: Tokenizer, folder: Path) -> tuple[Template, Template]:
+    """Read off a probe what the post-processor puts around texts."""
+    for probe in PROBES:
+        single = backend.encode(probe)
+        pair = backend.encode(probe, probe)
+        if 0 in single.sequence_ids and {0, 1} <= set(pair.sequence_ids):
+            return _template(single), _template(pair)
+    raise HarnessError(f"model: the tokenizer in {folder} makes no token of any text; is it whole?")
+
+
+def _template(found: Any) -> Template:
+    """The special tokens of an encoded probe, by where they stand."""
+    places = [i for i, which in enumerate(found.sequence_ids) if which is not None]
+    second = [i for i in places if found.sequence_ids[i] == 1]
+    first = [i for i in places if found.sequence_ids[i] == 0]
+    ids, kinds = found.ids, found.type_ids
+    between = range(first[-1] + 1, second[0]) if second else range(0)
+    after = range(places[-1] + 1, len(ids))
+    types = (
+        kinds[0] if first[0] else 0,
+        kinds[first[0]],
+        kinds[between[0]] if between else 0,
+        kinds[second[0]] if second else 0,
+        kinds[after[0]] if after else 0,
+    )
+    before = tuple(ids[: first[0]])
+    return Template(before, tuple(ids[i] for i in between), tuple(ids[i] for i in after), types)
+
+
+def _padding(backend: Tokenizer, folder: Path) -> int:
+    """The id of the padding token, which is masked anyway; 0 where there is none."""
+    path = folder / "tokenizer_config.json"
+    said = json.loads(path.read_bytes()).get("pad_token") if path.exists() else None
+    said = said.get("content") if isinstance(said, dict) else said
+    names = [name for name in (said, "[PAD]", "<pad>") if isinstance(name, str)]
+    found = [number for name in names if (number := backend.token_to_id(name)) is not None]
+    return int(found[0]) if found else 0
