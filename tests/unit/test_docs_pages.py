@@ -36,6 +36,7 @@ OPEN = {  # where any name may stand, and the word that the page has for it
     "environment.libraries": "LIBRARY",
 }
 WHOLE = (
+    "rows[].reported[].facts",
     "datasets[].params",
     "rows[].provenance.steps[].params",
     "rows[].provenance.steps[].uses",

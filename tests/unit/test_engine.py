@@ -11,7 +11,7 @@ import pytest
 
 from harness import child as module
 from harness.child import Child
-from harness.plan import Step
+from harness.graph import Step
 from harness.store import Store
 
 STEP = Step("index", "0" * 64, "a label", {}, {"big": "x" * 300_000}, (), ())

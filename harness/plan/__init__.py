@@ -1,0 +1,56 @@
+"""Suite -> a graph of content-addressed steps, with every problem told before anything runs."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+
+from harness.catalogue import Catalogue
+from harness.errors import Problems
+from harness.graph import Collection, Plan, Row
+from harness.keys import Digest
+from harness.plan.base import Broken
+from harness.plan.systems import Output, Systems
+from harness.suite import Suite, System
+
+__all__ = ["build"]
+
+
+def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str] = ()) -> Plan:
+    """The whole graph of a suite. With `only`, rows that no pattern matches are marked as not selected."""
+    planner = Systems(suite, catalogue, digest)
+    collections = {spec.name: planner.collection(spec) for spec in suite.datasets}
+    rows = []
+    for spec in suite.datasets:
+        collection = collections[spec.name]
+        done: dict[str, Output | str] = {}
+        for system in suite.systems:
+            chosen = _selected(spec.name, system.name, only)
+            rows.append(_row(planner, collection, system, done, chosen))
+    unmatched = [
+        pattern for pattern in only
+        if not any(_selected(row.dataset, row.system, [pattern]) for row in rows)
+    ]  # fmt: skip
+    planner.problems += [f"--only '{pattern}': no dataset or system has such a name" for pattern in unmatched]
+    if planner.problems:
+        raise Problems(dict.fromkeys(planner.problems))
+    return Plan(suite, planner.steps, collections, tuple(rows))
+
+
+def _row(
+    planner: Systems, collection: Collection, system: System, done: dict[str, Output | str], selected: bool
+) -> Row:
+    name, split = collection.spec.name, collection.card.split
+    if not collection.parts:
+        error = collection.error or collection.needs[0]
+        return Row(name, split, system.name, system.unit, None, error, selected)
+    try:
+        output = planner.output(collection, system.name, done)
+    except Broken as broken:
+        return Row(name, split, system.name, system.unit, None, str(broken), selected)
+    return Row(name, split, system.name, output.unit, output.hits, None, selected)
+
+
+def _selected(dataset: str, system: str, only: Sequence[str]) -> bool:
+    names = (dataset, system, f"{dataset}/{system}")
+    return not only or any(fnmatch.fnmatchcase(name, pattern) for name in names for pattern in only)

@@ -1,0 +1,145 @@
+"""What all of planning shares: steps that are added once, collections, and what of a method enters a key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness import keys, params
+from harness.catalogue import Catalogue, missing
+from harness.errors import HarnessError
+from harness.graph import Collection, Step
+from harness.keys import Digest
+from harness.records import NoParams
+from harness.suite import Chosen, DatasetSpec, Suite
+from harness.types import JSON, Card, Facts, Part, Unit
+from harness.yamlfile import shown_path
+
+# Raised when the harness itself writes an artifact of that kind differently, or other numbers into it.
+FORMATS = {
+    "corpus": 1, "queries": 1, "judgements": 1, "augment": 1, "index": 1, "search": 1, "combine": 1,
+    "rerank": 1,
+}  # fmt: skip
+PARTS: tuple[Part, ...] = ("corpus", "queries", "judgements")
+
+
+class Broken(Exception):
+    """A plugin failed while planning: its rows fail, the suite goes on."""
+
+
+@dataclass
+class Base:
+    suite: Suite
+    catalogue: Catalogue
+    digest: Digest
+    steps: dict[str, Step] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+    def add(
+        self, kind: str, label: str, described: JSON, work: JSON, inputs: Sequence[str], needs: Sequence[str]
+    ) -> str:
+        full = {"kind": kind, "format": FORMATS[kind], **described, "inputs": list(inputs)}
+        below = [need for step in inputs for need in self.steps[step].needs]
+        every = tuple(dict.fromkeys([*needs, *below]))
+        step = Step(kind, keys.key(full), label, full, {**work, "inputs": list(inputs)}, tuple(inputs), every)
+        self.steps.setdefault(step.id, step)
+        return step.id
+
+    def collection(self, spec: DatasetSpec) -> Collection:
+        record, values = spec.chosen.entry.record, spec.chosen.params
+        absent = missing(record, spec.chosen.entry.plugin.distribution)
+        unknown = Card(None, "?")
+        if absent:
+            return Collection(spec, unknown, {}, (absent,), None)
+        parts: dict[Part, str] = {}
+        needs: list[str] = []
+        try:
+            source = record.build(values)
+            card = source.card()
+            for part in PARTS:
+                inputs = source.inputs(part)
+                lacking = [f"{shown_path(path)} (not there)" for path in inputs.files if not path.exists()]
+                needs += lacking
+                described = {
+                    "method": keys.method(spec.chosen.entry, NoParams(), self.digest),
+                    "params": params.plain(inputs.params),
+                    "files": [keys.addressed(path, self.digest) for path in inputs.files],
+                }
+                work = {"method": work_of(spec.chosen, values)}
+                parts[part] = self.add(part, f"{part} · {spec.name}", described, work, (), lacking)
+        except HarnessError as error:
+            self.problems.append(f"{spec.chosen.place}: datasets.{spec.name}: {error}")
+            return Collection(spec, unknown, {}, (), str(error))
+        except Exception as error:  # a stranger's plugin may fail in any way
+            text = f"dataset '{spec.chosen.name}' failed while planning: {type(error).__name__}: {error}"
+            return Collection(spec, unknown, {}, (), text)
+        return Collection(spec, card, parts, tuple(dict.fromkeys(needs)), None)
+
+    def method(
+        self, collection: Collection, chosen: Chosen, values: Any, leave_out: tuple[str, ...] = ()
+    ) -> dict[str, JSON]:
+        """What of a method goes into a key, with the records that it builds on."""
+        described = keys.method(chosen.entry, values, self.digest, leave_out)
+        uses = chosen.entry.record.uses
+        if uses is not None and not collection.needs:  # what lacks data is not resolved
+            found = [self.catalogue.find(kind, name) for kind, name in uses(values)]
+            described["uses"] = [keys.method(entry, NoParams(), self.digest) for entry in found]
+        return described
+
+    def resolved(self, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[str]]:
+        """The parameters with nothing left `auto`, and what the method lacks here."""
+        record = chosen.entry.record
+        absent = missing(record, chosen.entry.plugin.distribution)
+        needs = [absent] if absent else []
+        needs += [
+            f"{shown_path(path)} (not there)" for path in keys.paths_in(chosen.params) if not path.exists()
+        ]
+        if collection.needs:
+            return chosen.params, needs
+        card = collection.card
+        facts = Facts(card.language, card.query_language or card.language, unit)
+        try:
+            values = record.resolve(chosen.params, facts) if record.resolve else chosen.params
+            return values, [*needs, *(record.lacks(values) if record.lacks else ())]
+        except HarnessError as error:
+            text = f"{chosen.place}: {chosen.name} on dataset '{collection.spec.name}': {error}"
+            self.problems.append(text)
+            raise Broken(text) from error
+        except Exception as error:  # a stranger's plugin may fail in any way
+            text = f"'{chosen.name}' failed while planning: {type(error).__name__}: {error}"
+            raise Broken(text) from error
+
+    def texts(self, collection: Collection, context: tuple[str, ...], unit: Unit) -> JSON:
+        language = collection.card.language
+        return {
+            "corpus": collection.parts["corpus"],
+            "stages": list(context),
+            "unit": unit,
+            "language": language,
+        }
+
+    def variant(self, chosen: Chosen, context: tuple[str, ...], unit: Unit) -> str:
+        """What an index is of, for people: the method with what the suite set, the unit, the context."""
+        stages = [self.steps[step].label.rpartition(" · ")[2] for step in context]
+        kept = {
+            name: value for name, value in chosen.given.items() if name not in chosen.entry.record.search_only
+        }
+        words = [
+            named(chosen.name, kept),
+            *(["documents"] if unit == "document" else []),
+            *(f"+{x}" for x in stages),
+        ]
+        return " ".join(words)
+
+
+def named(name: str, given: dict[str, JSON]) -> str:
+    """`bm25 (k1=0.9)`: a method with the parameters that a suite gives it."""
+    pairs = [f"{key}={params.shown(value)}" for key, value in given.items()]
+    return f"{name} ({', '.join(pairs)})" if pairs else name
+
+
+def work_of(chosen: Chosen, values: Any) -> JSON:
+    kind = type(chosen.entry.record).__name__.lower() + "s"
+    plugin = f"{chosen.entry.plugin.distribution} {chosen.entry.plugin.version}"
+    return {"kind": kind, "name": chosen.name, "params": params.plain(values), "plugin": plugin}

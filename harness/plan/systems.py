@@ -1,0 +1,171 @@
+"""A system of a suite on one collection -> the steps that make its hits, planned once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from harness.graph import Collection
+from harness.plan.base import Base, Broken, named, work_of
+from harness.suite import Chosen, System
+from harness.types import JSON, Unit
+
+
+class Searched(NamedTuple):
+    """A retriever over its index: what a combiner needs to have it score further positions."""
+
+    described: dict[str, JSON]
+    work: dict[str, JSON]
+    inputs: tuple[str, ...]  # the index and the stages of context
+    needs: tuple[str, ...]
+
+
+class Output(NamedTuple):
+    """What a system hands on while planning."""
+
+    hits: str
+    unit: Unit
+    context: tuple[str, ...]  # the augment steps of its first passage input
+    searched: Searched | None = None  # how to search again, if the hits are a retriever's own
+
+
+@dataclass
+class Systems(Base):
+    """Plans systems; what two of them share becomes one step."""
+
+    def output(self, collection: Collection, name: str, done: dict[str, Output | str]) -> Output:
+        """The step that makes a system's hits, planned once per dataset; raises Broken."""
+        if name not in done:
+            system = self.suite.system(name)
+            try:
+                done[name] = self._output(collection, system, done)
+            except Broken as error:
+                done[name] = str(error)
+        found = done[name]
+        if isinstance(found, str):
+            raise Broken(found)
+        return found
+
+    def _output(self, collection: Collection, system: System, done: dict[str, Output | str]) -> Output:
+        if system.retriever is not None:
+            context = self.stages(collection, system.context or ())
+            output = self.search(collection, system, context)
+        else:
+            inputs = [self.output(collection, name, done) for name in system.of]
+            output = inputs[0] if system.combine is None else self.combined(collection, system, inputs)
+        for i in range(len(system.rerank)):
+            output = self.reranked(collection, system, i, output)
+        return output
+
+    def stages(self, collection: Collection, chosen: Sequence[Chosen]) -> tuple[str, ...]:
+        return tuple(self.stage(collection, stage) for stage in chosen)
+
+    def stage(self, collection: Collection, chosen: Chosen) -> str:
+        values, needs = self.resolved(collection, chosen, "passage")
+        described = {
+            "method": self.method(collection, chosen, values),
+            "language": collection.card.language,
+        }
+        work = {"method": work_of(chosen, values), "language": collection.card.language}
+        label = f"augment · {collection.spec.name} · {named(chosen.name, chosen.given)}"
+        return self.add("augment", label, described, work, (collection.parts["corpus"],), needs)
+
+    def search(self, collection: Collection, system: System, context: tuple[str, ...]) -> Output:
+        chosen = system.retriever
+        assert chosen is not None
+        values, needs = self.resolved(collection, chosen, system.unit)
+        index = self.index(collection, chosen, values, needs, context, system.unit)
+        described = {
+            "method": self.method(collection, chosen, values),
+            "depth": self.suite.depth,
+        }
+        texts = self.texts(collection, context, system.unit)
+        work = {"method": work_of(chosen, values), "depth": self.suite.depth, "texts": texts}
+        inputs = (index, collection.parts["queries"], collection.parts["corpus"], *context)
+        label = f"search · {collection.spec.name} · {system.name}"
+        step = self.add("search", label, described, work, inputs, needs)
+        again = {"method": work["method"], "texts": texts, "index": index}
+        searched = Searched({"method": described["method"]}, again, (index, *context), tuple(needs))
+        return Output(step, system.unit, context, searched)
+
+    def index(
+        self, collection: Collection, chosen: Chosen, values: Any, needs: Sequence[str],
+        context: tuple[str, ...], unit: Unit,
+    ) -> str:  # fmt: skip
+        record = chosen.entry.record
+        texts = self.texts(collection, context, unit)
+        described = {
+            "method": self.method(collection, chosen, values, record.search_only),
+            "texts": {"unit": unit, "language": collection.card.language},
+        }
+        work = {"method": work_of(chosen, values), "texts": texts}
+        label = f"index · {collection.spec.name} · {self.variant(chosen, context, unit)}"
+        return self.add("index", label, described, work, (collection.parts["corpus"], *context), needs)
+
+    def combined(self, collection: Collection, system: System, inputs: list[Output]) -> Output:
+        chosen = system.combine
+        assert chosen is not None
+        unit: Unit = "document" if all(output.unit == "document" for output in inputs) else "passage"
+        values, needs = self.resolved(collection, chosen, unit)
+        described = {
+            "method": self.method(collection, chosen, values),
+            "depth": self.suite.depth,
+        }
+        work = {"method": work_of(chosen, values), "depth": self.suite.depth, "unit": unit}
+        label = f"combine · {collection.spec.name} · {system.name}"
+        ids = [*(output.hits for output in inputs), collection.parts["corpus"], collection.parts["queries"]]
+        within = chosen.entry.record.within
+        if within:
+            again = self.searched(chosen, system, inputs)
+            described["within"] = {str(i): item.described for i, item in again.items()}
+            work["within"] = {str(i): item.work for i, item in again.items()}
+            ids += dict.fromkeys(step for item in again.values() for step in item.inputs)
+            needs += [need for item in again.values() for need in item.needs]
+        step = self.add("combine", label, described, work, ids, needs)
+        first = next((output for output in inputs if output.unit == "passage"), inputs[0])
+        return Output(step, unit, first.context)
+
+    def searched(self, chosen: Chosen, system: System, inputs: Sequence[Output]) -> dict[int, Searched]:
+        """The inputs that a combiner has score further passages; raises Broken if one cannot."""
+        found: dict[int, Searched] = {}
+        for i in chosen.entry.record.within:
+            again = inputs[i].searched
+            if again is None or inputs[i].unit != "passage":
+                what = f"'{chosen.name}' scores further passages with '{system.of[i]}'"
+                text = (
+                    f"{chosen.place}: systems.{system.base}.of: {what}, which must be a retriever of passages"
+                )
+                self.problems.append(text)
+                raise Broken(text)
+            found[i] = again
+        return found
+
+    def reranked(self, collection: Collection, system: System, i: int, below: Output) -> Output:
+        item = system.rerank[i]
+        chosen, depth = item.chosen, item.depth or self.suite.depth
+        if system.retriever is None and system.context is not None:
+            context = self.stages(collection, system.context)
+        else:
+            context = below.context
+        values, needs = self.resolved(collection, chosen, below.unit)
+        texts = self.texts(collection, context, below.unit)
+        index = None
+        if chosen.entry.record.indexed:
+            index = self.index(collection, chosen, values, needs, context, below.unit)
+        described = {
+            "method": self.method(collection, chosen, values),
+            "texts": {"unit": below.unit, "language": collection.card.language},
+            "depth": depth,
+            "tail": item.tail,
+        }
+        work = {
+            "method": work_of(chosen, values), "texts": texts, "depth": depth, "tail": item.tail,
+            "indexed": index is not None,
+        }  # fmt: skip
+        first = (index,) if index else ()
+        ids = (*first, below.hits, collection.parts["queries"], collection.parts["corpus"], *context)
+        label = f"rerank · {collection.spec.name} · {system.name}"
+        if len(system.rerank) > 1:
+            label += f" ({i + 1}: {chosen.name})"
+        return Output(self.add("rerank", label, described, work, ids, needs), below.unit, context)
