@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from tokenizers import Tokenizer
 
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from tokenizers import Tokenizer
 
 PROBES = ("a", "the", "0", "一")  # a text that surely has a token
 
@@ -60,6 +60,8 @@ class Tokeniser(NamedTuple):
 
 def load(folder: Path, trust_remote_code: bool = False) -> Tokeniser:
     """The tokenizer in a model's folder: `tokenizer.json`, or what transformers makes of older files."""
+    from tokenizers import Tokenizer
+
     path = folder / "tokenizer.json"
     backend = Tokenizer.from_file(str(path)) if path.exists() else _converted(folder, trust_remote_code)
     backend.no_padding()
@@ -147,6 +149,7 @@ def padded(
 
 
 def _converted(folder: Path, trust_remote_code: bool) -> Tokenizer:
+    from tokenizers import Tokenizer
     from transformers import AutoTokenizer
 
     try:

@@ -1,0 +1,4 @@
+"""The loop that turns the texts of a corpus into what a model makes of each, for every neural method.
+
+`loop.encode` reads, tokenises, batches and writes. A plugin gives it a `Prepare` (texts to tokens), a
+`Forward` for each worker (tokens to rows) and a `Write` (rows to disk; `vectors.writer` for vectors)."""
