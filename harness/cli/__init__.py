@@ -96,6 +96,12 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
     show.add_argument("--format", choices=("table", "markdown", "csv", "json"), default="table")
 
+    inspect = _command(
+        commands, "inspect", "inspect:inspect", "look at one query or passage, or at where systems fail"
+    )
+    _inspect(inspect)
+    _store(inspect)
+
     cache = _command(commands, "cache", "", "look after the store of artifacts")
     actions = cache.add_subparsers(title="actions", metavar="ACTION", required=True)
     _store(_command(actions, "ls", "cache:ls", "list the artifacts: what, how large, when used"))
@@ -130,6 +136,29 @@ def _command(
     command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
     command.set_defaults(does=does)
     return command
+
+
+def _inspect(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "target", type=Path, metavar="LEADERBOARD|SUITE", help="a leaderboard's file or folder, or a suite"
+    )
+    what = command.add_mutually_exclusive_group(required=True)
+    what.add_argument("--query", metavar="ID", help="rankings of a query side by side, with judgements")
+    what.add_argument(
+        "--differ", nargs=2, metavar=("A", "B"), help="the queries on which two systems differ most"
+    )
+    what.add_argument("--failures", action="store_true", help="the queries that score 0, slice by slice")
+    what.add_argument("--passage", metavar="ID", help="a passage of a suite's collections")
+    what.add_argument(
+        "--write", type=Path, metavar="DIR", help="write all passages with their context, as JSON lines"
+    )
+    command.add_argument("--context", action="store_true", help="the passage after each stage of context")
+    command.add_argument("--dataset", metavar="NAME", help="only this one")
+    command.add_argument("--systems", nargs="+", default=[], metavar="NAME", help="only these")
+    command.add_argument(
+        "--measure", metavar="COLUMN", help="what to compare by (default: the leaderboard's first)"
+    )
+    command.add_argument("--top", type=_count, default=10, metavar="N", help="how many (default 10)")
 
 
 def _store(command: argparse.ArgumentParser) -> None:

@@ -1,0 +1,144 @@
+"""`harness inspect`: a query across systems, where they differ or fail, a passage and its context."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from harness import api, catalogue, leaderboard, progress, runner, suite
+from harness.corpus import Corpus
+from harness.errors import HarnessError
+from harness.inspect import lists, material, passage, query, terminal
+from harness.inspect.material import Material
+from harness.leaderboard import Leaderboard
+from harness.store import Store
+from harness.yamlfile import shown_path
+
+OF_SUITES = (".yaml", ".yml")
+
+
+def inspect(options: argparse.Namespace) -> int:
+    store = Store(options.store or api.default_store()).open()
+    console = Console(highlight=False, soft_wrap=False)
+    of_suite = options.target.suffix in OF_SUITES
+    if of_suite != bool(options.passage or options.write):
+        what = "--query, --differ and --failures read a leaderboard; --passage and --write read a suite"
+        raise HarnessError(f"{shown_path(options.target)}: {what}; name the other file")
+    if of_suite:
+        return _context(options, store, console)
+    board = leaderboard.read(options.target)
+    if options.query is not None:
+        _query(options, board, store, console)
+    elif options.differ:
+        _differ(options, board, console)
+    else:
+        _failures(options, board, store, console)
+    return 0
+
+
+def _query(options: argparse.Namespace, board: Leaderboard, store: Store, console: Console) -> None:
+    shown = 0
+    chosen = list(query.chosen_rows(board, options.dataset, options.systems))
+    for dataset, rows in chosen:
+        found = query.opened(board, dataset, rows, store, [options.query])
+        asked = found.material is not None and options.query in found.material.number
+        if asked or found.knows(options.query):
+            terminal.show_query(console, found.query(options.query, options.top), found)
+            shown += 1
+    if not shown:
+        where = ", ".join(dataset["name"] for dataset, _ in chosen)
+        raise HarnessError(
+            f"--query '{options.query}': no such query in {where}; look into per-query/ for ids"
+        )
+
+
+def _differ(options: argparse.Namespace, board: Leaderboard, console: Console) -> None:
+    for dataset, rows in query.chosen_rows(board, options.dataset, options.differ):
+        if len(rows) < len(options.differ):
+            continue  # one of the two failed there
+        label = lists.label_of(board, rows, options.measure)
+        first, second = rows
+        found = lists.differing(board, first, second, label)
+        console.rule(terminal.safe(dataset["name"]), align="left")
+        names = (first["system"], second["system"])
+        for part in terminal.differences(found, names, label, options.top):
+            console.print(part)
+
+
+def _failures(options: argparse.Namespace, board: Leaderboard, store: Store, console: Console) -> None:
+    for dataset, rows in query.chosen_rows(board, options.dataset, options.systems):
+        found = material.opened(dataset, store)
+        console.rule(terminal.safe(dataset["name"]), align="left")
+        for row in rows:
+            label = lists.label_of(board, [row], options.measure)
+            if label not in row["measures"]:
+                continue
+            at_hand = found if isinstance(found, Material) else None
+            for part in terminal.groups(lists.failing(board, row, label, at_hand), row["system"], label):
+                console.print(part)
+            console.print()
+        if not isinstance(found, Material):
+            console.print(f"not at hand: {terminal.safe(found)}, so slices are not known", style="yellow")
+
+
+def _context(options: argparse.Namespace, store: Store, console: Console) -> int:
+    """Passages before and after context: what a suite's systems would read."""
+    records = catalogue.load()
+    planned = runner.prepare(suite.load(options.target, records), records, store).plan
+    if options.dataset and options.dataset not in planned.collections:
+        there = ", ".join(planned.collections)
+        raise HarnessError(f"--dataset '{options.dataset}': the suite has no such dataset; it has {there}")
+    reporter = progress.reporter(sys.stderr)
+    chosen = {name: item for name, item in planned.collections.items() if options.dataset in (None, name)}
+    shown = False
+    try:
+        for name, collection in chosen.items():
+            if not collection.parts:
+                raise HarnessError(f"{name}: {collection.error or collection.needs[0]}; mend it first")
+            staged = bool(options.context or options.write)
+            found = passage.chains(planned, collection) if staged else []
+            wanted = [collection.parts["corpus"], *(step for chain in found for step in chain.steps)]
+            passage.make(planned, store, list(dict.fromkeys(wanted)), reporter)
+            corpus = Corpus(store.read(collection.parts["corpus"]).folder)
+            if options.passage is not None:
+                shown |= _passage(options, store, console, name, corpus, found)
+            if options.write:
+                _write(options.write / name, store, corpus, found)
+    finally:
+        reporter.close()
+    if options.passage is not None and not shown:
+        raise HarnessError(
+            f"--passage '{options.passage}': there is none in {', '.join(chosen)}; check the id"
+        )
+    return 0
+
+
+def _passage(
+    options: argparse.Namespace,
+    store: Store,
+    console: Console,
+    name: str,
+    corpus: Corpus,
+    found: list[passage.Chain],
+) -> bool:
+    at = passage.position(corpus, options.passage)
+    if at is None:
+        return False
+    document = corpus.document_of[at : at + 1]
+    title = corpus.titles(document)[0]
+    heading = f"{name} · passage {options.passage} · document {corpus.document_ids(document)[0]}"
+    console.rule(terminal.safe(heading + (f" · {title}" if title else "")), align="left")
+    for chain in found or [passage.Chain((), ())]:
+        terminal.show_stages(console, passage.stages(store, corpus, chain, at))
+    return True
+
+
+def _write(folder: Path, store: Store, corpus: Corpus, found: list[passage.Chain]) -> None:
+    if not found:
+        raise HarnessError(f"--write: no system of the suite has a context for {folder.name}; give one some")
+    for chain, name in zip(found, passage.file_names(found), strict=True):
+        count = passage.write(store, corpus, chain, folder / name)
+        print(f"{shown_path(folder / name)}: {count:,} passages")

@@ -1,0 +1,133 @@
+"""What the store still has of a leaderboard's dataset: passages, queries, judgements, texts as composed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from harness import hitsfile, topics
+from harness.additions import Additions
+from harness.corpus import Corpus
+from harness.store import Corrupt, Store
+from harness.texts import View
+from harness.topics import Queries
+from harness.types import JSON, Unit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.types import Ints
+
+PARTS = ("corpus", "queries", "judgements")
+
+
+class Variant(NamedTuple):
+    """Which text a system read: the steps of its context, in order, and by what unit."""
+
+    stages: tuple[str, ...]
+    unit: Unit
+
+
+class Material:
+    """An opened collection. It is expensive to make, and keeps what was opened."""
+
+    def __init__(self, store: Store, steps: dict[str, str]) -> None:
+        """`steps` are the ids of the three parts; raises Corrupt for one that was damaged."""
+        self.store = store
+        found = {part: store.read(steps[part]).folder for part in PARTS}
+        self.corpus = Corpus(found["corpus"])
+        self.queries: Queries = topics.read_queries(found["queries"])
+        self.number = {name: i for i, name in enumerate(self.queries.ids)}
+        self._judgements = topics.read_judgements(found["judgements"])
+        self._views: dict[Variant, View] = {}
+
+    @cached_property
+    def _judged(self) -> tuple[NDArray[Any], dict[str, int], Ints]:
+        """The order of judgements by query, each query's code, and every judged passage's position."""
+        order = np.argsort(self._judgements.query, kind="stable")
+        codes = {name: code for code, name in enumerate(self._judgements.query_ids)}
+        return order, codes, self.corpus.positions(self._judgements.passage_ids)
+
+    def grades(self, query: str, unit: Unit) -> dict[str, int]:
+        """The judged passages (or documents: the highest grade of a passage) of a query, by id."""
+        order, codes, positions = self._judged
+        code = codes.get(query)
+        if code is None:
+            return {}
+        low, high = np.searchsorted(self._judgements.query[order], [code, code + 1])
+        chosen = order[low:high]
+        passages, grades = self._judgements.passage[chosen], self._judgements.grade[chosen].tolist()
+        if unit == "passage":
+            return dict(zip((self._judgements.passage_ids[i] for i in passages), grades, strict=True))
+        found: dict[str, int] = {}
+        at = positions[passages]
+        known = at >= 0  # a passage that the corpus lacks is of no document
+        names = self.corpus.document_ids(self.corpus.document_of[at[known]])
+        for name, grade in zip(names, np.array(grades)[known].tolist(), strict=True):
+            found[name] = max(grade, found.get(name, grade))
+        return found
+
+    def ids(self, positions: Ints, unit: Unit) -> list[str]:
+        return self.corpus.ids(positions) if unit == "passage" else self.corpus.document_ids(positions)
+
+    def positions(self, ids: Sequence[str], unit: Unit) -> Ints:
+        return self.corpus.positions(ids) if unit == "passage" else self.corpus.document_positions(ids)
+
+    def documents(self, positions: Ints) -> list[tuple[str, str]]:
+        """The id and title of the document of each passage."""
+        numbers = self.corpus.document_of[positions]
+        return list(zip(self.corpus.document_ids(numbers), self.corpus.titles(numbers), strict=True))
+
+    def texts(self, positions: Ints, variant: Variant) -> list[str]:
+        """The texts at these positions as a system with this variant read them."""
+        if variant not in self._views:
+            stages = [Additions(self.store.read(step).folder) for step in variant.stages]
+            self._views[variant] = View(self.corpus, stages, variant.unit)
+        return self._views[variant].take(positions)
+
+
+def opened(dataset: JSON, store: Store) -> Material | str:
+    """The material of a leaderboard's dataset, or in words what the store lacks of it."""
+    steps = {part: f"{part}-{digest}" for part, digest in dataset["digests"].items()}
+    lacking = [part for part in PARTS if part not in steps or not store.has(steps[part])]
+    if lacking:
+        return f"{dataset['name']}: the store has no {lacking[0]} {_short(steps, lacking[0])}"
+    try:
+        return Material(store, steps)
+    except Corrupt as error:
+        return f"{dataset['name']}: {error}"
+
+
+def _short(steps: dict[str, str], part: str) -> str:
+    return steps[part].partition("-")[2][:12] if part in steps else "of this leaderboard"
+
+
+def hits_step(row: JSON) -> str | None:
+    """The id of the step whose ranking was scored."""
+    key = row["provenance"]["fingerprint"]
+    for step in row["provenance"]["steps"]:
+        if step["key"] == key:
+            return f"{step['step']}-{key}"
+    return None
+
+
+def variant_of(row: JSON, store: Store) -> Variant | None:
+    """Which text the last method of a row read; None if the store no longer knows its steps."""
+    step = hits_step(row)
+    try:
+        return None if step is None else Variant(_stages(step, store), row["unit"])
+    except Corrupt:
+        return None
+
+
+def _stages(step: str, store: Store) -> tuple[str, ...]:
+    """The context that a step reads itself; a combiner reads none, so that of its first passage input."""
+    inputs = store.read(step, trust=True).described["inputs"]
+    below = hitsfile.among(inputs)
+    if below and not step.startswith("rerank-"):
+        units = [store.read(each, trust=True).facts["unit"] for each in below]
+        return _stages(below[units.index("passage") if "passage" in units else 0], store)
+    return tuple(each for each in inputs if each.startswith("augment-"))

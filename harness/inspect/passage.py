@@ -1,0 +1,138 @@
+"""A passage before and after each stage of context, and whole composed collections as files."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import orjson
+
+from harness import disk
+from harness.additions import Additions
+from harness.corpus import Corpus
+from harness.engine import Local, missing_needs
+from harness.errors import Problems
+from harness.graph import Collection, Plan
+from harness.progress import Reporter
+from harness.store import Store
+from harness.texts import View
+from harness.yamlfile import shown_path
+
+WRITTEN_AT_ONCE = 4096  # passages
+COMPARED = 20_000  # characters: longer texts are not searched for what was added inside
+_WORD = re.compile(r"\s+|[^\s]+")
+
+
+class Stage(NamedTuple):
+    """One stage of a chain: its name with parameters, and the passage after it."""
+
+    name: str
+    text: str
+
+
+class Piece(NamedTuple):
+    text: str
+    added: bool
+
+
+class Chain(NamedTuple):
+    """The stages of one context of a suite: their step ids, and what they are called."""
+
+    steps: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+def chains(planned: Plan, collection: Collection) -> list[Chain]:
+    """The contexts that the suite's systems read this collection with, each once, in the plan's order."""
+    found: dict[tuple[str, ...], Chain] = {}
+    for step in planned.steps.values():
+        texts = step.work.get("texts")
+        if texts and texts["corpus"] == collection.parts.get("corpus") and texts["stages"]:
+            names = tuple(planned.steps[stage].label.rpartition(" · ")[2] for stage in texts["stages"])
+            found.setdefault(tuple(texts["stages"]), Chain(tuple(texts["stages"]), names))
+    return list(found.values())
+
+
+def make(planned: Plan, store: Store, steps: Sequence[str], reporter: Reporter) -> None:
+    """Execute the steps that are not there: of a corpus and its context, no retrieval."""
+    lacking = missing_needs(planned, store, steps)
+    if lacking:
+        where = shown_path(planned.suite.path)
+        raise Problems(f"{where}: needs: {need}" for need in dict.fromkeys(lacking))
+    cone = planned.cone(steps)
+    reporter.planned(len(cone), sum(store.has(step) for step in cone))
+    failures = Local(planned, store, 1, reporter).run(list(steps)).failures
+    if failures:
+        raise Problems(
+            f"{planned.steps[step].label}: {failure.reason}; mend it first"
+            for step, failure in failures.items()
+        )
+
+
+def position(corpus: Corpus, passage: str) -> int | None:
+    found = int(corpus.positions([passage])[0])
+    return None if found < 0 else found
+
+
+def stages(store: Store, corpus: Corpus, chain: Chain, at: int) -> list[Stage]:
+    """The passage at a position as it was read, then after each stage of the chain."""
+    opened = [Additions(store.read(step).folder) for step in chain.steps]
+    positions = np.array([at], np.int64)
+    names = ("as it was read", *chain.names)
+    texts = (View(corpus, opened[:count]).take(positions)[0] for count in range(len(names)))
+    return [Stage(name, text) for name, text in zip(names, texts, strict=True)]
+
+
+def pieces(before: str, after: str) -> list[Piece]:
+    """The text after a stage, with what the stage added marked. Of very long texts only additions at
+    either end are found."""
+    if after == before or not after:
+        return [Piece(after, False)] if after else []
+    if after.endswith(before):
+        return [Piece(after[: len(after) - len(before)], True), *([Piece(before, False)] if before else [])]
+    if len(after) > COMPARED:
+        return [Piece(after, False)]
+    old, new = _WORD.findall(before), _WORD.findall(after)
+    found = []
+    for kind, _, _, low, high in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if high > low:
+            found.append(Piece("".join(new[low:high]), kind != "equal"))
+    return found
+
+
+def write(store: Store, corpus: Corpus, chain: Chain, path: Path) -> int:
+    """Every passage of the collection, composed, as JSON lines; returns how many."""
+    view = View(corpus, [Additions(store.read(step).folder) for step in chain.steps])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with disk.replacing(path) as beside, beside.open("wb") as out:
+        for line in _lines(corpus, view):
+            out.write(line)
+    return corpus.passages
+
+
+def _lines(corpus: Corpus, view: View) -> Iterator[bytes]:
+    for low in range(0, corpus.passages, WRITTEN_AT_ONCE):
+        positions = np.arange(low, min(low + WRITTEN_AT_ONCE, corpus.passages))
+        documents = corpus.document_ids(corpus.document_of[positions])
+        columns = (corpus.ids(positions), documents, view.take(positions), corpus.texts(positions))
+        for id, document, text, read in zip(*columns, strict=True):
+            said = {"id": id, "document": document, "text": text, "read": read}
+            yield orjson.dumps(said, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def file_names(found: Sequence[Chain]) -> list[str]:
+    """A file for each chain, named after its methods; with the key where two have the same methods."""
+    plain = ["+".join(_slug(name.partition(" ")[0]) for name in chain.names) for chain in found]
+    keys = [chain.steps[-1].partition("-")[2][:8] for chain in found]
+    return [
+        f"{name}{f'-{key}' if plain.count(name) > 1 else ''}.jsonl"
+        for name, key in zip(plain, keys, strict=True)
+    ]
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^\w.-]", "_", name)

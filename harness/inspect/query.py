@@ -1,0 +1,189 @@
+"""One query across systems: rankings side by side, judgements, values, and where the positives sit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from harness import per_query
+from harness.errors import HarnessError
+from harness.inspect import material
+from harness.inspect.material import Material, Variant
+from harness.inspect.rankings import Rankings
+from harness.leaderboard import Leaderboard
+from harness.store import Corrupt, Store
+from harness.types import JSON, Unit
+
+
+class Hit(NamedTuple):
+    rank: int
+    id: str
+    score: float
+    grade: int | None  # None: not judged, or the judgements are not at hand
+
+
+class Positive(NamedTuple):
+    id: str
+    grade: int
+    rank: int | None  # None: not found
+
+
+class Ranking(NamedTuple):
+    """What one system found for the query."""
+
+    system: str
+    unit: Unit
+    values: dict[str, float]  # of this query, by measure
+    hits: tuple[Hit, ...]  # the best
+    length: int  # of the whole ranking
+    positives: tuple[Positive, ...]  # where what is relevant sits
+    variant: Variant | None  # the text that its last method read; None: not known
+
+
+class QueryView(NamedTuple):
+    dataset: str
+    id: str
+    text: str | None  # None: not at hand
+    slices: tuple[str, ...]
+    answers: tuple[str, ...]
+    rankings: tuple[Ranking, ...]
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """One dataset of a leaderboard, opened to look at some of its queries."""
+
+    dataset: JSON
+    rows: tuple[JSON, ...]
+    material: Material | None
+    note: str  # what is not at hand, in words; empty if everything is
+    runs: tuple[Rankings, ...]  # one a row
+    values: tuple[per_query.PerQuery | None, ...]
+    places: dict[str, tuple[int, ...]]  # query -> its line in each row's values, -1 for none
+    variants: tuple[Variant | None, ...]
+
+    def knows(self, query: str) -> bool:
+        """Whether a row has a value for it, or a ranking of it."""
+        return any(place >= 0 for place in self.places[query]) or any(
+            run.lines is not None and query in run.lines for run in self.runs
+        )
+
+    def query(self, query: str, top: int) -> QueryView:
+        """The view of one of the queries that it was opened for."""
+        known = self.material.number.get(query) if self.material else None
+        rankings = tuple(self._ranking(i, query, top) for i in range(len(self.rows)))
+        if self.material is None or known is None:
+            return QueryView(self.dataset["name"], query, None, (), (), rankings)
+        queries = self.material.queries
+        slices, answers = tuple(queries.slices[known]), tuple(queries.answers[known])
+        return QueryView(self.dataset["name"], query, queries.texts[known], slices, answers, rankings)
+
+    def _ranking(self, i: int, query: str, top: int) -> Ranking:
+        row, unit = self.rows[i], self.rows[i]["unit"]
+        grades = self.material.grades(query, unit) if self.material else {}
+        wanted = [name for name, grade in grades.items() if grade > 0]
+        ranked = self.runs[i].of(query, top, wanted)
+        hits = tuple(
+            Hit(rank, name, score, grades.get(name))
+            for rank, (name, score) in enumerate(zip(ranked.ids, ranked.scores, strict=True), 1)
+        )
+        positives = [Positive(name, grades[name], ranked.ranks.get(name)) for name in wanted]
+        positives.sort(key=lambda item: (item.rank is None, item.rank or 0, -item.grade, item.id))
+        return Ranking(
+            row["system"],
+            unit,
+            self._values(i, query),
+            hits,
+            ranked.length,
+            tuple(positives),
+            self.variants[i],
+        )
+
+    def _values(self, i: int, query: str) -> dict[str, float]:
+        found, place = self.values[i], self.places[query][i]
+        if found is None or place < 0:
+            return {}
+        named = {label: found.values(label) for label in self.rows[i]["measures"]}
+        return {
+            label: float(values[place])
+            for label, values in named.items()
+            if values is not None and np.isfinite(values[place])
+        }
+
+    def texts(self, ids: Sequence[str], variant: Variant) -> dict[str, str]:
+        """Passages (or documents) as a system read them, by id; those not at hand are left out."""
+        if self.material is None or not ids:
+            return {}
+        at = self.material.positions(ids, variant.unit)
+        known = np.flatnonzero(at >= 0)
+        try:
+            texts = self.material.texts(at[known], variant)
+        except Corrupt:
+            return {}
+        return {ids[i]: text for i, text in zip(known.tolist(), texts, strict=True)}
+
+
+def opened(
+    board: Leaderboard, dataset: JSON, rows: Sequence[JSON], store: Store, queries: Collection[str]
+) -> Inspected:
+    """Open what is at hand for these rows of a dataset and these queries; the rest is said in `note`."""
+    found = material.opened(dataset, store)
+    at_hand = found if isinstance(found, Material) else None
+    notes = [] if at_hand else [str(found)]
+    runs = tuple(Rankings(board, row, at_hand, store, queries) for row in rows)
+    notes += [
+        f"{dataset['name']} / {row['system']}: neither the store nor the folder has its run"
+        for row, run in zip(rows, runs, strict=True)
+        if not run.at_hand
+    ]
+    values = tuple(per_query.read(board, row) for row in rows)
+    notes += [
+        f"{dataset['name']} / {row['system']}: its per-query values are not in the folder"
+        for row, item in zip(rows, values, strict=True)
+        if item is None
+    ]
+    return Inspected(
+        dataset, tuple(rows), at_hand, "; ".join(notes), runs, values, _places(values, queries),
+        tuple(material.variant_of(row, store) for row in rows),
+    )  # fmt: skip
+
+
+def _places(
+    values: Sequence[per_query.PerQuery | None], queries: Collection[str]
+) -> dict[str, tuple[int, ...]]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    wanted = pa.array(list(queries), pa.string())
+    columns = []
+    for item in values:
+        found = None if item is None else pc.index_in(wanted, value_set=item.queries)
+        columns.append([-1] * len(wanted) if found is None else found.fill_null(-1).to_pylist())
+    return {query: tuple(column[i] for column in columns) for i, query in enumerate(wanted.to_pylist())}
+
+
+def chosen_rows(
+    board: Leaderboard, dataset: str | None, systems: Sequence[str]
+) -> Iterator[tuple[JSON, list[JSON]]]:
+    """The datasets with their scored rows, narrowed to what was named; refuses a name that is not there."""
+    _known("dataset", [dataset] if dataset else [], {item["name"] for item in board.data["datasets"]})
+    _known("system", systems, {row["system"] for row in board.rows})
+    for item in board.data["datasets"]:
+        if dataset not in (None, item["name"]):
+            continue
+        rows = [row for row in board.rows if row["dataset"] == item["name"] and row["status"] == "ok"]
+        named = {row["system"]: row for row in rows}
+        yield item, [named[name] for name in systems if name in named] if systems else rows
+
+
+def _known(what: str, names: Sequence[str], there: Collection[str]) -> None:
+    import difflib
+
+    for name in names:
+        if name not in there:
+            near = difflib.get_close_matches(name, there, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(sorted(there))}"
+            raise HarnessError(f"--{what} '{name}': the leaderboard has no such {what}; {hint}")

@@ -1,0 +1,92 @@
+"""The ranking of one row for some queries: from the store, or from the run file that the row cites."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from harness import hitsfile, per_query
+from harness.errors import HarnessError
+from harness.inspect.material import Material, hits_step
+from harness.leaderboard import Leaderboard
+from harness.store import Corrupt, Store
+from harness.types import JSON
+from harness.yamlfile import shown_path
+
+COLUMNS = 6
+
+
+class Ranked(NamedTuple):
+    """The best of a ranking, how long it is, and where the wanted ids stand in it."""
+
+    ids: list[str]
+    scores: list[float]
+    length: int
+    ranks: dict[str, int]  # of those wanted that were found, from 1
+
+
+class Rankings:
+    """A row's rankings of some queries, wherever they are at hand; empty if they are nowhere."""
+
+    def __init__(
+        self, board: Leaderboard, row: JSON, material: Material | None, store: Store, queries: Collection[str]
+    ) -> None:
+        self.unit = row["unit"]
+        self.material = material
+        step = hits_step(row)
+        self.hits = self.lines = None
+        if material is not None and step is not None and store.has(step):
+            try:
+                self.hits = hitsfile.load(store.read(step))
+            except Corrupt:  # the run file has the same
+                self.hits = None
+        if self.hits is None:
+            path = per_query.cited(board, row, "run")
+            self.lines = None if path is None else _lines(path, queries)
+        self.at_hand = self.hits is not None or self.lines is not None
+
+    def of(self, query: str, top: int, wanted: Sequence[str]) -> Ranked:
+        """The ranking of a query: its `top` best, and the ranks of `wanted`."""
+        if self.hits is None or self.material is None:
+            lines = (self.lines or {}).get(query, [])
+            places = {name: rank for rank, (name, _) in enumerate(lines, 1)}
+            ranks = {name: places[name] for name in wanted if name in places}
+            return Ranked([id for id, _ in lines[:top]], [s for _, s in lines[:top]], len(lines), ranks)
+        number = self.material.number.get(query)
+        if number is None:
+            return Ranked([], [], 0, {})
+        found = self.hits.passages[number]
+        length = int((found >= 0).sum())
+        best = found[: min(top, length)].astype(np.int64)
+        at = self.material.positions(wanted, self.unit) if wanted else np.zeros(0, np.int64)
+        ranks = {}
+        for name, position in zip(wanted, at.tolist(), strict=True):
+            at_rank = np.flatnonzero(found == position)
+            if position >= 0 and len(at_rank):
+                ranks[name] = int(at_rank[0]) + 1
+        scores = self.hits.scores[number, : len(best)].tolist()
+        return Ranked(self.material.ids(best, self.unit), scores, length, ranks)
+
+
+def _lines(path: Path, queries: Collection[str]) -> dict[str, list[tuple[str, float]]]:
+    """The lines of a run file for these queries, best first; the rest of a large file is only skimmed."""
+    wanted = {query.encode() for query in queries}
+    found: dict[str, list[tuple[str, float]]] = {}
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if line.partition(b" ")[0].partition(b"\t")[0] not in wanted:
+                    continue
+                words = line.decode().split()
+                if len(words) != COLUMNS:
+                    raise HarnessError(f"{shown_path(path)}:{number}: is no line of a run; mend the file")
+                found.setdefault(words[0], []).append((words[2], float(words[4])))
+    except (OSError, EOFError, ValueError) as error:
+        raise HarnessError(f"{shown_path(path)}: cannot be read ({error}); check the file") from None
+    for lines in found.values():  # trec_eval's order: ties by id, descending as bytes
+        lines.sort(key=lambda line: (np.float32(line[1]), line[0].encode()), reverse=True)
+    return found

@@ -1,0 +1,189 @@
+"""What was inspected, for a terminal: rankings side by side, texts with their context marked, lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from harness.inspect import passage
+from harness.inspect.lists import Difference, Group
+from harness.inspect.material import Variant
+from harness.inspect.passage import Stage
+from harness.inspect.query import Hit, Inspected, QueryView, Ranking
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+LONGEST = 600  # characters of a text that are shown
+READ = 3  # hits of each system whose text is shown, beside what is relevant
+NAMED = 5  # ids of a group, or positives, that are named
+
+
+def safe(text: str) -> str:
+    """Text that cannot steer a terminal: control characters and overrides of direction are spelt out."""
+    return "".join(
+        character if character == "\n" or character.isprintable() else repr(character)[1:-1]
+        for character in text.replace("\t", " ")
+    )
+
+
+def cut(text: str, longest: int = LONGEST) -> str:
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest]} [... {len(text) - longest:,} characters more]"
+
+
+def show_query(console: Console, view: QueryView, found: Inspected) -> None:
+    """One query: what was asked, rankings side by side, where the positives sit, the texts."""
+    from rich.text import Text
+
+    heading = f"{view.dataset} · query {view.id}"
+    console.rule(Text(safe(heading), "bold"), align="left")
+    if view.text is not None:
+        console.print(Text(safe(cut(view.text)) or "(an empty query)"))
+    if view.slices:
+        console.print(Text(f"slices: {safe(', '.join(view.slices))}", "dim"))
+    if view.answers:
+        console.print(Text(f"answers: {safe(cut(', '.join(view.answers)))}", "dim"))
+    console.print()
+    if view.rankings:
+        console.print(_side_by_side(view.rankings))
+        console.print(Text("● relevant, with its grade   ○ judged not relevant   · not judged", "dim"))
+        _texts(console, view, found)
+    if found.note:
+        console.print(Text(f"not at hand: {safe(found.note)}", "yellow"))
+
+
+def _side_by_side(rankings: Sequence[Ranking]) -> object:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.add_column("rank", justify="right", style="dim", no_wrap=True)
+    for ranking in rankings:
+        table.add_column(Text(safe(ranking.system)), overflow="fold", max_width=44)
+    depth = max((len(ranking.hits) for ranking in rankings), default=0)
+    for label in dict.fromkeys(label for ranking in rankings for label in ranking.values):
+        values = [ranking.values.get(label) for ranking in rankings]
+        table.add_row("", *(Text("" if x is None else f"{label} {x:.4g}", "dim") for x in values))
+    for i in range(depth):
+        cells = [_hit(ranking.hits[i]) if i < len(ranking.hits) else Text() for ranking in rankings]
+        table.add_row(str(i + 1), *cells)
+    table.add_row("", *(Text("") for _ in rankings))
+    table.add_row("", *(_positives(ranking) for ranking in rankings))
+    return table
+
+
+def _hit(hit: Hit) -> Text:
+    from rich.text import Text
+
+    text = Text(f"{mark(hit.grade)} ", "green" if (hit.grade or 0) > 0 else "dim")
+    text.append(safe(hit.id), "bold" if (hit.grade or 0) > 0 else "")
+    return text.append(f"  {hit.score:.6g}", "dim")
+
+
+def mark(grade: int | None) -> str:
+    if grade is None:
+        return "·"
+    return f"●{grade}" if grade > 0 else "○"
+
+
+def _positives(ranking: Ranking) -> Text:
+    from rich.text import Text
+
+    unit = ranking.unit
+    if not ranking.positives:
+        return Text(f"no relevant {unit} is known", "dim")
+    lines = [
+        f"{safe(item.id)} at {item.rank:,}" if item.rank else f"{safe(item.id)} not in {ranking.length:,}"
+        for item in ranking.positives[:NAMED]
+    ]
+    if len(ranking.positives) > NAMED:
+        lines.append(f"and {len(ranking.positives) - NAMED} more")
+    return Text(f"relevant {unit}s:\n" + "\n".join(lines), "dim")
+
+
+def _texts(console: Console, view: QueryView, found: Inspected) -> None:
+    """What is relevant and what stands first, as each system that shows it read it; equal texts once."""
+    from rich.text import Text
+
+    shown: dict[tuple[str, str], tuple[str, int | None, list[str], str]] = {}
+    for ranking in view.rankings:
+        variant = ranking.variant or Variant((), ranking.unit)
+        grades = {item.id: item.grade for item in ranking.positives}
+        grades |= {hit.id: hit.grade for hit in ranking.hits if hit.grade is not None}
+        ids = [item.id for item in ranking.positives[:NAMED]] + [hit.id for hit in ranking.hits[:READ]]
+        ids = list(dict.fromkeys(ids))
+        plain = found.texts(ids, Variant((), ranking.unit))
+        for name, text in found.texts(ids, variant).items():
+            entry = shown.setdefault((name, text), (name, grades.get(name), [], plain.get(name, text)))
+            entry[2].append(ranking.system if ranking.variant else f"{ranking.system} (without context)")
+    order = sorted(shown.items(), key=lambda item: -(item[1][1] or 0))
+    for (_, text), (name, grade, systems, plain_text) in order:
+        console.print()
+        console.print(
+            Text(f"{mark(grade)} {safe(name)}", "bold").append(
+                f"  as {safe(', '.join(systems))} read it", "dim"
+            )
+        )
+        console.print(marked(plain_text, text))
+
+
+def marked(before: str, after: str) -> Text:
+    """A text with what context added in it underlined, cut to what a terminal can show."""
+    from rich.text import Text
+
+    text, left = Text(), LONGEST
+    for piece in passage.pieces(before, after):
+        text.append(safe(piece.text[:left]), "cyan underline" if piece.added else "")
+        left = max(0, left - len(piece.text))
+    if len(after) > LONGEST:
+        text.append(f" [... {len(after) - LONGEST:,} characters more]", "dim")
+    return text if after else Text("(empty)", "dim")
+
+
+def show_stages(console: Console, stages: Sequence[Stage]) -> None:
+    """A passage as it was read, then after each stage with what that stage added underlined."""
+    from rich.text import Text
+
+    before = stages[0].text
+    for stage in stages:
+        same = stage is not stages[0] and stage.text == before
+        console.print(Text(safe(stage.name), "bold").append("  (adds nothing)" if same else "", "dim"))
+        console.print(marked(before, stage.text))
+        console.print()
+        before = stage.text
+
+
+def differences(found: Sequence[Difference], names: tuple[str, str], label: str, top: int) -> list[object]:
+    from rich.table import Table
+    from rich.text import Text
+
+    better = sum(item.size > 0 for item in found)
+    said = f"{label}: {names[0]} is better on {better:,} queries, {names[1]} on {len(found) - better:,}"
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("query", overflow="fold")
+    for name in (*names, "difference"):
+        table.add_column(Text(safe(name)), justify="right")
+    for item in found[:top]:
+        table.add_row(Text(safe(item.query)), f"{item.first:.4f}", f"{item.second:.4f}", f"{item.size:+.4f}")
+    return [Text(safe(said)), table] if found else [Text(safe(said))]
+
+
+def groups(found: Sequence[Group], system: str, label: str) -> list[object]:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("slice", overflow="fold")
+    table.add_column("score 0", justify="right", no_wrap=True)
+    table.add_column("share", justify="right", no_wrap=True)
+    table.add_column("such queries", overflow="fold")
+    for group in found:
+        named = ", ".join(group.failed[:NAMED]) + (", ..." if len(group.failed) > NAMED else "")
+        share = f"{len(group.failed) / group.queries:.0%}" if group.queries else ""
+        table.add_row(
+            Text(safe(group.slice)), f"{len(group.failed):,} of {group.queries:,}", share, Text(safe(named))
+        )
+    return [Text(safe(f"{system}: queries on which {label} is 0")), table]
