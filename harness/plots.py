@@ -1,0 +1,256 @@
+"""Plots as Vega-Lite: what the report draws in a browser, and the same pictures as SVG for a README."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from harness.analyses_model import Analysis, Cell
+from harness.errors import HarnessError
+from harness.types import JSON
+
+EXTRA = "report"
+PALETTE = {
+    False: ["#2f6f9f", "#c8702a", "#3d8a5f", "#8a5fa8", "#b5475b", "#7a6a4f", "#4f8f99", "#9a8b1f"],
+    True: ["#7db6e0", "#eba36a", "#7fc79d", "#c4a0de", "#ec8f9f", "#c2b08f", "#8ecdd6", "#d6c75a"],
+}
+FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+LABEL = 260  # pixels of a system's name
+
+
+def theme(dark: bool) -> dict[str, JSON]:
+    """The look of all plots, on a transparent ground."""
+    ink, soft, line = ("#e8e6e1", "#a9a69e", "#3a3d42") if dark else ("#22252a", "#63666c", "#dddad3")
+    axis = {
+        "labelColor": soft, "titleColor": ink, "gridColor": line, "domainColor": line, "tickColor": line,
+        "titleFontWeight": "normal", "labelLimit": LABEL, "titleLimit": 600, "labelFontSize": 12,
+        "titleFontSize": 12,
+    }  # fmt: skip
+    legend = {"labelColor": soft, "titleColor": ink, "labelLimit": LABEL, "titleFontWeight": "normal"}
+    heat = ["#24303a", "#7db6e0"] if dark else ["#f3efe6", "#2f6f9f"]
+    return {
+        "background": "transparent",
+        "font": FONT,
+        "view": {"stroke": None},
+        "axis": axis,
+        "legend": legend,
+        "title": {"color": ink, "fontWeight": "normal", "anchor": "start"},
+        "range": {"category": PALETTE[dark], "heatmap": heat, "ramp": heat},
+        "mark": {"color": PALETTE[dark][0]},
+        "rule": {"color": soft},
+        "text": {"color": ink, "fontSize": 12},
+    }
+
+
+def filled(spec: JSON, values: Sequence[Mapping[str, Cell]]) -> dict[str, JSON]:
+    """A plot with its data."""
+    return {**spec, "data": {"values": list(values)}}
+
+
+def pareto(score: str, cost: str) -> dict[str, JSON]:
+    """Effectiveness against cost. Data: `system`, `cost` (above 0), `score`, `low`, `high`, and whether it
+    is on the `front`: nothing that costs as little is as good."""
+    scale = {"type": "log", "nice": False, "padding": 24}
+    x = {"field": "cost", "type": "quantitative", "title": cost, "scale": scale}
+    y = {"field": "score", "type": "quantitative", "title": score, "scale": {"zero": False}}
+    low = {**y, "field": "low"}
+    front = [{"filter": "datum.front"}]
+    tooltip = [
+        {"field": "system", "type": "nominal", "title": "system"},
+        {"field": "score", "type": "quantitative", "title": score, "format": ".4f"},
+        {"field": "cost", "type": "quantitative", "title": cost, "format": ",.4~g"},
+    ]
+    strong = {"condition": {"test": "datum.front", "value": 1}, "value": 0.45}
+    name = {"type": "text", "align": "left", "dx": 8, "dy": -8, "limit": LABEL}
+    return _spec(
+        300,
+        encoding={"x": x, "y": y},
+        layer=[
+            {"transform": front, "mark": {"type": "line", "interpolate": "step-after", "opacity": 0.5}},
+            {"mark": {"type": "rule", "opacity": 0.35}, "encoding": {"y": low, "y2": {"field": "high"}}},
+            {
+                "mark": {"type": "point", "filled": True, "size": 80},
+                "encoding": {"opacity": strong, "tooltip": tooltip},
+            },
+            {
+                "transform": front,
+                "mark": name,
+                "encoding": {"text": {"field": "system", "type": "nominal"}},
+            },
+        ],
+    )
+
+
+def difference(score: str) -> dict[str, JSON]:
+    """The difference of two systems on every query, sorted. Data: `share` of the queries, 0 to 100, and
+    `difference`."""
+    x = {"field": "share", "type": "quantitative", "title": "queries, sorted by the difference (%)",
+         "scale": {"domain": [0, 100], "nice": False}, "axis": {"grid": False, "tickCount": 10}}  # fmt: skip
+    y = {"field": "difference", "type": "quantitative", "title": f"difference of {score}"}
+    area = {"type": "area", "interpolate": "step-after", "line": False, "opacity": 0.75}
+    return _spec(
+        240,
+        encoding={"x": x, "y": y},
+        layer=[
+            {
+                "transform": [{"calculate": "max(datum.difference, 0)", "as": "difference"}],
+                "mark": area,
+            },
+            {
+                "transform": [{"calculate": "min(datum.difference, 0)", "as": "difference"}],
+                "mark": {**area, "color": "#c8702a"},
+            },
+            {"mark": "rule", "encoding": {"x": {}, "y": {"datum": 0}}},
+        ],
+    )
+
+
+def curves(x: str, y: str, series: str | None) -> dict[str, JSON]:
+    """Lines over a number, such as the score over the weight of a fusion. Data: `x`, `y`, `series`."""
+    encoding = {**_axes(x, y, "quantitative"), **_colour(series)}
+    return _spec(280, mark={"type": "line", "point": {"size": 40}, "tooltip": True}, encoding=encoding)
+
+
+def bars(x: str, y: str, series: str | None) -> dict[str, JSON]:
+    """Bars side by side. Data: `x` (a word), `y`, `series`."""
+    encoding = {**_axes(x, y, "nominal"), **_colour(series)}
+    encoding["x"]["axis"] = {"labelAngle": 0}
+    encoding["y"]["scale"] = {"zero": True}
+    if series is not None:
+        encoding["xOffset"] = {"field": "series", "sort": None}
+    return _spec(280, mark={"type": "bar", "tooltip": True}, encoding=encoding)
+
+
+def points(x: str, y: str, series: str | None) -> dict[str, JSON]:
+    """A scatter plot. Data: `x`, `y`, `series`."""
+    encoding = {**_axes(x, y, "quantitative"), **_colour(series)}
+    return _spec(280, mark={"type": "point", "filled": True, "tooltip": True}, encoding=encoding)
+
+
+def heat(x: str, y: str, value: str) -> dict[str, JSON]:
+    """Numbers as fields of colour with the number in each, such as systems by slices. Data: `x`, `y`,
+    `series`."""
+    bright = {"op": "max", "field": "series", "as": "most"}, {"op": "min", "field": "series", "as": "least"}
+    colour = {"field": "series", "type": "quantitative", "title": value, "legend": None,
+              "scale": {"interpolate": "rgb"}}  # fmt: skip
+    head = {"labelAngle": 0, "orient": "top", "labelLimit": 120}
+    return {
+        **_spec(None),
+        "transform": [{"joinaggregate": list(bright)}],
+        "encoding": {
+            "x": {"field": "x", "type": "nominal", "title": x or None, "sort": None, "axis": head},
+            "y": {"field": "y", "type": "nominal", "title": y or None, "sort": None},
+        },
+        "layer": [
+            {
+                "mark": {"type": "rect", "tooltip": True, "cornerRadius": 2},
+                "encoding": {"color": colour},
+            },
+            {
+                "mark": {"type": "text", "fontSize": 11},
+                "encoding": {
+                    "text": {"field": "series", "type": "quantitative", "format": ".3~f"},
+                    "color": {
+                        "condition": {
+                            "test": "datum.series - datum.least > 0.55 * (datum.most - datum.least)",
+                            "value": "heat-strong",
+                        },
+                        "value": "heat-weak",
+                    },
+                },
+            },
+        ],
+        "height": {"step": 24},
+    }
+
+
+def coloured(spec: JSON, dark: bool) -> JSON:
+    """The plot with the colours that it names by role in place."""
+    roles = {"heat-strong": "#14181d" if dark else "#ffffff", "heat-weak": "#e8e6e1" if dark else "#22252a"}
+    if isinstance(spec, dict):
+        return {key: coloured(value, dark) for key, value in spec.items()}
+    if isinstance(spec, list):
+        return [coloured(value, dark) for value in spec]
+    return roles.get(spec, spec) if isinstance(spec, str) else spec
+
+
+def analysis(found: Analysis) -> dict[str, JSON] | None:
+    """The picture of an analysis with its data; None for a table. Headings never become names of fields,
+    which Vega reads as expressions."""
+    if found.kind == "table" or found.x is None or found.y is None:
+        return None
+    draw = {"line": curves, "bar": bars, "point": points}
+    values = [
+        {name: row[found.columns.index(column)] for name, column in _drawn(found)} for row in found.rows
+    ]
+    if found.kind == "heat":
+        return filled(heat(found.x, found.y, found.series or ""), values)
+    return filled(draw[found.kind](found.x, found.y, found.series), values)
+
+
+def svg(spec: JSON, dark: bool = False, width: int = 680) -> str:
+    """The picture as SVG, drawn without a browser or network."""
+    convert = library()
+    ready = {**coloured(spec, dark), "width": width}
+    config = {**theme(dark), "background": "#16181b" if dark else "#ffffff", "padding": 12}
+    drawn: str = convert.vegalite_to_svg(ready, config=config, allowed_base_urls=[])
+    return drawn
+
+
+def library() -> Any:
+    """vl-convert: Vega-Lite's scripts for a page, and pictures without one."""
+    try:
+        return import_module("vl_convert")
+    except ImportError:
+        what = f"report: needs vl_convert; pip install 'passage-harness[{EXTRA}]'"
+        raise HarnessError(what) from None
+
+
+def pareto_values(rows: Sequence[JSON], label: str, cost: str = "seconds") -> list[dict[str, Cell]]:
+    """The data of `pareto` from rows of one dataset; those without such a measure or cost stay out."""
+    found: list[dict[str, Any]] = []
+    for row in rows:
+        value, spent = row["measures"].get(label), row["cost"].get(cost)
+        if value is not None and isinstance(spent, int | float) and spent > 0 and math.isfinite(spent):
+            low, high = value["ci95"]
+            found.append(
+                {"system": row["system"], "cost": spent, "score": value["mean"], "low": low, "high": high}
+            )
+    best = -math.inf
+    for point in sorted(found, key=lambda point: (point["cost"], -point["score"])):
+        point["front"] = point["score"] > best
+        best = max(best, point["score"])
+    return found
+
+
+def _spec(height: int | None, **rest: JSON) -> dict[str, JSON]:
+    size = {} if height is None else {"height": height}
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "data": {"values": []},
+        "width": "container",
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        **size,
+        **rest,
+    }
+
+
+def _axes(x: str, y: str, kind: str) -> dict[str, JSON]:
+    scale = {"scale": {"zero": False}} if kind == "quantitative" else {"sort": None}
+    return {
+        "x": {"field": "x", "type": kind, "title": x, **scale},
+        "y": {"field": "y", "type": "quantitative", "title": y, "scale": {"zero": False}},
+    }
+
+
+def _colour(series: str | None) -> dict[str, JSON]:
+    if series is None:
+        return {}
+    return {"color": {"field": "series", "type": "nominal", "title": series, "sort": None}}
+
+
+def _drawn(found: Analysis) -> list[tuple[str, str]]:
+    pairs = (("x", found.x), ("y", found.y), ("series", found.series))
+    return [(name, column) for name, column in pairs if column is not None]
