@@ -45,12 +45,7 @@ def summaries(samples: Sequence[Sample], seed: int, resamples: int = RESAMPLES) 
         return []
     queries = len(samples[0].numerator)
     columns, kinds = _columns(samples)
-    sums = np.empty((resamples, columns.shape[1]))
-    step = max(1, DRAWS // queries)
-    stream = np.random.PCG64(seed)
-    for start in range(0, resamples, step):
-        counts = _counts(stream, min(step, resamples - start), queries)
-        sums[start : start + step] = counts @ columns
+    sums = resampled(columns, seed, resamples)
     whole = columns.sum(axis=0)
     found = []
     for place, kind in enumerate(kinds):
@@ -63,20 +58,34 @@ def summaries(samples: Sequence[Sample], seed: int, resamples: int = RESAMPLES) 
     return found
 
 
+def resampled(columns: NDArray[np.float64], seed: int, resamples: int = RESAMPLES) -> NDArray[np.float64]:
+    """float64[resamples, C]: the sums over each resample of Q queries of columns float64[Q, C], which are
+    exact if `exact` has rounded them."""
+    queries = len(columns)
+    sums = np.empty((resamples, columns.shape[1]))
+    step = max(1, DRAWS // queries)
+    stream = np.random.PCG64(seed)
+    for start in range(0, resamples, step):
+        counts = _counts(stream, min(step, resamples - start), queries)
+        sums[start : start + step] = counts @ columns
+    return sums
+
+
 def _columns(samples: Sequence[Sample]) -> tuple[NDArray[np.float64], list[Average]]:
     """float64[Q, 2 M]: what is summed above and below the line for each sample."""
     stacked = []
     for part, whole, average in samples:
         if average == "ratio":
-            stacked += [_exact(part), _exact(whole)]
+            stacked += [exact(part), exact(whole)]
         else:
             values = np.divide(part, whole, out=np.zeros(len(part)), where=whole != 0)
-            stacked += [_exact(values), np.ones(len(part))]
+            stacked += [exact(values), np.ones(len(part))]
     return np.stack(stacked, axis=1), [sample.average for sample in samples]
 
 
-def _exact(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The values rounded so that any resample's sum is exact: Q times the largest in 53 bits."""
+def exact(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values (float64[Q] or [Q, C]) rounded so that any resample's sum is exact: Q times the largest
+    in 53 bits."""
     top = float(np.abs(values).max()) * len(values)
     bits = min(30, 52 - math.frexp(top)[1])
     return np.ldexp(np.rint(np.ldexp(values, bits)), -bits)

@@ -69,7 +69,8 @@ def parse(path: Path) -> PerQuery:
     """Such a file: tabs, a heading, one line a query."""
     where = shown_path(path)
     try:
-        heads = path.open("rb").readline().decode().rstrip("\n").split("\t")
+        with path.open("rb") as file:
+            heads = file.readline().decode().rstrip("\n").split("\t")
         types = {head: pa.float64() for head in heads[1:]} | {"query": pa.string()}
         table = pyarrow.csv.read_csv(
             path,

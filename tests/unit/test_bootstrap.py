@@ -70,7 +70,7 @@ def test_nothing_gives_nothing():
 
 @pytest.mark.parametrize("scale", [1.0, 1000.0, 1e9])
 def test_sums_are_exact_in_whatever_order_they_are_taken(scale):
-    values = bootstrap._exact(np.random.default_rng(3).random(7000) * scale)
+    values = bootstrap.exact(np.random.default_rng(3).random(7000) * scale)
     total = values.sum()
     for seed in range(20):
         assert np.random.default_rng(seed).permutation(values).cumsum()[-1] == total

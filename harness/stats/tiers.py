@@ -1,0 +1,65 @@
+"""Which systems cannot be told apart: letters, as in a compact letter display."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+def letters(levels: NDArray[np.float64], different: NDArray[np.bool_]) -> list[str]:
+    """One text a system: two share a letter if and only if no test tells them apart (Piepho 2004). The
+    letters run from the best system down, and no letter could be left out.
+
+    `levels` is float64[S], `different` bool[S, S] and symmetric. Not being told apart is not transitive: a
+    system between two that differ may have the letters of both.
+    """
+    systems = len(levels)
+    ranked = np.argsort(-levels, kind="stable")
+    alike = ~different | np.eye(systems, dtype=np.bool_)
+    groups = _groups(ranked, alike)
+    covered = np.zeros((systems, systems), np.int64)  # how many groups hold both
+    for group in groups:
+        covered[np.ix_(group, group)] += 1
+    kept = []
+    for group in reversed(groups):
+        if (covered[np.ix_(group, group)] > 1).all():
+            covered[np.ix_(group, group)] -= 1
+        else:
+            kept.append(group)
+    place = np.empty(systems, np.int64)
+    place[ranked] = np.arange(systems)
+    kept.sort(key=lambda group: sorted(place[group].tolist()))
+    found = [""] * systems
+    for number, group in enumerate(kept):
+        for system in group:
+            found[system] += _letter(number)
+    return found
+
+
+def _groups(ranked: NDArray[np.int64], alike: NDArray[np.bool_]) -> list[list[int]]:
+    """Groups within which all are alike, largest as can be, that together hold every pair alike."""
+    done = np.zeros(alike.shape, np.bool_)
+    groups = []
+    for i, first in enumerate(ranked.tolist()):
+        for second in ranked[i:].tolist():
+            if done[first, second] or not alike[first, second]:
+                continue
+            group = [first] if first == second else [first, second]
+            for other in ranked.tolist():
+                if other not in group and alike[other, group].all():
+                    group.append(other)
+            done[np.ix_(group, group)] = True
+            groups.append(group)
+    return groups
+
+
+def _letter(number: int) -> str:
+    """a to z, then a2 to z2 and so on."""
+    turn, place = divmod(number, len(ALPHABET))
+    return ALPHABET[place] + (str(turn + 1) if turn else "")
