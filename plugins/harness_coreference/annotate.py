@@ -1,0 +1,64 @@
+"""Clusters as edits: a mention is followed by the earliest mention of its cluster (DAPR, section 4.2.2)."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from harness.types import Edit
+from harness_coreference.contract import Cluster, Mention
+
+_POSSESSIVE = re.compile(r"\s?['’]s?$")
+_ARTICLE = re.compile(r"^(?:the|an?|this|that|these|those)\s+")
+_JOINED = re.compile(r"['’](?:s|re|ll|ve|d|m)\b")
+
+
+def edits(
+    passages: Sequence[str], clusters: Iterable[Cluster], same: str = "annotate"
+) -> tuple[tuple[Edit, ...], ...]:
+    """For each passage the insertions, in order. A mention whose cluster begins in an earlier passage is
+    followed by a space and the cluster's first mention in parentheses; all others stay as they are.
+
+    Every mention is treated for itself, so nested and overlapping ones are all followed by their own
+    antecedent; where two end at the same character, the shorter one's comes first. `same` says what becomes
+    of a mention that has the words of its antecedent, case and articles aside: annotate or skip.
+    """
+    inserted: dict[tuple[int, int], dict[tuple[int, str], None]] = defaultdict(dict)
+    for cluster in clusters:
+        first = earliest(cluster)
+        antecedent = shown(passages, first)
+        for mention in cluster:
+            if mention.passage <= first.passage or not antecedent:
+                continue
+            if same == "skip" and _bare(shown(passages, mention)) == _bare(antecedent):
+                continue
+            place = _after(passages[mention.passage], mention.end)
+            inserted[mention.passage, place][mention.end - mention.start, antecedent] = None
+    found: list[list[Edit]] = [[] for _ in passages]
+    for (passage, place), antecedents in sorted(inserted.items()):
+        text = "".join(f" ({antecedent})" for _, antecedent in sorted(antecedents))
+        found[passage].append(Edit(place, place, text))
+    return tuple(map(tuple, found))
+
+
+def earliest(cluster: Cluster) -> Mention:
+    """The mention that begins first; of those that begin together the longest, which names it in full."""
+    return min(cluster, key=lambda mention: (mention.passage, mention.start, -mention.end))
+
+
+def shown(passages: Sequence[str], mention: Mention) -> str:
+    """A mention's words on one line, without the ending of a possessive."""
+    text = passages[mention.passage][mention.start : mention.end]
+    return _POSSESSIVE.sub("", " ".join(text.split()))
+
+
+def _bare(text: str) -> str:
+    """Its words without case, article or demonstrative."""
+    return _ARTICLE.sub("", text.casefold())
+
+
+def _after(text: str, end: int) -> int:
+    """Where a mention ends for a reader: after the ending that is joined to it, as in she'll."""
+    ending = _JOINED.match(text, end)
+    return ending.end() if ending else end

@@ -1,0 +1,54 @@
+"""The context-augmenter `coreference`: a resolver, and its clusters as edits of the passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.types import Addition, Document
+from harness_coreference.annotate import edits
+from harness_coreference.contract import Resolver
+
+if TYPE_CHECKING:
+    from harness_coreference import CoreferenceParams
+
+
+@dataclass(frozen=True)
+class Coreference:
+    """What is added to a document depends on its passages alone; the title is not read."""
+
+    resolver: Resolver
+    same: str
+
+    def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
+        for document in documents:
+            passages = [passage.text for passage in document.passages]
+            clusters = self.resolver.resolve(passages) if len(passages) > 1 else []
+            yield Addition(edits=edits(passages, clusters, self.same))
+
+
+def coreference(params: CoreferenceParams) -> Coreference:
+    """The augmenter with the resolver that the parameters name."""
+    return Coreference(_resolver(params), params.same)
+
+
+def _resolver(params: CoreferenceParams) -> Resolver:
+    if params.resolver == "rules":
+        if params.language == "zh":
+            from harness_coreference.chinese import Chinese
+
+            return Chinese()
+        from harness_coreference.english import English
+
+        return English()
+    from harness_coreference.windows import Windowed
+
+    if params.resolver == "xrenner":
+        from harness_coreference.parsed import Parsed
+
+        return Windowed(Parsed(), params.window)
+    assert params.model is not None  # the parameters see to it
+    from harness_coreference.neural import Neural
+
+    return Windowed(Neural(params.model), params.window)

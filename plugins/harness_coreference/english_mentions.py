@@ -1,0 +1,264 @@
+"""What may name something in an English document: names, noun phrases and pronouns, without a tagger."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from harness_coreference import english_words as words
+
+_PIECE = re.compile(r"(?:[A-Z]\.){2,}|[A-Z]\.(?=\s[A-Z])|[^\W\d_]+(?:-[^\W\d_]+)*|['’][a-z]+|\d+|\S")
+_LONGEST = 4  # words of a noun phrase after its determiner
+_ENDS = frozenset(".!?:;•|")
+_INNER = frozenset({"&", "de", "van", "von", "der", "la", "du"})
+
+
+class Word(NamedTuple):
+    text: str
+    lower: str
+    start: int
+    end: int
+    sentence: int  # counted through the document
+    opens: bool  # the first of its sentence
+
+
+class Phrase(NamedTuple):
+    """A mention as the rules see it."""
+
+    passage: int
+    start: int
+    end: int
+    kind: Literal["name", "noun", "pronoun"]
+    words: tuple[str, ...]  # lower case; of a noun phrase without its determiner, the noun last
+    sentence: int
+    subject: bool = False  # opens its sentence
+    determiner: str = ""
+    of: tuple[str, ...] = ()  # the words of a phrase with `of` that follows
+    role: str = ""  # the noun before a name, as in `the surveyor Ann Hill`
+    place: bool = False  # a name after `in`, `at` ...
+    ends: int = 0  # the word after it, within its passage
+    begins: int = 0
+
+    @property
+    def head(self) -> str:
+        return self.words[-1]
+
+
+def cut(passages: Sequence[str]) -> list[list[Word]]:
+    """The words and marks of each passage, sentences numbered through the document."""
+    found: list[list[Word]] = []
+    sentence = 0
+    for text in passages:
+        row: list[Word] = []
+        opens = True
+        sentence += 1
+        for match in _PIECE.finditer(text):
+            piece = match.group()
+            if row and not opens and "\n" in text[row[-1].end : match.start()]:
+                opens, sentence = True, sentence + 1
+            row.append(Word(piece, piece.lower(), match.start(), match.end(), sentence, opens))
+            if piece not in "\"'“”‘’()[]-–*":
+                opens = False
+            if piece in _ENDS and not (len(row) > 1 and row[-2].lower in words.TITLES):
+                opens, sentence = True, sentence + 1
+        found.append(row)
+    return found
+
+
+class Vocabulary(NamedTuple):
+    """What the document itself tells about words that open a sentence."""
+
+    common: frozenset[str]  # written small somewhere
+    proper: frozenset[str]  # written large inside a sentence
+
+
+def vocabulary(rows: Sequence[Sequence[Word]]) -> Vocabulary:
+    every = [word for row in rows for word in row]
+    common = frozenset(word.text for word in every if word.text.islower())
+    proper = frozenset(
+        word.lower for word in every if not word.opens and _large(word) and word.lower not in words.STOPS
+    )
+    return Vocabulary(common, proper)
+
+
+def phrases(passage: int, row: Sequence[Word], known: Vocabulary) -> Iterator[Phrase]:
+    """The mentions of a passage in the order of their beginnings; none lies within another."""
+    at = 0
+    while at < len(row):
+        phrase = (
+            _pronoun(passage, row, at)
+            or _name(passage, row, at, at, known)
+            or _noun_phrase(passage, row, at, known)
+        )
+        if phrase is None:
+            at += 1
+        else:
+            yield phrase
+            at = phrase.ends
+
+
+def _pronoun(passage: int, row: Sequence[Word], at: int) -> Phrase | None:
+    word = row[at]
+    if word.lower not in words.PRONOUNS or (word.text.isupper() and len(word.text) > 1):
+        return None
+    if word.lower == "it" and _empty(row, at):
+        return None
+    return _phrase(passage, row, at, at + 1, "pronoun", (word.lower,))
+
+
+_CLAUSE = frozenset("to that if whether when who because for".split())
+_WEATHER = frozenset("takes took seems seemed appears appeared means turns depends says said follows".split())
+
+
+def _empty(row: Sequence[Word], at: int) -> bool:
+    """Whether an `it` stands for nothing: `it is said that`, `it takes`, `it may be possible to`."""
+    after = [word.lower for word in row[at + 1 : at + 10] if word.sentence == row[at].sentence]
+    if after and after[0] in _WEATHER:
+        return True
+    modal = after[1:] if after and after[0] in words.AUXILIARIES else after
+    modal = modal[1:] if modal[:1] == ["not"] else modal
+    copula = {"is", "was", "be", "been", "s", "'s", "’s", "’ll", "'ll"}
+    if after[:1] and after[0] in copula | words.AUXILIARIES and (after[0] in copula or "be" in modal[:1]):
+        return bool(_CLAUSE & set(after[1:6]))
+    return False
+
+
+def _name(passage: int, row: Sequence[Word], begins: int, at: int, known: Vocabulary) -> Phrase | None:
+    """The name at `at`, in a phrase that begins at `begins` (with its determiner and role)."""
+    if not _starts_name(row, at, known):
+        return None
+    end = at + 1
+    while end < len(row) and row[end].sentence == row[at].sentence:
+        if _continues(row, end):
+            end += 1
+        elif end + 1 < len(row) and _continues(row, end + 1) and _joins(row, at, end):
+            end += 2
+        else:
+            break
+    spoken = [word.lower.rstrip(".") for word in row[at:end]]
+    if all(word in words.CALENDAR for word in spoken) or (len(spoken) > 6 and _shouted(row[at:end])):
+        return None
+    if row[at].lower in words.TITLES and len(spoken) == 1:
+        return None
+    before = row[begins - 1].lower if begins else ""
+    phrase = _phrase(passage, row, begins, end, "name", tuple(spoken))
+    return phrase._replace(place=before in words.PLACES and len(spoken) <= 2)  # not Hill & Sons
+
+
+def _starts_name(row: Sequence[Word], at: int, known: Vocabulary) -> bool:
+    word = row[at]
+    if not _large(word) or word.lower in words.STOPS:
+        return False
+    if not word.opens:
+        return True
+    if word.lower in known.proper:
+        return True
+    follows = at + 1 < len(row) and (_continues(row, at + 1) or row[at + 1].text == "&")
+    return follows and word.lower not in known.common
+
+
+def _large(word: Word) -> bool:
+    return word.text[0].isupper() and (len(word.text) > 1)
+
+
+def _continues(row: Sequence[Word], at: int) -> bool:
+    word = row[at]
+    return _large(word) and (word.lower not in words.STOPS or word.text.isupper())
+
+
+def _joins(row: Sequence[Word], begins: int, at: int) -> bool:
+    """Whether the word at `at` may stand inside a name: Hill & Sons, Bank of England, Department for Work."""
+    word, before = row[at].lower, row[at - 1].lower
+    if word in _INNER:
+        return True
+    if word in ("of", "for"):
+        return before in words.GROUPS or before in ("bank", "house", "kingdom", "isle")
+    if word == "and":
+        return any(item.lower in ("of", "for") for item in row[begins:at])
+    return False
+
+
+def _shouted(row: Sequence[Word]) -> bool:
+    return all(word.text.isupper() for word in row if word.text.isalpha())
+
+
+def _noun_phrase(passage: int, row: Sequence[Word], at: int, known: Vocabulary) -> Phrase | None:
+    """`the old firm`, `a firm of builders`, and `the surveyor Ann Hill` as one phrase with its name."""
+    first = row[at].lower
+    definite = first in words.DEFINITE
+    if not (definite or first in words.INDEFINITE or first in words.POSSESSIVE):
+        return None
+    end = _nouns_end(row, at + 1)
+    spoken = tuple(word.lower for word in row[at + 1 : end])
+    role = spoken[-1] if spoken else ""
+    role_like = first == "the" or _is_role(role)  # the ship Gannet, a surveyor Ann Hill
+    if end < len(row) and row[end].sentence == row[at].sentence and (not spoken or role_like):
+        name = _name(passage, row, at if spoken else end, end, known)
+        if name is not None:
+            return name._replace(determiner=first, role=role)
+    if not spoken or first in words.POSSESSIVE:
+        return None
+    phrase = _phrase(passage, row, at, end, "noun", spoken)
+    return phrase._replace(determiner=first, of=_complement(row, end))
+
+
+def _nouns_end(row: Sequence[Word], at: int) -> int:
+    """Where the nouns and adjectives from `at` on end: at a verb, a function word or a mark."""
+    begins = at
+    while at < len(row) and at - begins < _LONGEST:
+        word = row[at]
+        if not word.text.replace("-", "").isalpha() or word.lower in words.STOPS or _large(word):
+            break
+        if at > begins and _verbal(row, at):
+            break
+        if word.lower.endswith("ly") and word.lower not in ("family", "assembly", "reply", "supply", "ally"):
+            break
+        at += 1
+    return at
+
+
+def _verbal(row: Sequence[Word], at: int) -> bool:
+    """Whether the word after a noun looks like a verb."""
+    lower = row[at].lower
+    if lower.endswith(("ed", "ing")) and len(lower) > 4:
+        return not lower.endswith(("building", "meeting", "hearing", "training", "wedding"))
+    if lower.endswith("s") and not lower.endswith(("ss", "us", "is")) and at + 1 < len(row):
+        after = row[at + 1].lower
+        return after in words.DEFINITE | words.INDEFINITE | words.POSSESSIVE | words.PRONOUNS | {"you", "not"}
+    return False
+
+
+def _is_role(noun: str) -> bool:
+    return noun in words.PEOPLE or noun in words.GROUPS or noun.endswith(("er", "or", "ist", "ian", "man"))
+
+
+def _complement(row: Sequence[Word], at: int) -> tuple[str, ...]:
+    """The content words of `of the old town` at `at`."""
+    if at >= len(row) or row[at].lower != "of":
+        return ()
+    at += 1
+    while at < len(row) and row[at].lower in words.DEFINITE | words.INDEFINITE | words.POSSESSIVE:
+        at += 1
+    found: list[str] = []
+    while at < len(row) and len(found) < _LONGEST and row[at].text.replace("-", "").isalpha():
+        if row[at].lower in words.STOPS:
+            break
+        found.append(row[at].lower)
+        at += 1
+    return tuple(found)
+
+
+def _phrase(
+    passage: int,
+    row: Sequence[Word],
+    begins: int,
+    end: int,
+    kind: Literal["name", "noun", "pronoun"],
+    spoken: tuple[str, ...],
+) -> Phrase:
+    first, last = row[begins], row[end - 1]
+    subject = first.opens
+    return Phrase(
+        passage, first.start, last.end, kind, spoken, first.sentence, subject, begins=begins, ends=end
+    )
