@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from harness import disk
-from harness.contracts import Augmenter
+from harness.contracts import Augmenter, Matching
 from harness.corpus import Corpus
 from harness.errors import ContractError
 from harness.types import JSON, Addition, Document, Edit
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from harness.types import Ints
 
 DOCUMENTS = 2048  # a shard's; what a killed run repeats at most
+IDS = 65536  # read at once
 EDITS = pa.list_(pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("text", pa.string())])))
 SCHEMA = pa.schema([("prefix", pa.string()), ("prefixes", pa.list_(pa.string())), ("edits", EDITS)])
 
@@ -27,6 +28,7 @@ def write(
     augmenter: Augmenter, corpus: Corpus, folder: Path, progress: Callable[[int, int | None], None]
 ) -> dict[str, JSON]:
     """One shard after another; those that a killed run finished stay."""
+    told = augmenter.match(*_ids(corpus)) if isinstance(augmenter, Matching) else {}
     documents_changed, passages_changed = 0, 0
     for start in range(0, corpus.documents, DOCUMENTS):
         stop = min(start + DOCUMENTS, corpus.documents)
@@ -46,7 +48,18 @@ def write(
         "documents_changed": documents_changed,
         "passages": corpus.passages,
         "passages_changed": passages_changed,
+        **told,
     }
+
+
+def _ids(corpus: Corpus) -> tuple[Iterator[str], Iterator[str]]:
+    """Of all documents and of all passages, streamed."""
+
+    def some(size: int, ids: Callable[[Ints], list[str]]) -> Iterator[str]:
+        for start in range(0, size, IDS):
+            yield from ids(np.arange(start, min(start + IDS, size)))
+
+    return some(corpus.documents, corpus.document_ids), some(corpus.passages, corpus.ids)
 
 
 class Additions:

@@ -95,6 +95,16 @@ class Augmenter(Protocol):
     def augment(self, documents: Iterable[Document]) -> Iterable[Addition]: ...
 
 
+@runtime_checkable
+class Matching(Protocol):
+    """A context-augmenter that reads a file made for a corpus, and so has to say whether it fits."""
+
+    def match(self, documents: Iterable[str], passages: Iterable[str]) -> Mapping[str, JSON]:
+        """Called once before any document is augmented, with the ids of the whole corpus, streamed. It may
+        raise a HarnessError; what it returns is shown with the row."""
+        ...
+
+
 class Searcher(Protocol):
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
         """The k best for each query, best first. `within` (int64[Q, n], -1 fills) names the positions

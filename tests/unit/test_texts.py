@@ -173,3 +173,16 @@ def test_shards_that_a_killed_run_finished_are_not_made_again(tmp_path, read, mo
     assert calls == ["d2", "d3"]
     assert (facts["documents"], facts["documents_changed"]) == (4, 4)
     assert not list(folder.glob("*.new"))
+
+
+def test_an_augmenter_with_a_file_of_its_own_sees_all_ids_once_and_its_counts_are_reported(tmp_path, read):
+    class Filed(Stage):
+        def match(self, documents, passages):
+            seen.append((list(documents), list(passages)))
+            return {"documents_unknown": 3}
+
+    seen = []
+    (tmp_path / "filed").mkdir()
+    facts = additions.write(Filed(titles), read, tmp_path / "filed", lambda done, total: None)
+    assert seen == [(["d0", "d1", "d2", "d3"], ["p0", "p1", "p2", "p3", "p4", "p5"])]
+    assert facts["documents_unknown"] == 3
