@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -55,15 +55,16 @@ class Plan:
     collections: dict[str, Collection]
     rows: tuple[Row, ...]
 
-    def cone(self, ids: Sequence[str]) -> set[str]:
-        """These steps and all that they read, directly or not."""
+    def cone(self, ids: Sequence[str], beyond: Callable[[Step], bool] = lambda step: True) -> set[str]:
+        """These steps and all that they read, directly or not; not what lies behind a step that is not to
+        be gone `beyond`."""
         found: set[str] = set()
         stack = list(ids)
         while stack:
             step = stack.pop()
             if step not in found:
                 found.add(step)
-                stack.extend(self.steps[step].inputs)
+                stack.extend(self.steps[step].inputs if beyond(self.steps[step]) else ())
         return found
 
     def used_by(self) -> dict[str, int]:

@@ -38,17 +38,17 @@ def of_measures(
     columns: dict[Column, str] = {}
     for place, text in enumerate(texts):
         try:
-            column, cutoff = _column(text, own)
+            found, cutoff = column(text, own)
         except HarnessError as error:
             problems.append(Problem((place,), str(error)))
             continue
-        if column in columns:
-            what = f"{column.label} stands here twice ('{columns[column]}', '{text}')"
+        if found in columns:
+            what = f"{found.label} stands here twice ('{columns[found]}', '{text}')"
             problems.append(Problem((place,), f"{what}; remove one of the two"))
         if cutoff is not None and cutoff > depth:
-            what = f"{column.label} reads {cutoff} ranks, but the suite's depth is {depth}"
+            what = f"{found.label} reads {cutoff} ranks, but the suite's depth is {depth}"
             problems.append(Problem((place,), f"{what}; set depth: {cutoff} or more"))
-        columns[column] = text
+        columns[found] = text
     if not texts:
         problems.append(Problem((), "there is no measure; name one, such as nDCG@10"))
     if problems:
@@ -79,7 +79,8 @@ def own_measures(catalogue: Catalogue) -> dict[str, Measure]:
     return {name: entries[0].record for name, entries in offers if len(entries) == 1}
 
 
-def _column(text: str, own: dict[str, Measure]) -> tuple[Column, int | None]:
+def column(text: str, own: dict[str, Measure]) -> tuple[Column, int | None]:
+    """The column that a suite names, and how many ranks it reads (None: all)."""
     unit: Unit = "document" if text.startswith(DOCUMENT) else "passage"
     metric = measures.parse(text.removeprefix(DOCUMENT), own)
     return Column(metric.name, unit), metric.cutoff

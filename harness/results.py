@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness import disk, hitsfile, runfile, score, topics
+from harness import disk, hitsfile, judging, runfile, score, topics
 from harness.corpus import Corpus
 from harness.errors import HarnessError
 from harness.graph import Collection, Plan, Row
@@ -36,24 +36,15 @@ def open_collection(collection: Collection, store: Store) -> Opened:
     read = Corpus(found["corpus"].folder)
     queries = topics.read_queries(found["queries"].folder)
     judgements = topics.read_judgements(found["judgements"].folder)
-    positions = read.positions(judgements.passage_ids)
-    missing = np.flatnonzero(positions < 0)
-    number = {name: i for i, name in enumerate(queries.ids)}
-    numbers = np.array([number.get(name, -1) for name in judgements.query_ids], np.int32)
-    query = numbers[judgements.query] if len(judgements.query) else np.zeros(0, np.int32)
-    kept = query >= 0
     policy, name = collection.spec.unknown_judgements, collection.spec.name
+    found_judged = judging.judging(read, queries, judgements, drop=policy == "drop")
+    judged, missing = found_judged.judged, found_judged.missing
     if len(missing) and policy == "refuse":
         first = judgements.passage_ids[missing[0]]
         what = f"{len(missing)} judged passages are not in the corpus, the first is '{first}'"
         place = collection.spec.chosen.place
         advice = "mend the data, or set 'unknown_judgements: keep' or 'drop'"
         raise HarnessError(f"{place}: datasets.{name}: {what}; {advice}")
-    grade = judgements.grade
-    if policy == "drop":  # the query stays: with no positive left it scores 0, as any such query
-        grade = np.where(positions[judgements.passage] < 0, np.int32(0), grade)
-    positions[missing] = read.passages + np.arange(len(missing))  # distinct, and never found
-    judged = Judged(query[kept], positions[judgements.passage][kept], grade[kept])
     slices = sorted({word for words in queries.slices for word in words})
     masks = {word: np.array([word in words for words in queries.slices]) for word in slices}
     facts = {
@@ -61,8 +52,8 @@ def open_collection(collection: Collection, store: Store) -> Opened:
         "queries": len(queries.ids),
         "judged_queries": len(np.unique(judged.query)),
         "judgements": len(judged.query),
-        "judgements_of_unknown_passages": int(np.isin(judgements.passage, missing).sum()),
-        "judgements_of_unknown_queries": int((query < 0).sum()),
+        "judgements_of_unknown_passages": found_judged.of_missing,
+        "judgements_of_unknown_queries": found_judged.of_unknown_queries,
     }
     return Opened(read, queries, judged, masks, facts)
 
@@ -91,6 +82,10 @@ def row_block(row: Row, plan: Plan, scoring: Scoring) -> dict[str, JSON]:
     flags = (
         ["one of a grid scored on the test split: choosing the best of it selects on test"] if grid else []
     )
+    if row.hits is not None and any(
+        plan.steps[step].kind == "tune" and plan.steps[step].work["folds"] for step in plan.cone([row.hits])
+    ):
+        flags.append("tuned across folds of the split that it is scored on")
     if not scoring.of_unit(row.unit):
         flags.append("it ranks documents, for which the protocol has no column")
     return {
@@ -107,6 +102,7 @@ def row_block(row: Row, plan: Plan, scoring: Scoring) -> dict[str, JSON]:
         "slices": {},
         "scored": {},
         "reported": [],
+        "tuning": [],
         "files": {},
         "provenance": provenance(row, plan),
         "cost": {},
@@ -138,10 +134,21 @@ def reported(row: Row, plan: Plan, store: Store) -> list[JSON]:
     return found
 
 
+def tuning(row: Row, plan: Plan, store: Store) -> list[JSON]:
+    """Every tuned parameter of a row: what was tried on what, the whole curve and what was chosen."""
+    assert row.hits is not None
+    cone = plan.cone([row.hits])
+    steps = [step for step in plan.steps.values() if step.kind == "tune" and step.id in cone]
+    return [
+        {"key": step.key, "on": step.work["on"], **store.read(step.id, trust=True).facts["tuning"]}
+        for step in steps
+    ]
+
+
 def cost(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
     """The sum of the first executions of a row's own steps; making the dataset columnar is not counted."""
     assert row.hits is not None
-    cone = plan.cone([row.hits])
+    cone = plan.cone([row.hits], beyond=lambda step: step.kind != "tune")
     costs = [
         (step.kind, store.read(step.id, trust=True).cost) for step in plan.steps.values() if step.id in cone
     ]
@@ -155,6 +162,11 @@ def cost(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
     compiling = sum(found.get("compile_seconds", 0) for _, found in own)
     if compiling:
         total["compile_seconds"] = round(compiling, 3)  # once a store, and not in `seconds`
+    elsewhere = plan.cone([row.hits]) - cone
+    tuned = [step.id for step in plan.steps.values() if step.kind == "tune" and step.id in cone]
+    if tuned:  # what finding the values took, beside the row's own steps
+        spent = sum(store.read(step, trust=True).cost["seconds"] for step in {*elsewhere, *tuned})
+        total["tuning_seconds"] = round(spent, 3)
     for kind in METHOD_STEPS:
         seconds = [found["seconds"] for other, found in own if other == kind]
         if seconds:
@@ -203,6 +215,7 @@ def scored_row(
         for name, path in (("run", run), ("per_query", values))
     }
     block["reported"] = reported(row, plan, store)
+    block["tuning"] = tuning(row, plan, store)
     block["cost"] = cost(row, plan, store)
     return block
 

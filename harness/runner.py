@@ -63,9 +63,21 @@ def prepare(suite: Suite, catalogue: Catalogue, store: Store, only: Sequence[str
         scoring = _scoring(suite, catalogue, documents)
     except HarnessError as error:
         problems += str(error).splitlines()
-    if planned is None or scoring is None:
+    problems += _tuning_problems(suite, catalogue)
+    if planned is None or scoring is None or problems:
         raise Problems(problems)
     return Prepared(planned, scoring)
+
+
+def _tuning_problems(suite: Suite, catalogue: Catalogue) -> list[str]:
+    """What is wrong with the measures that systems are tuned for."""
+    problems = []
+    for system in suite.systems:
+        tuning = system.combine.tuned if system.combine else None
+        if tuning is not None:
+            _, found = protocols.of_measures([tuning.measure], suite.depth, catalogue)
+            problems += [f"{tuning.place}: systems.{system.base}: tune: {problem.text}" for problem in found]
+    return list(dict.fromkeys(problems))
 
 
 def _scoring(suite: Suite, catalogue: Catalogue, documents: bool) -> Scoring:

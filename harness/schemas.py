@@ -55,6 +55,20 @@ class Reported:
 
 
 @dataclass(frozen=True)
+class Tuned:
+    key: str
+    on: str
+    parameter: str
+    measure: str
+    queries: int
+    values: list[float]
+    curve: list[float]
+    slices: dict[str, list[float]]
+    value: float | None
+    folds: list[float] | None
+
+
+@dataclass(frozen=True)
 class RowFile:
     """One system on one dataset."""
 
@@ -71,6 +85,7 @@ class RowFile:
     slices: dict[str, Slice]
     scored: dict[str, Any]
     reported: list[Reported]
+    tuning: list[Tuned]
     files: dict[str, File]
     provenance: Provenance
     cost: dict[str, Any]
@@ -98,6 +113,27 @@ class LeaderboardFile:
     environment: dict[str, Any]
 
 
+_TUNE_KEYS = {
+    "on": {"type": "string", "pattern": "^.+/.+$", "description": "DATASET/SPLIT to tune on"},
+    "folds": {"type": "integer", "minimum": 2, "maximum": 1000},
+    "measure": {"type": "string"},
+    "grid": {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3},
+}
+TUNE: JSON = {  # instead of a combiner's number
+    "type": "object",
+    "properties": {
+        "tune": {
+            "type": "object",
+            "properties": _TUNE_KEYS,
+            "required": ["measure", "grid"],
+            "additionalProperties": False,
+        }
+    },
+    "required": ["tune"],
+    "additionalProperties": False,
+}
+
+
 def leaderboard() -> JSON:
     import msgspec
 
@@ -112,9 +148,11 @@ def suite(catalogue: Catalogue) -> JSON:
     """The schema of suites with the plugins that are installed here, so that editors complete names and
     parameters."""
     definitions = {kind: _plugins(catalogue, kind) for kind in ("contexts", "retrievers", "combiners")}
-    definitions["datasets"] = _plugins(
-        catalogue, "datasets", {"unknown_judgements": _choice("keep", "drop", "refuse")}
-    )
+    beside_dataset = {
+        "unknown_judgements": _choice("keep", "drop", "refuse"),
+        "scored": {"type": "boolean", "default": True, "description": "false: it is only tuned on"},
+    }
+    definitions["datasets"] = _plugins(catalogue, "datasets", beside_dataset)
     beside = {"depth": {"type": "integer", "minimum": 1}, "tail": _choice("keep", "drop")}
     definitions["rerankers"] = _plugins(catalogue, "rerankers", beside)
     names = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
@@ -157,7 +195,7 @@ def _plugins(catalogue: Catalogue, kind: str, beside: dict[str, JSON] | None = N
     forms: list[JSON] = [{"enum": catalogue.names(kind)}]
     for name in catalogue.names(kind):
         record = catalogue.entries[kind][name][0].record
-        inner = {"anyOf": [_parameters(record.params), {"type": "null"}]}
+        inner = {"anyOf": [_parameters(record.params, tuned=kind == "combiners"), {"type": "null"}]}
         forms.append(
             {
                 "type": "object",
@@ -170,7 +208,7 @@ def _plugins(catalogue: Catalogue, kind: str, beside: dict[str, JSON] | None = N
     return {"anyOf": forms}
 
 
-def _parameters(record_params: type) -> JSON:
+def _parameters(record_params: type, tuned: bool = False) -> JSON:
     properties, required = {}, []
     for name, (field, hint) in params.fields_of(record_params).items():
         schema = _type(hint)
@@ -178,7 +216,8 @@ def _parameters(record_params: type) -> JSON:
         has_default = field.default is not dataclasses.MISSING
         default = {"default": params.plain(field.default)} if has_default else {}
         if not params.is_list(hint):  # a list fans out into a grid
-            schema = {"anyOf": [schema, {"type": "array", "items": schema}]}
+            options = [schema, {"type": "array", "items": schema}]
+            schema = {"anyOf": [*options, TUNE] if tuned and hint in (int, float) else options}
         properties[name] = {**schema, **described, **default}
         if not has_default and field.default_factory is dataclasses.MISSING:
             required.append(name)

@@ -10,7 +10,7 @@ from harness.errors import Problems
 from harness.graph import Collection, Plan, Row
 from harness.keys import Digest
 from harness.plan.base import Broken
-from harness.plan.systems import Output, Systems
+from harness.plan.systems import Systems
 from harness.suite import Suite, System
 
 __all__ = ["build"]
@@ -19,14 +19,15 @@ __all__ = ["build"]
 def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str] = ()) -> Plan:
     """The whole graph of a suite. With `only`, rows that no pattern matches are marked as not selected."""
     planner = Systems(suite, catalogue, digest)
-    collections = {spec.name: planner.collection(spec) for spec in suite.datasets}
+    # what is only tuned on is planned when a system tunes on it
+    scored = [spec for spec in suite.datasets if spec.scored]
+    collections = {spec.name: planner.collection(spec) for spec in scored}
+    planner.collections = collections
     rows = []
-    for spec in suite.datasets:
-        collection = collections[spec.name]
-        done: dict[str, Output | str] = {}
+    for spec in scored:
         for system in suite.systems:
             chosen = _selected(spec.name, system.name, only)
-            rows.append(_row(planner, collection, system, done, chosen))
+            rows.append(_row(planner, collections[spec.name], system, chosen))
     unmatched = [
         pattern for pattern in only
         if not any(_selected(row.dataset, row.system, [pattern]) for row in rows)
@@ -37,15 +38,13 @@ def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str
     return Plan(suite, planner.steps, collections, tuple(rows))
 
 
-def _row(
-    planner: Systems, collection: Collection, system: System, done: dict[str, Output | str], selected: bool
-) -> Row:
+def _row(planner: Systems, collection: Collection, system: System, selected: bool) -> Row:
     name, split = collection.spec.name, collection.card.split
     if not collection.parts:
         error = collection.error or collection.needs[0]
         return Row(name, split, system.name, system.unit, None, error, selected)
     try:
-        output = planner.output(collection, system.name, done)
+        output = planner.output(collection, system.name)
     except Broken as broken:
         return Row(name, split, system.name, system.unit, None, str(broken), selected)
     return Row(name, split, system.name, output.unit, output.hits, None, selected)

@@ -19,7 +19,7 @@ from harness.yamlfile import shown_path
 # Raised when the harness itself writes an artifact of that kind differently, or other numbers into it.
 FORMATS = {
     "corpus": 1, "queries": 1, "judgements": 1, "augment": 1, "index": 1, "search": 1, "combine": 1,
-    "rerank": 1,
+    "rerank": 1, "tune": 1,
 }  # fmt: skip
 PARTS: tuple[Part, ...] = ("corpus", "queries", "judgements")
 
@@ -30,11 +30,15 @@ class Broken(Exception):
 
 @dataclass
 class Base:
+    """The state of planning: what has been found so far, each thing once."""
+
     suite: Suite
     catalogue: Catalogue
     digest: Digest
     steps: dict[str, Step] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    collections: dict[str, Collection] = field(default_factory=dict)  # of the suite, by name
+    tuned_on: dict[str, Collection] = field(default_factory=dict)  # by DATASET/SPLIT
 
     def add(
         self, kind: str, label: str, described: JSON, work: JSON, inputs: Sequence[str], needs: Sequence[str]
@@ -92,10 +96,10 @@ class Base:
         record = chosen.entry.record
         absent = missing(record, chosen.entry.plugin.distribution)
         needs = [absent] if absent else []
-        needs += [
-            f"{shown_path(path)} (not there)" for path in keys.paths_in(chosen.params) if not path.exists()
-        ]
-        if collection.needs:
+        paths = keys.paths_in(chosen.params)
+        lacking = [f"{shown_path(path)} (not there)" for path in paths if not path.exists()]
+        needs += lacking
+        if collection.needs or lacking:
             return chosen.params, needs
         card = collection.card
         facts = Facts(card.language, card.query_language or card.language, unit)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from harness.graph import Collection
+from harness.plan import tuning as tune
 from harness.plan.base import Base, Broken, named, work_of
 from harness.suite import Chosen, System
 from harness.types import JSON, Unit
@@ -34,25 +35,27 @@ class Output(NamedTuple):
 class Systems(Base):
     """Plans systems; what two of them share becomes one step."""
 
-    def output(self, collection: Collection, name: str, done: dict[str, Output | str]) -> Output:
-        """The step that makes a system's hits, planned once per dataset; raises Broken."""
-        if name not in done:
-            system = self.suite.system(name)
+    done: dict[tuple[str, str], Output | str] = field(default_factory=dict)  # by collection and system
+
+    def output(self, collection: Collection, name: str) -> Output:
+        """The step that makes a system's hits, planned once per collection; raises Broken."""
+        key = (collection.spec.name, name)
+        if key not in self.done:
             try:
-                done[name] = self._output(collection, system, done)
+                self.done[key] = self._output(collection, self.suite.system(name))
             except Broken as error:
-                done[name] = str(error)
-        found = done[name]
+                self.done[key] = str(error)
+        found = self.done[key]
         if isinstance(found, str):
             raise Broken(found)
         return found
 
-    def _output(self, collection: Collection, system: System, done: dict[str, Output | str]) -> Output:
+    def _output(self, collection: Collection, system: System) -> Output:
         if system.retriever is not None:
             context = self.stages(collection, system.context or ())
             output = self.search(collection, system, context)
         else:
-            inputs = [self.output(collection, name, done) for name in system.of]
+            inputs = [self.output(collection, name) for name in system.of]
             output = inputs[0] if system.combine is None else self.combined(collection, system, inputs)
         for i in range(len(system.rerank)):
             output = self.reranked(collection, system, i, output)
@@ -108,38 +111,44 @@ class Systems(Base):
         assert chosen is not None
         unit: Unit = "document" if all(output.unit == "document" for output in inputs) else "passage"
         values, needs = self.resolved(collection, chosen, unit)
+        tuning = chosen.tuned
+        leave_out = (tuning.parameter,) if tuning else ()
         described = {
-            "method": self.method(collection, chosen, values),
+            "method": self.method(collection, chosen, values, leave_out),
             "depth": self.suite.depth,
         }
         work = {"method": work_of(chosen, values), "depth": self.suite.depth, "unit": unit}
-        label = f"combine · {collection.spec.name} · {system.name}"
         ids = [*(output.hits for output in inputs), collection.parts["corpus"], collection.parts["queries"]]
-        within = chosen.entry.record.within
-        if within:
-            again = self.searched(chosen, system, inputs)
-            described["within"] = {str(i): item.described for i, item in again.items()}
-            work["within"] = {str(i): item.work for i, item in again.items()}
-            ids += dict.fromkeys(step for item in again.values() for step in item.inputs)
-            needs += [need for item in again.values() for need in item.needs]
+        self.reach_within(chosen, system, inputs, described, work, ids, needs)
+        if tuning is not None:
+            work["tuned"] = tuning.parameter
+            ids.append(tune.step(self, collection, system, unit, inputs))
+        label = f"combine · {collection.spec.name} · {system.name}"
         step = self.add("combine", label, described, work, ids, needs)
         first = next((output for output in inputs if output.unit == "passage"), inputs[0])
         return Output(step, unit, first.context)
 
-    def searched(self, chosen: Chosen, system: System, inputs: Sequence[Output]) -> dict[int, Searched]:
-        """The inputs that a combiner has score further passages; raises Broken if one cannot."""
-        found: dict[int, Searched] = {}
+    def reach_within(
+        self, chosen: Chosen, system: System, inputs: Sequence[Output], described: dict[str, JSON],
+        work: dict[str, JSON], ids: list[str], needs: list[str],
+    ) -> None:  # fmt: skip
+        """Add to a step how its combiner has inputs score further passages; raises Broken if one cannot."""
+        again: dict[str, Searched] = {}
         for i in chosen.entry.record.within:
-            again = inputs[i].searched
-            if again is None or inputs[i].unit != "passage":
+            searched = inputs[i].searched
+            if searched is None or inputs[i].unit != "passage":
                 what = f"'{chosen.name}' scores further passages with '{system.of[i]}'"
                 text = (
                     f"{chosen.place}: systems.{system.base}.of: {what}, which must be a retriever of passages"
                 )
                 self.problems.append(text)
                 raise Broken(text)
-            found[i] = again
-        return found
+            again[str(i)] = searched
+        if again:
+            described["within"] = {i: item.described for i, item in again.items()}
+            work["within"] = {i: item.work for i, item in again.items()}
+            ids += dict.fromkeys(step for item in again.values() for step in item.inputs)
+            needs += [need for item in again.values() for need in item.needs]
 
     def reranked(self, collection: Collection, system: System, i: int, below: Output) -> Output:
         item = system.rerank[i]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from harness import compiling
-from harness.steps import combining, making, reranking, searching
+from harness.steps import combining, making, reranking, searching, tuning
 from harness.steps.task import Outcome, Task
 
 __all__ = ["Outcome", "Task", "execute"]
@@ -20,6 +20,7 @@ EXECUTORS: dict[str, Callable[[Task], Outcome]] = {
     "search": searching.search,
     "combine": combining.combine,
     "rerank": reranking.rerank,
+    "tune": tuning.tune,
 }
 
 

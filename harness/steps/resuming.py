@@ -49,9 +49,7 @@ class Rows:
         fresh = hitsfile.joined(self.blocks[self._written :], self.unit)
         said = orjson.dumps({"seconds": self.seconds, "counts": self.counts + Counter(told)})
         with disk.replacing(self._part(self.done - len(fresh.passages))) as beside:
-            np.savez(
-                beside, passages=fresh.passages, scores=fresh.scores, said=np.frombuffer(said, np.uint8)
-            )
+            np.savez(beside, passages=fresh.passages, scores=fresh.scores, said=np.frombuffer(said, np.uint8))
         self._written = len(self.blocks)
         self._last = time.monotonic()
 

@@ -67,10 +67,10 @@ class Task:
     def record_of(self, work: JSON) -> Any:
         return self.catalogue.find(work["method"]["kind"], work["method"]["name"]).record
 
-    def method(self, work: JSON = None) -> Any:
+    def method(self, work: JSON = None, changed: Mapping[str, JSON] | None = None) -> Any:
         """The plugin's method, built from its parameters; that of this step unless another's is given."""
         said, record = (work or self.work)["method"], self.record_of(work or self.work)
-        values, problems = params.convert(record.params, said["params"], Path("/"))
+        values, problems = params.convert(record.params, {**said["params"], **(changed or {})}, Path("/"))
         if problems:
             raise ContractError(
                 f"the parameters of '{record.name}' did not survive planning: {problems[0].text}"

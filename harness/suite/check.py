@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from harness import params
 from harness.errors import HarnessError, Problems
@@ -17,7 +18,7 @@ KEYS = (  # of a suite, in the order that one writes them
     "measures", "protocol", "depth", "seed", "timeout",
 )  # fmt: skip
 SYSTEM_KEYS = ("context", "retriever", "unit", "of", "combine", "rerank", "depth")
-DATASET_KEYS = ("unknown_judgements",)
+DATASET_KEYS = ("unknown_judgements", "scored")
 RERANK_KEYS = ("depth", "tail")
 LONGEST = 160  # bytes of a name, so that it can name a file with what is added to it
 UNITS: tuple[Unit, ...] = ("passage", "document")
@@ -43,6 +44,7 @@ class Checker(Forms):
         if protocol is not None:
             self.find(values["protocol"], "protocol", "protocols", protocol)
         self.check_depths(systems, depth)
+        self.check_tuning(systems, datasets)
         self.check_references(systems, set(values["systems"].value) if systems else set())
         if self.problems:
             raise Problems(sorted(set(self.problems), key=_by_place))
@@ -63,9 +65,10 @@ class Checker(Forms):
             else:
                 own = {}
             policy = self.choice(own, "unknown_judgements", ("keep", "drop", "refuse"), where)
+            scored = self.scalar(own, "scored", bool, "true or false", True, where=where)
             chosen = self.chosen(item, where, "datasets", DATASET_KEYS, default=name)
             if chosen is not None:
-                yield DatasetSpec(name, chosen, policy)
+                yield DatasetSpec(name, chosen, policy, scored)
 
     def systems(self, node: Node) -> tuple[System, ...]:
         expanded: dict[str, list[System]] = {}
@@ -141,6 +144,30 @@ class Checker(Forms):
                     text = f"re-ranks {item.depth}, but the suite's depth is {depth}"
                     text += f"; set depth: {item.depth} or more"
                     self.problems.append(f"{item.chosen.place}: systems.{system.base}.rerank: {text}")
+
+    def check_tuning(self, systems: tuple[System, ...], datasets: tuple[DatasetSpec, ...]) -> None:
+        names = {spec.name for spec in datasets}
+        used = set()
+        for system in systems:
+            tuning = system.combine.tuned if system.combine else None
+            if system.combine is None or tuning is None:
+                continue
+            where = f"{tuning.place}: systems.{system.base}.combine.{system.combine.name}.{tuning.parameter}"
+            if tuning.on is not None and tuning.on[0] not in names:
+                text = params.unknown("dataset", tuning.on[0], names)
+                self.problems.append(f"{where}.tune.on: {text}")
+            # the first value was checked with the other parameters; the last must lie in the range too
+            used.add(tuning.on[0] if tuning.on else "")
+            record = system.combine.entry.record
+            last = {**params.plain(system.combine.params), tuning.parameter: tuning.values[-1]}
+            for problem in params.convert(record.params, last, Path("/"))[1]:
+                self.problems.append(f"{where}.tune.grid: {problem.text}")
+        for spec in datasets:
+            if not spec.scored and spec.name not in used:
+                text = "'scored: false' is for a dataset that a system tunes on; none does"
+                self.problems.append(f"{spec.chosen.place}: datasets.{spec.name}: {text}")
+        if datasets and not any(spec.scored for spec in datasets):
+            self.problems.append(f"{datasets[0].chosen.place}: datasets: none is scored")
 
     def check_references(self, systems: tuple[System, ...], written: set[str]) -> None:
         """`written` are the names in the file: what is wrong with one of them is told where it stands."""

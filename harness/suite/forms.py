@@ -7,8 +7,8 @@ from typing import Any
 from harness import params
 from harness.catalogue import Catalogue, Entry
 from harness.errors import HarnessError
-from harness.suite import grid
-from harness.suite.model import Chosen
+from harness.suite import grid, tuning
+from harness.suite.model import Chosen, Tuning
 from harness.yamlfile import Node
 
 
@@ -52,6 +52,7 @@ class Forms:
             return []
         found: list[tuple[Chosen | None, grid.Varied]] = []
         raw = given.plain() if isinstance(given.value, dict) else {}
+        tuned = self.tuned(given, f"{where}.{name}", kind, raw)
         try:
             points = grid.points(entry.record.params, raw) if fan else [(raw, ())]
         except HarnessError as error:
@@ -64,8 +65,26 @@ class Forms:
                 inner = ".".join(str(step) for step in (name, *problem.path))
                 self.say(place, f"{where}.{inner}", problem.text)
             said = {**given.plain(written=True), **dict(varied)} if raw else {}
-            found.append((Chosen(entry, said, value, node.place), varied))
+            found.append((Chosen(entry, said, value, node.place, tuned), varied))
         return found
+
+    def tuned(self, given: Node, where: str, kind: str, raw: dict[str, Any]) -> Tuning | None:
+        """The one parameter that is tuned, if there is one; `raw` gets a value of its grid."""
+        items = given.value.items() if isinstance(given.value, dict) else ()
+        found = [(key, node) for key, node in items if tuning.is_tuned(node)]
+        if not found:
+            return None
+        (key, node), *more = found
+        if kind != "combiners":
+            self.say(node, f"{where}.{key}", "only a combiner's parameter can be tuned; elsewhere use a grid")
+        if more:
+            self.say(more[0][1], f"{where}.{more[0][0]}", f"'{key}' is tuned already; tune one at a time")
+        read = tuning.read(self, node, f"{where}.{key}", key)
+        for name, _ in found:
+            del raw[name]
+        if read is not None:
+            raw[key] = read.values[0]
+        return read
 
     def plugin_form(
         self, node: Node, where: str, own: tuple[str, ...], default: str | None

@@ -13,6 +13,17 @@ from harness.catalogue import Entry
 from harness.types import JSON, Unit
 
 
+class Tuning(NamedTuple):
+    """A parameter whose value is found, not given."""
+
+    parameter: str
+    measure: str
+    values: tuple[float, ...]  # ascending
+    on: tuple[str, str] | None  # dataset and split
+    folds: int | None  # across folds of what is scored
+    place: str
+
+
 class Chosen(NamedTuple):
     """A plugin that a suite names, with its parameters as written and as checked."""
 
@@ -20,6 +31,7 @@ class Chosen(NamedTuple):
     given: dict[str, JSON]  # as written, for provenance: relative paths stay relative
     params: Any  # an instance of the record's parameter type
     place: str  # file:line
+    tuned: Tuning | None = None  # `params` then holds one of its values
 
     @property
     def name(self) -> str:
@@ -36,6 +48,7 @@ class DatasetSpec(NamedTuple):
     name: str
     chosen: Chosen
     unknown_judgements: Literal["keep", "drop", "refuse"]
+    scored: bool = True  # else it is only tuned on
 
 
 class System(NamedTuple):
@@ -82,7 +95,8 @@ def digest(name: str, datasets: tuple[DatasetSpec, ...], systems: tuple[System, 
 
 
 def _plain_dataset(spec: DatasetSpec) -> JSON:
-    return [spec.name, spec.chosen.name, spec.chosen.given, spec.unknown_judgements]
+    said = [spec.name, spec.chosen.name, spec.chosen.given, spec.unknown_judgements]
+    return said if spec.scored else [*said, "not scored"]
 
 
 def _plain_system(system: System) -> JSON:

@@ -23,6 +23,7 @@ datasets: {tour: {tour: {documents: 20}}}
 systems:
   bm25: {context: [titles], retriever: bm25}
   documents: {retriever: bm25, unit: document}
+  tuned: {of: [bm25, documents], combine: {convex: {weight: {tune: {on: tour/dev, measure: R@10, grid: [0, 1, 0.5]}}}}}
   fused: {of: [bm25, documents], combine: rrf}
   reranked: {of: fused, rerank: {sdm: {}, depth: 5}}
 measures: [nDCG@10, R@100]
@@ -32,6 +33,7 @@ OPEN = {  # where any name may stand, and the word that the page has for it
     "rows[].slices": "SLICE",
     "rows[].slices.SLICE.measures": "COLUMN",
     "rows[].scored.without_positive": "COLUMN",
+    "rows[].tuning[].slices": "SLICE",
     "rows[].provenance.steps[].libraries": "LIBRARY",
     "environment.libraries": "LIBRARY",
 }
@@ -71,7 +73,7 @@ def fields_of(value, path: str = "") -> set[str]:
         inner = [(f"{path}.{named or key}".lstrip("."), item) for key, item in value.items()]
         return set().union(*(fields_of(item, name) for name, item in inner))
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        return set().union(*(fields_of(item, f"{path}[]") for item in value))
+        return {path}.union(*(fields_of(item, f"{path}[]") for item in value))
     return {path}
 
 

@@ -10,6 +10,7 @@ import pytest
 from harness import catalogue, plan, records, suite
 from harness.catalogue import Catalogue, Entry
 from harness.errors import HarnessError
+from harness.plan import base
 
 CATALOGUE = catalogue.load()
 TEXT = """
@@ -129,7 +130,7 @@ def test_what_is_missing_is_a_need_and_no_error(tmp_path):
 def test_every_kind_of_step_has_a_format():
     from harness import steps
 
-    assert plan.FORMATS.keys() == steps.EXECUTORS.keys()
+    assert base.FORMATS.keys() == steps.EXECUTORS.keys()
 
 
 def test_a_record_says_what_it_uses_by_kind_and_name():

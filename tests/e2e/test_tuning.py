@@ -1,0 +1,129 @@
+"""A combiner's weight is found on another split or across folds, and the whole curve is kept."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from running import Harness, leaderboard, rows
+
+TUNED = {
+    "suite": "tuned",
+    "datasets": {"tour": {"tour": {"documents": 40, "queries": 20}}},
+    "systems": {
+        "passages": {"retriever": "bm25"},
+        "documents": {"retriever": "bm25", "unit": "document"},
+        "fused": {
+            "of": ["passages", "documents"],
+            "combine": {
+                "convex": {"weight": {"tune": {"on": "tour/dev", "measure": "nDCG@10", "grid": [0, 1, 0.25]}}}
+            },
+        },
+    },
+    "measures": ["nDCG@10"],
+    "depth": 50,
+}
+
+
+def with_tune(**changes) -> dict:
+    suite = copy.deepcopy(TUNED)
+    suite["systems"]["fused"]["combine"]["convex"]["weight"]["tune"] |= changes
+    return suite
+
+
+def with_weight(weight: float, split: str) -> dict:
+    suite = copy.deepcopy(TUNED)
+    suite["systems"]["fused"]["combine"]["convex"]["weight"] = weight
+    suite["datasets"]["tour"]["tour"]["split"] = split
+    return suite
+
+
+def ran(harness: Harness, suite: dict) -> dict:
+    harness.suite(suite)
+    found = harness.run()
+    assert found.code == 0, found.err
+    return rows(harness.out)
+
+
+def mean(row: dict) -> float:
+    return row["measures"]["nDCG@10"]["mean"]
+
+
+def test_the_weight_is_what_is_best_on_the_other_split_and_gives_the_scores_of_just_that_weight(harness):
+    fused = ran(harness, TUNED)["fused"]
+    [tuning] = fused["tuning"]
+    assert (tuning["on"], tuning["parameter"], tuning["measure"]) == ("tour/dev", "weight", "nDCG@10")
+    assert tuning["values"] == [0.0, 0.25, 0.5, 0.75, 1.0]
+    for value, expected in zip(tuning["values"], tuning["curve"], strict=True):
+        assert mean(ran(harness, with_weight(value, "dev"))["fused"]) == expected
+    best = tuning["values"][tuning["curve"].index(max(tuning["curve"]))]
+    assert tuning["value"] == best
+    assert mean(ran(harness, with_weight(best, "test"))["fused"]) == mean(fused)
+    assert set(tuning["slices"]) == set(fused["slices"])
+
+
+def test_of_equal_weights_the_smaller_wins(harness):
+    suite = with_tune()
+    suite["systems"]["fused"]["of"] = ["passages", "passages"]  # every weight makes the same ranking
+    [tuning] = ran(harness, suite)["fused"]["tuning"]
+    assert (len(set(tuning["curve"])), tuning["value"]) == (1, 0.0)
+
+
+def test_across_folds_each_query_gets_the_value_that_is_best_on_the_other_folds(harness):
+    suite = with_tune(folds=4)
+    del suite["systems"]["fused"]["combine"]["convex"]["weight"]["tune"]["on"]
+    fused = ran(harness, suite)["fused"]
+    [tuning] = fused["tuning"]
+    assert (tuning["on"], tuning["value"], len(tuning["folds"])) == ("4 folds", None, 4)
+    assert fused["flags"] == ["tuned across folds of the split that it is scored on"]
+    lowest, highest = min(tuning["curve"]), max(tuning["curve"])
+    assert lowest < mean(fused) <= highest + 0.05
+
+
+def test_a_changed_judgement_of_the_tuning_split_tunes_again_and_encodes_nothing_again(harness):
+    ran(harness, TUNED)
+    harness.suite(with_tune(measure="R@10"))
+    planned = harness.run("suite.yaml", "--dry-run")
+    todo = [line.split()[3] for line in planned.out.splitlines() if line.split()[:2] == ["to", "do"]]
+    assert sorted(todo) == ["combine", "tune"]
+
+
+def test_a_dataset_may_be_there_to_tune_on_alone(harness):
+    suite = with_tune(on="other/test")
+    suite["datasets"]["other"] = {"tour": {"documents": 30, "queries": 15, "seed": 3}, "scored": False}
+    ran(harness, suite)
+    assert {row["dataset"] for row in leaderboard(harness.out)["rows"]} == {"tour"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"on": "tour/test"}, "'tour/test' is what the suite scores as 'tour'; tune on another split"),
+        ({"on": "toor/dev"}, "unknown dataset 'toor'; did you mean 'tour'?"),
+        ({"on": "dev"}, "expected DATASET/SPLIT, got 'dev'"),
+        ({"on": "tour/train"}, "tour/train: expected one of 'test', 'dev', got 'train'"),
+        ({"folds": 3}, "expected either 'on: DATASET/SPLIT' or 'folds: 5'"),
+        ({"grid": [1, 0, 0.1]}, "expected [from, to, step] with from below to and a step above 0"),
+        ({"grid": [0, 2, 0.5]}, "expected at most 1"),
+        ({"grid": [0, 1, 1e-9]}, "at most 1000 are allowed; take a larger step"),
+        ({"measure": "nDCG@"}, "nDCG@"),
+        ({"measure": "R@100"}, "R@100 reads 100 ranks, but the suite's depth is 50"),
+        ({"mesure": "R@10"}, "unknown key 'mesure'; did you mean 'measure'?"),
+    ],
+)
+def test_what_is_wrong_with_a_tuning_is_told_with_its_line(harness, changes, said):
+    harness.suite(with_tune(**changes))
+    found = harness.command("check", "suite.yaml")
+    assert found.code == 2
+    assert "suite.yaml:" in found.err
+    assert said in found.err
+    assert "Traceback" not in found.err
+
+
+def test_only_a_combiner_is_tuned(harness):
+    suite = copy.deepcopy(TUNED)
+    tune = {"tune": {"folds": 2, "measure": "nDCG@10", "grid": [0.5, 1, 0.1]}}
+    suite["systems"]["passages"] = {"retriever": {"bm25": {"k1": tune}}}
+    harness.suite(suite)
+    found = harness.command("check", "suite.yaml")
+    assert "k1: only a combiner's parameter can be tuned; elsewhere use a grid" in found.err
