@@ -1,1 +1,135 @@
-"""A document's keyphrases by TopicRank, as context for its passages."""
+"""A document's keyphrases as context for its passages: TopicRank, or read from a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import importlib.util
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.errors import HarnessError
+from harness.hookspecs import hookimpl
+from harness.records import Context, param
+from harness.types import Facts
+
+PIPELINE = "en_core_web_sm"  # the one that pke loads for English
+OF_LANGUAGE: dict[str, Literal["embedded", "jieba"]] = {"en": "embedded", "zh": "jieba"}
+
+
+@dataclass(frozen=True)
+class Keyphrases:
+    top: int = param(10, "how many keyphrases a document gets", minimum=1)
+    characters: int = param(65_536, "how much of a document is read, from its start", minimum=1)
+    tagger: Literal["auto", "embedded", "spacy", "jieba"] = param(
+        "auto", "finds nouns and adjectives: auto is embedded for English, jieba for Chinese"
+    )
+    pipeline: Path | str | None = param(
+        None, f"for tagger: spacy, a pipeline's package or folder; {PIPELINE} where nothing is said"
+    )
+
+    def __post_init__(self) -> None:
+        if self.pipeline is not None and self.tagger != "spacy":
+            raise ValueError("pipeline goes with tagger: spacy; add that, or leave the pipeline out")
+
+
+@dataclass(frozen=True)
+class FromFile:
+    file: Path = param(help="keyphrases by document: .jsonl or .tsv, also .gz or .zst, or .parquet")
+    missing: Literal["refuse", "skip"] = param(
+        "refuse", "a document that the file lacks: refuse names it, skip adds nothing to it"
+    )
+    unknown: Literal["refuse", "skip"] = param(
+        "refuse", "a document of the file that the collection lacks: refuse names it, skip leaves it out"
+    )
+
+
+def resolve(params: Keyphrases, facts: Facts) -> Keyphrases:
+    """The tagger goes by the dataset's language; a pipeline's package gets its version."""
+    if params.tagger == "auto":
+        return dataclasses.replace(params, tagger=_tagger(facts.language))
+    if params.tagger == "spacy" and not isinstance(params.pipeline, Path):
+        return dataclasses.replace(params, pipeline=_versioned(params.pipeline or PIPELINE))
+    return params
+
+
+def _tagger(language: str | None) -> Literal["embedded", "jieba"]:
+    advice = "say `tagger: embedded` or `tagger: spacy` for English, `tagger: jieba` for Chinese"
+    if language is None:
+        raise HarnessError(f"keyphrases: the dataset does not say its language; {advice}")
+    code = language.lower().replace("_", "-").split("-")[0]
+    if code not in OF_LANGUAGE:
+        raise HarnessError(
+            f"keyphrases: there is no tagger for the language '{language}'; leave keyphrases out, or compute "
+            f"them elsewhere and use keyphrases-from-file"
+        )
+    return OF_LANGUAGE[code]
+
+
+def _versioned(pipeline: str) -> str:
+    """`package==version`, so that another version is another step; as given where it is not here."""
+    version = _installed(pipeline)
+    return pipeline if "==" in pipeline or version is None else f"{pipeline}=={version}"
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def lacks(params: Keyphrases) -> list[str]:
+    """The tagger's library or pipeline, where it is not here."""
+    library = params.tagger if params.tagger in ("spacy", "jieba") else None
+    found: list[str] = []
+    if library and importlib.util.find_spec(library) is None:
+        extra = "keyphrases" if library == "spacy" else "jieba"
+        found.append(f"{library} (not here: `pip install 'passage-harness[{extra}]'`)")
+    if library == "spacy" and isinstance(params.pipeline, Path):
+        if not params.pipeline.is_dir():
+            found.append(f"the spaCy pipeline {params.pipeline} (there is no such folder)")
+    elif library == "spacy":
+        name, _, version = (params.pipeline or PIPELINE).partition("==")
+        here = _installed(name)
+        if here is None or version not in ("", here):
+            how = f"`python -m spacy download {name}{f'-{version} --direct' if version else ''}`"
+            found.append(f"the spaCy pipeline {params.pipeline or name} (not here: {how})")
+    return found
+
+
+def build(params: Keyphrases) -> Any:
+    absent = lacks(params)
+    if absent:
+        raise HarnessError(f"keyphrases: it needs {absent[0]}")
+    from harness_keyphrases.augmenter import Augmenter
+
+    return Augmenter(params)
+
+
+def build_from_file(params: FromFile) -> Any:
+    from harness_keyphrases.precomputed import Precomputed
+
+    return Precomputed(params)
+
+
+@hookimpl
+def harness_contexts() -> Iterable[Context]:
+    yield Context(
+        name="keyphrases",
+        summary="A document's ten keyphrases by TopicRank, before each passage (DAPR 4.2.2)",
+        build=build,
+        params=Keyphrases,
+        needs=("numba", "Stemmer"),
+        libraries=("PyStemmer", "jieba", "numba", "spacy"),
+        resolve=resolve,
+        lacks=lacks,
+    )
+    yield Context(
+        name="keyphrases-from-file",
+        summary="Keyphrases made elsewhere, by document, before each passage",
+        build=build_from_file,
+        params=FromFile,
+    )

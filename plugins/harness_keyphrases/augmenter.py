@@ -1,0 +1,110 @@
+"""The context-augmenter `keyphrases`: the best topics of each document, before each of its passages."""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numba
+import Stemmer
+
+from harness.types import Addition, Document
+from harness_keyphrases import PIPELINE, Keyphrases, taggers, topicrank
+from harness_keyphrases.topicrank import Rules
+
+AHEAD = 1024  # documents read before the first addition
+MUCH = 1_000_000  # characters in them that are worth other processes: seconds of work
+TOGETHER = 16  # documents handed to a process at once
+
+# Adjectives and nouns that say how many, which or what place, but not what about.
+STOPWORDS = """many much more most few fewer less least little several other others another same such own certain
+various whole entire full only very first second third last next previous former latter further due able unable likely
+available possible following lot lots thing things one ones kind kinds sort sorts type types way ways bit number amount
+part parts rest example case cases"""
+
+
+@dataclass(frozen=True)
+class Augmenter:
+    params: Keyphrases
+    processes: int = numba.config.NUMBA_NUM_THREADS  # what the step may use; results do not depend on it
+
+    def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
+        """Windows that hold little are done here, others by processes, which end with the last window."""
+        texts = (text_of(document, self.params.characters) for document in documents)
+        pool: ProcessPoolExecutor | None = None
+        try:
+            while window := list(islice(texts, AHEAD)):
+                if self.processes > 1 and sum(map(len, window)) >= MUCH:
+                    pool = pool or ProcessPoolExecutor(
+                        self.processes, multiprocessing.get_context("spawn")
+                    )
+                    found = spread(pool, self.params, window, 2 * self.processes)
+                else:
+                    found = iter(extracted(self.params, window))
+                for prefix in found:
+                    yield Addition(prefix=prefix)
+        finally:
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
+
+
+def text_of(document: Document, characters: int) -> str:
+    """Its passages, one a line, cut as DAPR cut them; the title is no part of it."""
+    return "\n".join(passage.text for passage in document.passages)[:characters]
+
+
+def spread(
+    pool: ProcessPoolExecutor, params: Keyphrases, texts: Sequence[str], waiting: int
+) -> Iterator[str]:
+    """The keyphrases of each text, in order, at most `waiting` parts ahead."""
+    begun: deque[Future[list[str]]] = deque()
+    for start in range(0, len(texts), TOGETHER):
+        begun.append(pool.submit(extracted, params, texts[start : start + TOGETHER]))
+        if len(begun) >= waiting:
+            yield from begun.popleft().result()
+    for future in begun:
+        yield from future.result()
+
+
+def extracted(params: Keyphrases, texts: Sequence[str]) -> list[str]:
+    """The keyphrases of each text as they stand before a passage."""
+    topics = extractor(params)
+    return ["; ".join(topic.phrase for topic in topics(text)[: params.top]) for text in texts]
+
+
+@functools.cache  # a process builds its tagger once
+def extractor(params: Keyphrases) -> Callable[[str], list[topicrank.Topic]]:
+    """From a text to all its topics, best first."""
+    tag = tagger(params)
+    rules = chinese() if params.tagger == "jieba" else english()
+
+    def topics(text: str) -> list[topicrank.Topic]:
+        return topicrank.topics(text, list(topicrank.occurrences(text, tag(text), rules)))
+
+    return topics
+
+
+def tagger(params: Keyphrases) -> taggers.Tagger:
+    if params.tagger == "embedded":
+        return taggers.embedded()
+    if params.tagger == "jieba":
+        return taggers.jieba_()
+    pipeline = params.pipeline or PIPELINE
+    return taggers.spacy_(str(pipeline) if isinstance(pipeline, Path) else pipeline.partition("==")[0])
+
+
+def english() -> Rules:
+    """Snowball's stems; pke's least lengths."""
+    stem = functools.cache(Stemmer.Stemmer("english").stemWord)
+    return Rules(stem, frozenset(STOPWORDS.split()), shortest=3, shortest_word=2)
+
+
+def chinese() -> Rules:
+    """A word is its own stem, and one of a single character is part of others at most."""
+    return Rules(str, frozenset(), shortest=2, shortest_word=1)

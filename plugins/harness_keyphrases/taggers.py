@@ -1,0 +1,77 @@
+"""Taggers: a document's text -> its words, each with whether it is a noun or an adjective."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from harness_keyphrases.topicrank import Word
+
+Tagger: TypeAlias = Callable[[str], list[Word]]
+
+
+def embedded() -> Tagger:
+    """English, by the weights that come with the package."""
+    from harness_keyphrases import english
+
+    fixed, weights = english.load()
+
+    def tag(text: str) -> list[Word]:
+        found: list[Word] = []
+        at = 0
+        for line in text.split("\n"):
+            spans = english.tokens(line)
+            classes = english.tag([line[start:end] for start, end in spans], fixed, weights)
+            found += [
+                Word(at + start, at + end, kind in english.KEPT)
+                for (start, end), kind in zip(spans, classes, strict=True)
+            ]
+            at += len(line) + 1
+        return found
+
+    return tag
+
+
+def spacy_(model: str) -> Tagger:
+    """English by a pipeline of spaCy's, over its own tokens."""
+    import spacy
+
+    nlp = spacy.load(model, exclude=["parser", "senter", "ner", "lemmatizer"])
+
+    def tag(text: str) -> list[Word]:
+        return [
+            Word(token.idx, token.idx + len(token), token.pos_ in ("NOUN", "PROPN", "ADJ"))
+            for token in nlp(text)
+            if not token.is_space
+        ]
+
+    return tag
+
+
+def jieba_() -> Tagger:
+    """Chinese by jieba's words and parts of speech: its nouns (n, nr, ns, nt, nz, ..., verbal vn), foreign
+    words (eng) and adjectives (a, an, ag, b); adjectives used as adverbs (ad) are none."""
+    import logging
+
+    import jieba
+    import jieba.posseg
+
+    jieba.setLogLevel(logging.WARNING)  # it would report its dictionary's loading on stderr
+    tokenizer = jieba.posseg.POSTokenizer(jieba.Tokenizer())
+
+    def tag(text: str) -> list[Word]:
+        found: list[Word] = []
+        at = 0
+        foreign = False  # the word before
+        for word, flag in tokenizer.lcut(text):
+            kept = flag[0] == "n" or flag in ("vn", "eng", "a", "an", "ag", "b")
+            # white space parts Chinese words like a mark, but not the words of a foreign name
+            if not word.isspace():
+                found.append(Word(at, at + len(word), kept))
+                foreign = flag == "eng"
+            elif not foreign:
+                found.append(Word(at, at + len(word), False))
+            at += len(word)
+        return found
+
+    return tag
