@@ -1,1 +1,80 @@
 """Bi-encoders with one or two towers, searched exactly or with faiss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from harness.hookspecs import hookimpl
+from harness.records import Retriever, param
+from harness.types import Facts
+
+if TYPE_CHECKING:
+    from harness_dense.retriever import Dense
+
+Auto = Literal["auto"]
+
+
+@dataclass(frozen=True)
+class DenseParams:
+    """What is `auto` or null is as the model's folder says, or as its authors use it."""
+
+    model: Path | str = param(
+        help="a folder, a hub id, package:MODULE/FOLDER, or a short name (docs/models.md)"
+    )
+    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    settings: str | None = param(None, "the short name of the model whose settings a folder is to have")
+    pooling: Literal["auto", "cls", "mean", "max", "last"] = param("auto", "how tokens become one vector")
+    normalise: bool | Auto = param("auto", "vectors are given the length 1")
+    similarity: Literal["auto", "dot", "cosine"] = param("auto", "how vectors are compared")
+    passage_prompt: str | None = param(None, "what goes before every passage")
+    passage_length: int | Auto = param("auto", "how many tokens of a passage are read", minimum=3)
+    query_model: Path | str | None = param(None, "the queries' own tower, where there are two")
+    query_revision: str = param("main", "the branch, tag or commit of the queries' tower")
+    query_prompt: str | None = param(None, "what goes before every query")
+    query_length: int | Auto = param("auto", "how many tokens of a query are read", minimum=3)
+    dtype: Literal["auto", "fp32", "bf16", "fp16", "stored"] = param(
+        "auto", "what is computed in: bf16 where the device has it; an ONNX file has its own (stored)"
+    )
+    device: Literal["auto", "cpu", "cuda"] = param("auto", "where the model runs")
+    backend: Literal["auto", "torch", "openvino", "onnx"] = param(
+        "auto", "what runs the model: torch, or onnx where the folder has nothing else"
+    )
+    search: Literal["exact"] = param("exact", "how the nearest vectors are found")
+    trust_remote_code: bool = param(False, "run code that comes with the model; the leaderboard says so")
+
+
+def resolve(params: DenseParams, facts: Facts) -> DenseParams:
+    from harness_dense.resolving import resolved
+
+    return resolved(params)
+
+
+def lacks(params: DenseParams) -> Sequence[str]:
+    from harness_dense.resolving import lacking
+
+    return lacking(params)
+
+
+def build(params: DenseParams) -> Dense:
+    from harness_dense.retriever import Dense
+
+    return Dense(params)
+
+
+@hookimpl
+def harness_retrievers() -> Iterable[Retriever]:
+    yield Retriever(
+        name="dense",
+        summary="Bi-encoders: one vector a text, compared by inner product or cosine",
+        build=build,
+        params=DenseParams,
+        needs=("tokenizers",),
+        extra="dense",
+        libraries=("tokenizers", "torch", "transformers"),
+        resolve=resolve,
+        lacks=lacks,
+        search_only=("query_model", "query_revision", "query_prompt", "query_length", "search"),
+    )

@@ -1,0 +1,190 @@
+"""What a model's folder says of itself, read as plain JSON: no weights, no torch."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from harness.errors import HarnessError
+
+# sentence-transformers' names of ways to pool -> ours
+POOLING = {"cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max", "lasttoken": "last"}
+ONNX = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
+# how each family counts positions: those after the padding's
+AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
+ANCE_HEAD = {"embeddingHead.weight", "embeddingHead.bias", "norm.weight", "norm.bias"}
+UNLIMITED = 1 << 20  # tokenizers that know no limit write a larger number
+LONGEST_HEADER = 100 << 20  # what the format allows
+
+
+class Layer(NamedTuple):
+    """A module after pooling, as sentence-transformers lists it."""
+
+    kind: str  # Dense, LayerNorm, Normalize
+    path: Path
+    said: dict[str, Any]  # its configuration
+
+
+class Said(NamedTuple):
+    """What a folder says; None where it says nothing."""
+
+    pooling: str | None = None
+    normalise: bool | None = None
+    similarity: str | None = None
+    query_prompt: str | None = None
+    passage_prompt: str | None = None
+    length: int | None = None  # tokens that a text is cut to
+    positions: int | None = None  # tokens that the network has places for
+    lower: bool = False  # texts are lower-cased before they are tokenised
+    own_code: bool = False  # it brings code, or names where to fetch it
+    exported: tuple[str, ...] = ()  # the ONNX files, the preferred one first
+    weights: bool = False  # it has safetensors
+
+
+def read(folder: Path) -> Said:
+    at = network(folder)
+    config = _json(at / "config.json") or {}
+    positions = _positions(config)
+    found = Said(
+        positions=positions,
+        length=positions,
+        own_code=_own_code(config),
+        exported=tuple(name for name in ONNX if (folder / name).is_file()),
+        weights=any(at.glob("*.safetensors")),
+    )
+    limit = (_json(at / "tokenizer_config.json") or {}).get("model_max_length")
+    if isinstance(limit, int) and limit < (positions or UNLIMITED):
+        found = found._replace(length=limit)
+    if original(at) is not None:
+        found = found._replace(pooling="cls", similarity="dot", normalise=False)
+    return _sentence_transformer(folder, found) if (folder / "modules.json").is_file() else found
+
+
+def network(folder: Path) -> Path:
+    """Where the network and its tokenizer lie: in the folder, or below it as modules.json says."""
+    modules = _json(folder / "modules.json") or []
+    found: dict[str, Any] = next(
+        (module for module in modules if str(module["type"]).endswith(".Transformer")), {}
+    )
+    return folder / str(found.get("path", ""))
+
+
+def original(at: Path) -> str | None:
+    """The checkpoint's own form, where it is none that transformers' auto classes load: dpr or ance."""
+    if (_json(at / "config.json") or {}).get("model_type") == "dpr":
+        return "dpr"
+    return "ance" if names_of_tensors(at) >= ANCE_HEAD else None
+
+
+def names_of_tensors(at: Path) -> frozenset[str]:
+    """The names in model.safetensors, read from its header alone; none if there is no such file."""
+    try:
+        with (at / "model.safetensors").open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            return frozenset(json.loads(file.read(length) if length < LONGEST_HEADER else b"{}"))
+    except (OSError, ValueError):  # loading it will say what is wrong
+        return frozenset()
+
+
+def layers(folder: Path) -> list[Layer]:
+    """The modules that come after pooling, in order."""
+    path = folder / "modules.json"
+    if not path.is_file():
+        return []
+    known = {"Transformer", "Pooling", "Dropout", "Dense", "LayerNorm", "Normalize"}
+    found: list[Layer] = []
+    for module in _json(path):
+        kind = str(module["type"]).rpartition(".")[2]
+        if kind not in known:
+            raise HarnessError(
+                f"model: {path} has a module of the type '{module['type']}', which is not supported; "
+                f"supported are {', '.join(sorted(known))}"
+            )
+        if kind in ("Dense", "LayerNorm", "Normalize"):
+            at = folder / module.get("path", "")
+            found.append(Layer(kind, at, _json(at / "config.json") or {}))
+    return found
+
+
+def _own_code(config: dict[str, Any]) -> bool:
+    """Whether only code beside the model can run it: transformers may know the kind by now, but not BERT
+    with ALiBi, which calls itself a BERT."""
+    if "AutoModel" not in config.get("auto_map", {}):
+        return False
+    spec = importlib.util.find_spec("transformers")
+    kind = str(config.get("model_type", "")).replace("-", "_")
+    native = (
+        spec is not None and spec.origin is not None and (Path(spec.origin).parent / "models" / kind).is_dir()
+    )
+    return not (kind and native) or config.get("position_embedding_type") == "alibi"
+
+
+def _sentence_transformer(folder: Path, found: Said) -> Said:
+    """What sentence-transformers' files say, with its defaults where they are silent: cosine, no prompt."""
+    said = _json(folder / "config_sentence_transformers.json") or {}
+    text = _json(network(folder) / "sentence_bert_config.json") or {}
+    prompts = {name: prompt for name, prompt in (said.get("prompts") or {}).items() if prompt is not None}
+    usual = prompts.get(said.get("default_prompt_name") or "", "")
+    passages = [prompts[name] for name in ("document", "passage", "corpus") if name in prompts]
+    return found._replace(
+        pooling=_pooling(folder),
+        normalise=any(layer.kind == "Normalize" for layer in layers(folder)),
+        similarity=_similarity(said.get("similarity_fn_name") or "cosine", folder),
+        query_prompt=prompts.get("query", usual),
+        passage_prompt=passages[0] if passages else usual,
+        length=text.get("max_seq_length") or found.length,
+        lower=bool(text.get("do_lower_case", False)),
+    )
+
+
+def _pooling(folder: Path) -> str | None:
+    for module in _json(folder / "modules.json"):
+        if not str(module["type"]).endswith(".Pooling"):
+            continue
+        path = folder / module.get("path", "") / "config.json"
+        said = _json(path) or {}
+        if isinstance(said.get("pooling_mode"), str):  # as later versions write it
+            modes = [{"lasttoken": "last"}.get(said["pooling_mode"], said["pooling_mode"])]
+        else:
+            modes = [name.removeprefix("pooling_mode_") for name, on in said.items() if on is True]
+            modes = [POOLING.get(name, name) for name in modes if name != "include_prompt"]
+        if len(modes) != 1 or modes[0] not in POOLING.values():
+            raise HarnessError(
+                f"model: {path} pools by {' and '.join(modes) or 'nothing'}, which is not supported; "
+                f"say pooling: one of {', '.join(POOLING.values())}"
+            )
+        if said.get("include_prompt") is False:
+            raise HarnessError(f"model: {path} leaves the prompt out of pooling, which is not supported")
+        return str(modes[0])
+    return None
+
+
+def _similarity(name: str, folder: Path) -> str:
+    known = {"cosine": "cosine", "dot": "dot", "dot_product": "dot"}
+    if name not in known:
+        raise HarnessError(
+            f"model: {folder} compares by '{name}', which is not supported; say similarity: dot or cosine"
+        )
+    return known[name]
+
+
+def _positions(config: dict[str, Any]) -> int | None:
+    """How long a text may be; None where the network does not limit it."""
+    if config.get("position_embedding_type") == "alibi" or "max_position_embeddings" not in config:
+        return None
+    whole = int(config["max_position_embeddings"])
+    if config.get("model_type") in AFTER_PADDING:
+        return whole - int(config.get("pad_token_id", 1)) - 1
+    return whole
+
+
+def _json(path: Path) -> Any:
+    """None if there is no such file."""
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise HarnessError(f"model: {path} cannot be read ({error}); fetch the model again") from error

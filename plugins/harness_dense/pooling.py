@@ -1,0 +1,91 @@
+"""One vector a text from its tokens' states: pooling, then the layers that a model puts after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from harness.errors import HarnessError
+from harness_dense.folder import Layer
+
+if TYPE_CHECKING:
+    from harness.types import Floats, Ints
+
+Step: TypeAlias = "Callable[[Floats], Floats]"  # float32[n, d] -> float32[n, e]
+
+# Those that sentence-transformers' Dense modules name (torch.nn.modules.activation)
+ACTIVATIONS: dict[str, Step] = {
+    "Identity": lambda x: x,
+    "Tanh": np.tanh,
+    "ReLU": lambda x: np.maximum(x, np.float32(0)),
+}
+
+
+def pool(states: Floats, bounds: Ints, how: str) -> Floats:
+    """float32[n, d] from the states of n texts' tokens (float32[T, d], text i has bounds[i] to
+    bounds[i + 1] - 1). A text without any token has the vector 0."""
+    there = np.flatnonzero(np.diff(bounds))
+    result = np.zeros((len(bounds) - 1, states.shape[1]), np.float32)
+    starts, ends = bounds[there], bounds[there + 1]
+    if how == "cls":
+        result[there] = states[starts]
+    elif how == "last":
+        result[there] = states[ends - 1]
+    elif how == "max" and len(there):
+        result[there] = np.maximum.reduceat(states, starts, axis=0)
+    elif how == "mean" and len(there):
+        result[there] = np.add.reduceat(states, starts, axis=0) / (ends - starts)[:, None]
+    return result
+
+
+def normalised(vectors: Floats) -> Floats:
+    """v / max(|v|, 1e-12), as torch.nn.functional.normalize has it."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    result: Floats = vectors / np.maximum(lengths, np.float32(1e-12))
+    return result
+
+
+def dense(weight: Floats, bias: Floats | None, activation: str = "Identity") -> Step:
+    """act(x W^T + b)"""
+    act = ACTIVATIONS[activation]
+    return lambda x: act(x @ weight.T if bias is None else x @ weight.T + bias)
+
+
+def layer_norm(weight: Floats, bias: Floats, epsilon: float) -> Step:
+    """(x - mean) / sqrt(var + epsilon) * w + b, over each vector"""
+
+    def apply(x: Floats) -> Floats:
+        centred = x - x.mean(axis=1, keepdims=True)
+        spread = np.sqrt((centred**2).mean(axis=1, keepdims=True) + np.float32(epsilon))
+        result: Floats = centred / spread * weight + bias
+        return result
+
+    return apply
+
+
+def steps(layers: Sequence[Layer]) -> list[Step]:
+    """What the modules after pooling do; `Normalize` is the parameter `normalise`, and left to it."""
+    return [_step(layer) for layer in layers if layer.kind != "Normalize"]
+
+
+def _step(layer: Layer) -> Step:
+    tensors = _tensors(layer.path)
+    if layer.kind == "LayerNorm":
+        return layer_norm(tensors["norm.weight"], tensors["norm.bias"], 1e-5)
+    activation = str(layer.said.get("activation_function", "Tanh")).rpartition(".")[2]
+    if activation not in ACTIVATIONS:
+        raise HarnessError(
+            f"model: {layer.path} has the activation '{activation}', which is not supported; supported are "
+            f"{', '.join(ACTIVATIONS)}"
+        )
+    return dense(tensors["linear.weight"], tensors.get("linear.bias"), activation)
+
+
+def _tensors(folder: Path) -> dict[str, Any]:
+    """A small module's tensors as float32."""
+    from harness.toolkit.checkpoints import weights
+
+    return {name: tensor.float().numpy() for name, tensor in weights(folder).items()}

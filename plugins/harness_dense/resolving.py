@@ -1,0 +1,207 @@
+"""What stands in a step's key: every setting of a model, from the suite, the registry or its own folder."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+from harness import params as strict
+from harness.errors import HarnessError
+from harness.toolkit import hardware, models
+from harness_dense import DenseParams, registry
+from harness_dense.folder import ONNX, Said, read
+from harness_dense.registry import Known
+
+DESCRIBES = ("*config*.json", "modules.json")
+MODULES = {
+    "torch": ("torch", "transformers", "safetensors"),
+    "openvino": ("openvino", "torch", "transformers"),
+    "onnx": ("onnxruntime",),
+}
+EXTRAS = {"torch": "dense", "openvino": "dense,openvino", "onnx": "onnx"}
+
+
+def resolved(params: DenseParams) -> DenseParams:
+    """Nothing is left `auto`, unless the model is not here and nobody has described it. What the suite says
+    comes first, then what is known of the model's use, then what its folder says."""
+    known = _known(params)
+    model, revision = _located(params.model, params.revision)
+    asked = params.query_model or (known.queries if known else None)
+    if known and known.queries and isinstance(model, Path) and params.query_model is None:
+        raise HarnessError(f"settings: {known.name} has two towers; name the queries' one as query_model")
+    query_model, query_revision = _located(asked, params.query_revision) if asked else (None, "main")
+    passages = _described(model, revision)
+    queries = _described(query_model, query_revision) if query_model else passages
+    _refuse_code(params, [(model, passages), (query_model, queries)])
+    backend = _backend(params.backend, passages)
+    device = hardware.device(params.device) if backend == "torch" else _cpu(params.device, backend)
+    found: dict[str, Any] = {
+        "model": model,
+        "revision": revision,
+        "settings": None,
+        "query_model": query_model,
+        "query_revision": query_revision,
+        "backend": backend,
+        "device": device,
+        "dtype": _dtype(params.dtype, device, backend),
+        **_settings(params, _of_authors(known), _of_folders(passages, queries)),
+    }
+    _refuse_lengths(params, {"passage_length": passages, "query_length": queries})
+    for name, said in (("passage_length", passages), ("query_length", queries)):
+        if said and said.positions and found[name] != "auto":
+            found[name] = min(found[name], said.positions)
+    return dataclasses.replace(params, **found)
+
+
+def lacking(params: DenseParams) -> list[str]:
+    """What has to come here before a run: models, unless the run can fetch them, and libraries."""
+    weights = ONNX if params.backend == "onnx" else models.WEIGHTS
+    towers = [(params.model, params.revision)]
+    if params.query_model is not None:
+        towers.append((params.query_model, params.query_revision))
+    found = [
+        need
+        for model, revision in towers
+        for need in models.lacks(model, revision, weights)
+        if isinstance(model, Path) or not _reachable(model, revision)
+    ]
+    absent = [name for name in MODULES.get(params.backend, ()) if importlib.util.find_spec(name) is None]
+    if absent:
+        found.append(
+            f"'dense' with the backend {params.backend} needs {', '.join(absent)}; install it with: "
+            f"pip install 'passage-harness[{EXTRAS[params.backend]}]'"
+        )
+    return found
+
+
+def _known(params: DenseParams) -> Known | None:
+    if params.settings is None:
+        return registry.find(params.model)
+    known = registry.find(params.settings)
+    if known is None:
+        raise HarnessError(f"settings: {strict.unknown('model', params.settings, registry.names())}")
+    return known
+
+
+def _located(model: Path | str, revision: str) -> tuple[Path | str, str]:
+    """Where a model is, by its short name, hub id or path."""
+    known = registry.find(model)
+    name = known.passages if known else model
+    if isinstance(name, str) and "/" not in name and not name.startswith(models.PACKAGE):
+        raise HarnessError(
+            f"model: {strict.unknown('model', name, registry.names())} "
+            "(a folder starts with '.', '/' or '~', a model of the hub is written org/name)"
+        )
+    return models.located(name, revision)
+
+
+def _described(model: Path | str, revision: str) -> Said | None:
+    """What the model's folder says, if there is one, or if the hub gives its small files."""
+    at: Path | None
+    if isinstance(model, Path):
+        at = model
+    else:
+        at = models.cached(model, revision)
+        if (at is None or not any(at.glob("*.json"))) and _reachable(model, revision):
+            from harness.toolkit.hub import download
+
+            at = download(model, revision, DESCRIBES)
+    return read(at) if at is not None and at.is_dir() else None
+
+
+@functools.cache  # a grid names its model many times
+def _reachable(model: str, revision: str) -> bool:
+    """Whether the hub answers and has the model; an error if it answers and has not."""
+    if model.startswith(models.PACKAGE):
+        return False
+    try:
+        from harness.toolkit.hub import commit
+    except ImportError:
+        return False
+    return commit(model, revision, models.SECONDS) is not None
+
+
+def _of_authors(known: Known | None) -> dict[str, Any]:
+    if known is None:
+        return {}
+    return {
+        "pooling": known.pooling,
+        "normalise": known.normalise,
+        "similarity": known.similarity,
+        "passage_prompt": known.passage_prompt,
+        "passage_length": known.length,
+        "query_prompt": known.query_prompt,
+        "query_length": known.query_length or known.length,
+    }
+
+
+def _of_folders(passages: Said | None, queries: Said | None) -> dict[str, Any]:
+    """A folder that is silent means vectors as they come, their inner product, and no prompt."""
+    found: dict[str, Any] = {}
+    if passages:
+        found["pooling"] = passages.pooling
+        found["normalise"] = bool(passages.normalise)
+        found["similarity"] = passages.similarity or "dot"
+        found["passage_prompt"] = passages.passage_prompt or ""
+        found["passage_length"] = passages.length
+    if queries:
+        found["query_prompt"] = queries.query_prompt or ""
+        found["query_length"] = queries.length
+    return found
+
+
+def _settings(params: DenseParams, authors: dict[str, Any], folders: dict[str, Any]) -> dict[str, Any]:
+    """The first that says something of each; open only where there is no folder to be asked."""
+    chosen: dict[str, Any] = {}
+    for name in folders.keys() | authors.keys():
+        given, known, said = getattr(params, name), authors.get(name), folders.get(name)
+        if given not in (None, "auto"):
+            chosen[name] = given
+        elif known is not None or said is not None:
+            chosen[name] = known if known is not None else said
+        elif name in folders:
+            raise HarnessError(f"{name}: the model's folder does not say it; give it, or name `settings`")
+    return chosen
+
+
+def _refuse_code(params: DenseParams, towers: list[tuple[Path | str | None, Said | None]]) -> None:
+    for name, said in towers:
+        if said and said.own_code and not params.trust_remote_code:
+            raise HarnessError(
+                f"model: {name} runs code of its own, which is refused; read that code, and if you trust it "
+                "say trust_remote_code: true"
+            )
+
+
+def _refuse_lengths(params: DenseParams, towers: dict[str, Said | None]) -> None:
+    for name, said in towers.items():
+        given = getattr(params, name)
+        if given != "auto" and said and said.positions and given > said.positions:
+            raise HarnessError(
+                f"{name}: {given} tokens, and the model has places for {said.positions}; give fewer"
+            )
+
+
+def _backend(asked: str, said: Said | None) -> str:
+    if asked == "auto":
+        return "onnx" if said and said.exported and not said.weights else "torch"
+    return asked
+
+
+def _cpu(asked: str, backend: str) -> str:
+    if asked == "cuda":
+        raise HarnessError(f"device: the backend {backend} runs on the CPU; choose backend: torch")
+    return "cpu"
+
+
+def _dtype(asked: str, device: str, backend: str) -> str:
+    if backend == "onnx" and asked not in ("auto", "stored"):
+        raise HarnessError(
+            f"dtype: an ONNX file computes in what it was exported in, not in {asked}; leave it out"
+        )
+    if backend != "onnx" and asked == "stored":
+        raise HarnessError(f"dtype: stored is for ONNX files; {backend} computes in fp32, bf16 or fp16")
+    return "stored" if backend == "onnx" else hardware.dtype(asked, device)

@@ -1,0 +1,94 @@
+"""One tower of a bi-encoder: texts to tokens, tokens to vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from harness.toolkit import hardware, models, tokens
+from harness.toolkit.encoding.parts import Forward
+from harness.toolkit.tokens import Lost, Tokeniser, Tokens
+from harness_dense import DenseParams, folder, pooling
+
+if TYPE_CHECKING:
+    from harness.types import Floats
+
+Network: TypeAlias = "Callable[[Tokens], Floats]"  # float32[T, d]: the last states of all tokens
+
+
+class Tower(NamedTuple):
+    tokeniser: Tokeniser
+    prompt: str
+    length: int
+    lower: bool
+    forwards: Sequence[Forward]  # one for each worker
+
+    @property
+    def dimension(self) -> int:
+        probe, _ = tokens.tokenise(self.tokeniser, ["a"], self.length)
+        return len(self.forwards[0](probe)[0])
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """A `Forward`: the network, pooling, and the layers after it."""
+
+    network: Network
+    how: str  # it pools
+    layers: Sequence[pooling.Step]
+    unit: bool  # vectors of length 1
+
+    def __call__(self, batch: Tokens) -> list[Floats]:
+        """float32[d] for each text"""
+        vectors = pooling.pool(self.network(batch), batch.bounds, self.how)
+        for layer in self.layers:
+            vectors = layer(vectors)
+        return list(pooling.normalised(vectors) if self.unit else vectors)
+
+
+def passages(params: DenseParams) -> Tower:
+    assert params.passage_prompt is not None  # nothing is left open by the time it is built
+    return _tower(params, params.model, params.revision, params.passage_prompt, int(params.passage_length))
+
+
+def queries(params: DenseParams) -> Tower:
+    assert params.query_prompt is not None
+    model, revision = params.query_model, params.query_revision
+    if model is None:
+        model, revision = params.model, params.revision
+    return _tower(params, model, revision, params.query_prompt, int(params.query_length))
+
+
+def prepared(tower: Tower, texts: Sequence[str]) -> tuple[Tokens, Lost]:
+    given = [tower.prompt + text for text in texts]
+    if tower.lower:
+        given = [text.lower() for text in given]
+    return tokens.tokenise(tower.tokeniser, given, tower.length)
+
+
+def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, length: int) -> Tower:
+    weights = folder.ONNX if params.backend == "onnx" else models.WEIGHTS
+    at = models.folder(model, revision, weights, params.trust_remote_code)
+    inner = folder.network(at)
+    layers = pooling.steps(folder.layers(at))
+    unit = params.normalise is True or params.similarity == "cosine"
+    tokeniser = tokens.load(inner, params.trust_remote_code)
+    found, head = _networks(params, at, inner, tokeniser.padding)
+    forwards = [Vectors(network, params.pooling, [*head, *layers], unit) for network in found]
+    return Tower(tokeniser, prompt, length, folder.read(at).lower, forwards)
+
+
+def _networks(
+    params: DenseParams, at: Path, inner: Path, padding: int
+) -> tuple[Sequence[Network], list[pooling.Step]]:
+    """One network for each worker, and the layers that belong to an original checkpoint."""
+    if params.backend == "onnx":
+        from harness_dense.onnx import Network as Exported
+
+        exported = Exported(at)
+        return [exported] * hardware.threads(), []
+    from harness_dense.checkpoint import networks
+
+    return networks(params, inner, padding)
