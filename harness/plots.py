@@ -102,7 +102,7 @@ def difference(score: str) -> dict[str, JSON]:
                 "transform": [{"calculate": "min(datum.difference, 0)", "as": "difference"}],
                 "mark": {**area, "color": "#c8702a"},
             },
-            {"mark": "rule", "encoding": {"x": {}, "y": {"datum": 0}}},
+            {"mark": "rule", "encoding": {"x": {"value": 0}, "x2": {"value": "width"}, "y": {"datum": 0}}},
         ],
     )
 

@@ -96,6 +96,16 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
     show.add_argument("--format", choices=("table", "markdown", "csv", "json"), default="table")
 
+    report = _command(commands, "report", "report:report", "write a leaderboard as one HTML file")
+    report.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
+    report.add_argument(
+        "--out", type=Path, metavar="FILE", help="where it goes (default: report.html in its folder)"
+    )
+    report.add_argument("--no-text", action="store_true", help="leave out all texts of queries and passages")
+    only = "instead draw its plots as SVG into pictures/ beside its README"
+    report.add_argument("--pictures", action="store_true", help=only)
+    _store(report)
+
     inspect = _command(
         commands, "inspect", "inspect:inspect", "look at one query or passage, or at where systems fail"
     )

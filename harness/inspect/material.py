@@ -14,7 +14,7 @@ from harness.corpus import Corpus
 from harness.store import Corrupt, Store
 from harness.texts import View
 from harness.topics import Queries
-from harness.types import JSON, Unit
+from harness.types import JSON, Hits, Unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,6 +69,23 @@ class Material:
         for name, grade in zip(names, np.array(grades)[known].tolist(), strict=True):
             found[name] = max(grade, found.get(name, grade))
         return found
+
+    def judged_share(self, hits: Hits, first: int) -> float | None:
+        """The share of the first results of all judged queries that have a judgement; None of no result."""
+        _, _, positions = self._judged
+        numbers = np.array([self.number.get(name, -1) for name in self._judgements.query_ids], np.int64)
+        query, at = numbers[self._judgements.query], positions[self._judgements.passage]
+        known = (query >= 0) & (at >= 0)
+        query, at = query[known], at[known]
+        if hits.unit == "document":
+            at = self.corpus.document_of[at].astype(np.int64)
+        asked = np.unique(query)
+        shown = hits.passages[asked, :first].astype(np.int64)
+        if not (shown >= 0).any():
+            return None
+        pairs = asked[:, None] * self.corpus.passages + shown  # documents are no more than passages
+        found = np.isin(pairs[shown >= 0], query * self.corpus.passages + at)
+        return float(found.mean())
 
     def ids(self, positions: Ints, unit: Unit) -> list[str]:
         return self.corpus.ids(positions) if unit == "passage" else self.corpus.document_ids(positions)

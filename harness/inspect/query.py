@@ -59,7 +59,7 @@ class Inspected:
     dataset: JSON
     rows: tuple[JSON, ...]
     material: Material | None
-    note: str  # what is not at hand, in words; empty if everything is
+    notes: tuple[str, ...]  # what is not at hand, in words
     runs: tuple[Rankings, ...]  # one a row
     values: tuple[per_query.PerQuery | None, ...]
     places: dict[str, tuple[int, ...]]  # query -> its line in each row's values, -1 for none
@@ -129,7 +129,7 @@ class Inspected:
 def opened(
     board: Leaderboard, dataset: JSON, rows: Sequence[JSON], store: Store, queries: Collection[str]
 ) -> Inspected:
-    """Open what is at hand for these rows of a dataset and these queries; the rest is said in `note`."""
+    """Open what is at hand for these rows of a dataset and these queries; the rest is said in `notes`."""
     found = material.opened(dataset, store)
     at_hand = found if isinstance(found, Material) else None
     notes = [] if at_hand else [str(found)]
@@ -146,7 +146,7 @@ def opened(
         if item is None
     ]
     return Inspected(
-        dataset, tuple(rows), at_hand, "; ".join(notes), runs, values, _places(values, queries),
+        dataset, tuple(rows), at_hand, tuple(notes), runs, values, _places(values, queries),
         tuple(material.variant_of(row, store) for row in rows),
     )  # fmt: skip
 

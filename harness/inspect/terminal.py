@@ -51,8 +51,8 @@ def show_query(console: Console, view: QueryView, found: Inspected) -> None:
         console.print(_side_by_side(view.rankings))
         console.print(Text("● relevant, with its grade   ○ judged not relevant   · not judged", "dim"))
         _texts(console, view, found)
-    if found.note:
-        console.print(Text(f"not at hand: {safe(found.note)}", "yellow"))
+    for note in found.notes:
+        console.print(Text(f"not at hand: {safe(note)}", "yellow"))
 
 
 def _side_by_side(rankings: Sequence[Ranking]) -> object:

@@ -1,0 +1,41 @@
+"""`harness report`: a leaderboard as one HTML file, or its pictures for the README beside it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness import api, catalogue, leaderboard, suite
+from harness.errors import HarnessError
+from harness.leaderboard import Leaderboard
+from harness.pages import page, pictures
+from harness.store import Store
+from harness.yamlfile import shown_path
+
+SUITE = "suite.yaml"
+
+
+def report(options: argparse.Namespace) -> int:
+    board = leaderboard.read(options.leaderboard)
+    if options.pictures:
+        for path in pictures.write(board):
+            print(shown_path(path))
+        return 0
+    store = Store(options.store or api.default_store()).open()
+    out: Path = options.out or board.folder / "report.html"
+    text = page.build(board, store, suite_text(board), {}, not options.no_text)
+    page.write(out, text)
+    print(f"report: {shown_path(out.absolute())} ({len(text.encode()) / 1e6:.1f} MB)")
+    return 0
+
+
+def suite_text(board: Leaderboard) -> str | None:
+    """The suite that the leaderboard was made by, if it lies beside it unchanged."""
+    path = board.folder / SUITE
+    if not path.is_file():
+        return None
+    try:
+        same = suite.load(path, catalogue.load()).digest == board.data["suite"].get("digest")
+    except HarnessError:  # of another version, or with plugins that are not here
+        return None
+    return path.read_text(encoding="utf-8") if same else None

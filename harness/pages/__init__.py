@@ -1,0 +1,1 @@
+"""`harness report`: a leaderboard as one HTML file that needs nothing else."""

@@ -1,0 +1,84 @@
+"""Numbers and JSON as text for a page: deflated, base64; values of queries as codes of one or two bytes."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import orjson
+
+from harness.types import JSON
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Values = NDArray[np.float64]
+
+LEVELS = (65535, 255, 63)  # of a measure's range, tried until the values fit
+EXACT = 4096  # at most so many different values are listed as they are
+BUDGET = 9_000_000  # characters for the values of all queries together
+
+
+class Coded(NamedTuple):
+    """Values as codes: 0 is none; code c is palette[c - 1], or lies (c - 1) steps above the lowest."""
+
+    codes: bytes  # row after row, little-endian
+    width: int  # bytes a code
+    palette: list[float] | None  # None: in equal steps, rounded to the nearest
+    low: float
+    step: float
+
+
+def island(data: JSON) -> str:
+    """JSON that may stand within a <script> element, whatever its texts hold."""
+    text = orjson.dumps(data).decode()
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def packed(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data, 6)).decode()
+
+
+def packed_json(data: JSON) -> str:
+    return packed(orjson.dumps(data))
+
+
+def coded(values: Values, levels: int) -> Coded:
+    """float64[systems, Q], NaN where there is none, as codes of at most so many levels."""
+    known = np.isfinite(values)
+    distinct = np.unique(values[known])
+    if len(distinct) <= min(levels, EXACT):
+        codes = np.searchsorted(distinct, np.where(known, values, 0)) + 1
+        return Coded(*_bytes(codes, known, len(distinct)), distinct.tolist(), 0.0, 0.0)
+    low, high = float(distinct[0]), float(distinct[-1])
+    step = (high - low) / (levels - 1)
+    codes = np.rint((np.where(known, values, low) - low) / step) + 1
+    return Coded(*_bytes(codes, known, levels), None, low, step)
+
+
+def fitting(tables: Sequence[Values], budget: int = BUDGET) -> list[tuple[Coded, str]]:
+    """Every dataset's values, with as many levels as fit the budget together, and their text."""
+    found: list[tuple[Coded, str]] = []
+    for levels in LEVELS:
+        found = []
+        left = budget
+        for table in tables:
+            item = coded(table, levels)
+            text = packed(item.codes)
+            found.append((item, text))
+            left -= len(text)
+            if left < 0 and levels != LEVELS[-1]:
+                break
+        else:
+            break
+    return found
+
+
+def _bytes(codes: NDArray[np.generic], known: NDArray[np.bool_], levels: int) -> tuple[bytes, int]:
+    width = 1 if levels <= np.iinfo(np.uint8).max else 2
+    return np.where(known, codes, 0).astype("u1" if width == 1 else "<u2").tobytes(), width

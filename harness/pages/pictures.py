@@ -1,0 +1,88 @@
+"""The plots of a leaderboard as SVG files beside its README, which shows those that are there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from harness import analyses_model, disk, plots
+from harness.leaderboard import Leaderboard
+from harness.types import JSON
+
+FOLDER = "pictures"
+
+
+class Picture(NamedTuple):
+    """A picture of one dataset, or of the whole leaderboard."""
+
+    name: str
+    dataset: str | None
+    title: str
+    spec: dict[str, JSON]
+
+
+def pictures(board: Leaderboard) -> Iterator[Picture]:
+    """What can be drawn of a leaderboard: cost, slices and tuning of each dataset, then its analyses."""
+    for dataset in board.data["datasets"]:
+        name = dataset["name"]
+        rows = [row for row in board.rows if row["dataset"] == name]
+        label = next(
+            (label for label in board.columns if any(label in row["measures"] for row in rows)), None
+        )
+        if label is None:
+            continue
+        if values := plots.pareto_values(rows, label):
+            spec = plots.filled(plots.pareto(label, "seconds of work"), values)
+            yield Picture(f"{name}-cost", name, f"{label} against cost on {name}", spec)
+        if fields := _slices(rows, label):
+            spec = plots.filled(plots.heat("", "", label), fields)
+            yield Picture(f"{name}-slices", name, f"{label} by slice on {name}", spec)
+        yield from _tuned(name, rows)
+    for found in analyses_model.read(board.data.get("analyses") or [], "leaderboard.json"):
+        drawn = plots.analysis(found)
+        if drawn is not None:
+            yield Picture(found.name, found.dataset, found.title, drawn)
+
+
+def write(board: Leaderboard) -> list[Path]:
+    """Draw them all; a picture of an earlier leaderboard that is none of this one's is removed."""
+    folder = board.folder / FOLDER
+    drawn = {file_name(picture): plots.svg(picture.spec) for picture in pictures(board)}
+    if drawn:
+        folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted(folder.glob("*.svg")):
+        if path.name not in drawn:
+            path.unlink()
+    for name, text in drawn.items():
+        disk.replace_file(folder / name, text.encode())
+    return [folder / name for name in drawn]
+
+
+def file_name(picture: Picture) -> str:
+    return re.sub(r"[^\w.+-]", "_", picture.name) + ".svg"
+
+
+def _slices(rows: list[JSON], label: str) -> list[dict[str, analyses_model.Cell]]:
+    return [
+        {"x": name, "y": row["system"], "series": item["measures"][label]["mean"]}
+        for row in rows
+        for name, item in row["slices"].items()
+        if label in item["measures"]
+    ]
+
+
+def _tuned(dataset: str, rows: list[JSON]) -> Iterator[Picture]:
+    """One picture for each parameter that was tuned, a line a system."""
+    lines: dict[tuple[str, str, str], list[dict[str, analyses_model.Cell]]] = {}
+    for row in rows:
+        for item in row.get("tuning") or []:
+            pairs = zip(item["values"], item["curve"], strict=True)
+            points = [{"x": x, "y": y, "series": row["system"]} for x, y in pairs]
+            lines.setdefault((item["parameter"], item["measure"], item["on"]), []).extend(points)
+    for number, ((parameter, measure, on), points) in enumerate(lines.items(), 1):
+        spec = plots.filled(plots.curves(parameter, measure, "system"), points)
+        yield Picture(
+            f"{dataset}-tuning-{number}", dataset, f"{measure} over {parameter}, tuned on {on}", spec
+        )

@@ -1,0 +1,72 @@
+// Two systems, query by query.
+
+section("compare", "Two systems, query by query", (body) => {
+  const dataset = board.datasets[state.dataset];
+  const rows = dataset.rows.filter((row) => row.measures[dataset.primary]);
+  if (rows.length < 2) return;
+  const options = rows.map((row) => [row.index, row.system]);
+  const place = el("div", { "aria-live": "polite" });
+  const show = async () => {
+    const [a, b] = [dataset.rows[state.a], dataset.rows[state.b]];
+    const [value, ids] = await Promise.all([valuesOf(state.dataset), json(`ids-${state.dataset}`)]);
+    if (!place.isConnected || dataset !== board.datasets[state.dataset]) return;
+    place.replaceChildren(...difference(dataset, a, b, value, ids));
+  };
+  const set = (name) => (chosen) => {
+    state[name] = Number(chosen);
+    show();
+    document.dispatchEvent(new Event("pair"));
+  };
+  body.append(el("p", { class: "lead" }, foreign(dataset.primary), ` of each query${rounding(dataset)}.`),
+    el("div", { class: "fields" }, choice("System A", options, state.a, set("a")), choice("System B", options, state.b, set("b"))), place);
+  show();
+});
+
+function rounding(dataset) {
+  return dataset.values.palette ? "" : `, rounded to ${(dataset.values.step / 2).toPrecision(2)} for this page`;
+}
+
+function difference(dataset, a, b, value, ids) {
+  const found = [];
+  for (let query = 0; query < dataset.queries; query++) {
+    const [x, y] = [value(a.index, query), value(b.index, query)];
+    if (x != null && y != null) found.push({ query, x, y, size: x - y });
+  }
+  if (!found.length) return [el("p", { class: "note" }, "The values of their queries are not kept with this leaderboard.")];
+  found.sort((one, other) => other.size - one.size || one.query - other.query);
+  const better = found.filter((item) => item.size > 0).length;
+  const worse = found.filter((item) => item.size < 0).length;
+  const mean = found.reduce((sum, item) => sum + item.size, 0) / found.length;
+  const says = [`A is better on ${better.toLocaleString("en")} queries, B on ${worse.toLocaleString("en")}, `,
+    `and ${(found.length - better - worse).toLocaleString("en")} are equal. Mean difference ${mean >= 0 ? "+" : "−"}${Math.abs(mean).toFixed(4)}.`].join("");
+  const spec = titled(board.specs.difference, { difference: `A − B, ${dataset.primary}` });
+  return [
+    el("p", { id: "verdict" }, says, " ", el("code", {}, "harness compare"), " tells whether it could be chance."),
+    plot(spec, sampled(found), says),
+    el("div", { class: "pair" },
+      mostDifferent("Where A is better", found.slice(0, better), ids), mostDifferent("Where B is better", found.slice(found.length - worse).reverse(), ids)),
+  ];
+}
+
+/** At most 600 points of the sorted differences, first and last among them. */
+function sampled(found) {
+  const most = 600;
+  const step = Math.max(1, found.length / most);
+  const points = [];
+  for (let at = 0; at < found.length; at += step) {
+    points.push({ share: (100 * Math.floor(at)) / found.length, difference: found[Math.floor(at)].size });
+  }
+  points.push({ share: 100, difference: found.at(-1).size });
+  return points;
+}
+
+function mostDifferent(title, found, ids) {
+  const rows = found.slice(0, 10).map((item) => el("tr", {},
+    el("th", { scope: "row" }, el("button", { type: "button", class: "quiet", onclick: () => openQuery(item.query) }, foreign(ids[item.query], 80))),
+    el("td", { class: "number" }, score(item.x)), el("td", { class: "number" }, score(item.y)),
+    el("td", { class: "number" }, `${item.size > 0 ? "+" : "−"}${Math.abs(item.size).toFixed(4)}`)));
+  const head = ["query", "A", "B", "A − B"].map((text, i) => el("th", { scope: "col", class: i ? "number" : null }, text));
+  return el("div", {}, el("h3", {}, title), rows.length
+    ? el("div", { class: "wide" }, el("table", {}, el("caption", { class: "unseen" }, title), el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)))
+    : el("p", { class: "lead" }, "On no query."));
+}

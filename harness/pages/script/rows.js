@@ -1,0 +1,46 @@
+// One row in full, and what it takes to get it again, in a dialog.
+
+async function openRow(row) {
+  const dataset = board.datasets[row.dataset];
+  const texts = await json(`rows-${row.dataset}`);
+  const text = texts[row.index];
+  const told = el("span", { role: "status", class: "lead" });
+  const source = el("pre", { tabindex: "0", id: "reproduction" }, text);
+  const dialog = el("dialog", { "aria-labelledby": "row-title", onclose: () => dialog.remove() },
+    el("form", { method: "dialog" }, el("button", { class: "quiet close", "aria-label": "Close" }, "Close")),
+    el("h2", { id: "row-title" }, foreign(row.system), " on ", foreign(dataset.card.name)),
+    row.error ? el("p", { class: "note bad" }, foreign(row.error, 4000)) : null,
+    row.flags.map((flag) => el("p", { class: "note" }, foreign(flag, 2000))),
+    row.origin === "run" ? null : el("p", { class: "note" }, `These numbers are ${row.origin}: nothing was run for them here.`),
+    facts("What it cost", row.cost, amount), facts("How it was scored", row.scored, plain),
+    row.reported.map((item) => facts(`${item.step}: what ${item.method} tells`, item.facts, plain)),
+    el("h3", {}, "Reproduce it"),
+    el("p", {}, el("button", { type: "button", id: "copy", onclick: () => copy(text, source, told) }, "Copy"), " ", told),
+    source);
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+function plain(value) {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function facts(title, found, shown) {
+  const pairs = Object.entries(found ?? {});
+  if (!pairs.length) return null;
+  return [el("h3", {}, short(title)), el("dl", {}, pairs.flatMap(([name, value]) => [el("dt", {}, foreign(name.replaceAll("_", " "), 80)),
+    el("dd", {}, foreign(typeof value === "number" ? amount(value) : shown(value), 600))]))];
+}
+
+async function copy(text, source, told) {
+  try {
+    await navigator.clipboard.writeText(text);
+    told.textContent = "copied";
+  } catch { // a browser that keeps the clipboard from pages of this disk
+    const range = document.createRange();
+    range.selectNodeContents(source);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    told.textContent = document.execCommand("copy") ? "copied" : "selected: copy it with Ctrl+C";
+  }
+}

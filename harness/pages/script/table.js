@@ -1,0 +1,65 @@
+// A real table that sorts by its headings and filters by its rows' names.
+
+/** `columns`: {label, says, number, value(row), cell(row)}; the first one heads each row. `kept` remembers
+ * the order between two renderings. */
+function sortable(caption, columns, rows, kept) {
+  const head = el("tr", {});
+  const body = el("tbody", {});
+  const lines = rows.map((row) => {
+    const cells = columns.map((column, i) => {
+      const content = column.cell ? column.cell(row) : String(column.value(row) ?? "");
+      const look = [column.number ? "number" : "", column.look ?? ""].join(" ").trim();
+      return i === 0
+        ? el("th", { scope: "row", class: look || null }, content)
+        : el("td", { class: look || null }, content);
+    });
+    return { row, line: el("tr", {}, cells) };
+  });
+  const headings = columns.map((column) => {
+    const heading = el("th", { scope: "col", class: column.number ? "number" : null });
+    if (!column.value) {
+      heading.append(el("span", { class: column.hidden ? "unseen" : null }, column.label));
+    } else {
+      const says = column.says ? short(column.says, 600) : null;
+      heading.append(el("button", { type: "button", class: "sort", title: says, onclick: () => turn(column) },
+        foreign(column.label, 60)));
+    }
+    head.append(heading);
+    return heading;
+  });
+  function turn(column) {
+    const again = kept.by === column.label;
+    kept.down = again ? !kept.down : Boolean(column.number);
+    kept.by = column.label;
+    arrange();
+    announce(`sorted by ${short(column.label, 60)}, ${kept.down ? "descending" : "ascending"}`);
+  }
+  function arrange() {
+    const column = columns.find((item) => item.label === kept.by && item.value);
+    headings.forEach((heading, i) => {
+      if (columns[i] === column) heading.setAttribute("aria-sort", kept.down ? "descending" : "ascending");
+      else heading.removeAttribute("aria-sort");
+    });
+    const keys = new Map(lines.map((item) => [item, column ? column.value(item.row) : null]));
+    const sign = kept.down ? -1 : 1;
+    const ordered = column ? lines.toSorted((x, y) => compare(keys.get(x), keys.get(y), sign)) : lines;
+    body.replaceChildren(...ordered.map((item) => item.line));
+  }
+  function filter(wanted) {
+    let shown = 0;
+    for (const { row, line } of lines) {
+      line.hidden = !wanted(row);
+      shown += line.hidden ? 0 : 1;
+    }
+    return shown;
+  }
+  arrange();
+  const table = el("table", {}, el("caption", { class: "unseen" }, caption), el("thead", {}, head), body);
+  return { node: el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption }, table), filter };
+}
+
+/** What has no value stands last in either direction. */
+function compare(x, y, sign) {
+  if (x == null || y == null) return (x == null ? 1 : 0) - (y == null ? 1 : 0);
+  return sign * (typeof x === "string" ? x.localeCompare(y, "en") : x - y);
+}
