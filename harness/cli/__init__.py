@@ -96,6 +96,10 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
     show.add_argument("--format", choices=("table", "markdown", "csv", "json"), default="table")
 
+    _compare(
+        _command(commands, "compare", "compare:run", "test the systems of leaderboards against each other")
+    )
+
     report = _command(commands, "report", "report:report", "write a leaderboard as one HTML file")
     report.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
     report.add_argument(
@@ -169,6 +173,41 @@ def _inspect(command: argparse.ArgumentParser) -> None:
         "--measure", metavar="COLUMN", help="what to compare by (default: the leaderboard's first)"
     )
     command.add_argument("--top", type=_count, default=10, metavar="N", help="how many (default 10)")
+
+
+def _compare(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "leaderboards", type=Path, nargs="+", metavar="LEADERBOARD", help="a JSON file or folder each"
+    )
+    for what in ("dataset", "measure", "system"):
+        text = f"only the {what}s that match (may be repeated)"
+        command.add_argument(f"--{what}", action="append", default=[], metavar="GLOB", help=text)
+    command.add_argument("--baseline", metavar="SYSTEM", help="compare each with this one, not all pairs")
+    by_name = "compare each with the system of its name in the first leaderboard"
+    command.add_argument("--by-name", action="store_true", help=by_name)
+    family = "what is corrected together: a column of one dataset (default), a dataset, a measure, or all"
+    command.add_argument(
+        "--family", choices=("column", "dataset", "measure", "all"), default="column", help=family
+    )
+    command.add_argument("--test", choices=("randomisation", "t", "wilcoxon"), default="randomisation")
+    correction = "default: max-t with randomisation, else holm"
+    command.add_argument("--correction", choices=("max-t", "holm", "none"), help=correction)
+    permutations = "default 10,000, or as many as Holm needs"
+    command.add_argument("--permutations", type=_count, metavar="N", help=permutations)
+    command.add_argument("--alpha", type=_share, default=0.05, metavar="P", help="default 0.05")
+    guard = "exit with 3 if a measure fell by more than its tolerance, or significantly without one"
+    command.add_argument("--fail-on-regression", nargs="*", metavar="MEASURE=TOLERANCE", help=guard)
+    command.add_argument("--format", choices=("table", "markdown", "latex", "json"), default="table")
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got '{text}'")
+    return value
 
 
 def _store(command: argparse.ArgumentParser) -> None:

@@ -113,6 +113,11 @@ def parse(text: str, own: Mapping[str, Measure]) -> Metric:
     return metric
 
 
+def is_sum(text: str) -> bool:
+    """Whether the column of this canonical name adds its values up over the queries."""
+    return _syntax(text)[0] in _SUMS
+
+
 def _syntax(text: str) -> tuple[str, dict[str, Any], Any]:
     """`nDCG(dcg='exp-log2')@10` -> the name, the parameters in brackets, and what follows the @."""
     try:

@@ -33,6 +33,7 @@ LAYERS = [
     ["results", "schemas"],
     ["leaderboard"],
     ["assembly", "report", "analyses_model", "per_query", "plots"],
+    ["compare"],
     ["runner"],
     ["inspect"],
     ["pages"],

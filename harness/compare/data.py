@@ -1,0 +1,325 @@
+"""The values of each query of several leaderboards side by side; what cannot be compared is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from harness import leaderboard, per_query
+from harness.errors import HarnessError, Problems
+from harness.leaderboard import Leaderboard
+from harness.measures.names import Average, is_sum
+from harness.per_query import PerQuery
+from harness.stats.block import Block
+from harness.types import JSON
+from harness.yamlfile import shown_path
+
+if TYPE_CHECKING:
+    from harness.types import Ints
+
+PARTS = ("corpus", "judgements")  # what must be the same; the queries are those that all share
+
+
+class Entry(NamedTuple):
+    """A row that has values for each query."""
+
+    name: str  # as it is shown: the system, with its leaderboard where several have one of that name
+    system: str
+    board: int
+    row: JSON
+    values: PerQuery
+
+
+class Column(NamedTuple):
+    """One measure on a dataset: block column i is systems[i]."""
+
+    label: str
+    systems: tuple[int, ...]  # numbers of entries
+    block: Block
+
+
+class Field(NamedTuple):
+    """One dataset: all systems over the queries that they share."""
+
+    dataset: str
+    split: str
+    queries: int
+    of: int  # the most queries that one of them has
+    entries: tuple[Entry, ...]
+    columns: tuple[Column, ...]
+
+
+class Loaded(NamedTuple):
+    boards: tuple[str, ...]  # their names, told apart
+    fields: tuple[Field, ...]
+    notes: tuple[str, ...]
+    missing: tuple[tuple[str, str, str], ...]  # (dataset, system, why): in the first, but in none after it
+
+
+class Filters(NamedTuple):
+    """Patterns as a shell has them; none of a kind takes all."""
+
+    datasets: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+
+
+def load(paths: Sequence[Path], filters: Filters | None = None, together: bool = True) -> Loaded:
+    """Read leaderboards. Rows that stand in several of them unchanged are taken once if they are compared
+    all `together`. Raises HarnessError for what cannot be compared, naming what differs."""
+    filters = filters or Filters()
+    boards = [leaderboard.read(path) for path in paths]
+    names = _names(boards, paths)
+    _check_scoring(boards, names)
+    _check_datasets(boards, names)
+    _check_filters(boards, filters)
+    notes: list[str] = []
+    labels = _labels(boards, names, filters, notes)
+    fields = []
+    for dataset in dict.fromkeys(row["dataset"] for board in boards for row in board.rows):
+        if not _fits(dataset, filters.datasets):
+            continue
+        entries = list(_entries(boards, names, dataset, filters, together, notes))
+        if entries:
+            fields.append(_field(dataset, entries, labels, notes))
+    if not fields:
+        raise HarnessError(
+            f"{shown_path(paths[0])}: no row with per-query values is left to compare; "
+            "check the filters, and that the per-query files lie beside the leaderboard"
+        )
+    return Loaded(tuple(names), tuple(fields), tuple(notes), tuple(_missing(boards, names, filters)))
+
+
+def _names(boards: Sequence[Leaderboard], paths: Sequence[Path]) -> list[str]:
+    names = [str(board.data["name"]) for board in boards]
+    if len(set(names)) < len(names):
+        names = [shown_path(path.parent if path.is_file() else path) for path in paths]
+    if len(set(names)) < len(names):
+        names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
+    return names
+
+
+def _check_scoring(boards: Sequence[Leaderboard], names: Sequence[str]) -> None:
+    first = boards[0].data
+    columns = {column["label"]: column for column in first["columns"]}
+    problems = []
+    for board, name in zip(boards[1:], names[1:], strict=True):
+        one, other = first["suite"]["protocol"], board.data["suite"]["protocol"]
+        if one != other:
+            what = f"is scored by {_protocol(other)}, {names[0]} by {_protocol(one)}"
+            problems.append(f"{name}: {what}; score both by one protocol")
+            continue
+        for column in board.data["columns"]:
+            before = columns.get(column["label"], column)
+            if any(before[key] != column[key] for key in ("measure", "unit", "says")):
+                what = f"its column '{column['label']}' is not computed as that of {names[0]}"
+                problems.append(f"{name}: {what}; score both by one version of the protocol")
+    if problems:
+        raise Problems(problems)
+
+
+def _protocol(name: str | None) -> str:
+    return f"the protocol '{name}'" if name else "bare measures"
+
+
+def _check_datasets(boards: Sequence[Leaderboard], names: Sequence[str]) -> None:
+    problems = []
+    first: dict[str, tuple[JSON, str]] = {}
+    for board, name in zip(boards, names, strict=True):
+        for dataset in board.data["datasets"]:
+            before, where = first.setdefault(dataset["name"], (dataset, name))
+            problems += [f"{name}: {text}" for text in different(before, where, dataset)]
+    if problems:
+        raise Problems(problems)
+
+
+def different(one: JSON, where: str, other: JSON) -> Iterator[str]:
+    """Why rows of these two datasets of one name cannot stand side by side. Digests of contents decide; where
+    a leaderboard lacks them, the keys of the steps do."""
+    name = other["name"]
+    if one["split"] != other["split"]:
+        said = f"has the split '{other['split']}', {where} has '{one['split']}'"
+        yield f"{name}: {said}; compare the same split"
+    policies = [item.get("unknown_judgements", "keep") for item in (one, other)]
+    if "drop" in policies and len(set(policies)) > 1:
+        yield f"{name}: has unknown_judgements '{policies[1]}', {where} has '{policies[0]}'; score both alike"
+    for part in PARTS:
+        if one.get("digests", {}).get(part) == other.get("digests", {}).get(part):
+            continue
+        kind = (
+            "contents" if part in one.get("contents", {}) and part in other.get("contents", {}) else "digests"
+        )
+        found = [item.get(kind, {}).get(part) for item in (one, other)]
+        if None not in found and found[0] != found[1]:
+            said = f"has the {part} {found[1][:12]}, {where} has {found[0][:12]}"
+            yield f"{name}: {said} ({kind}.{part} differs); compare runs on the same data"
+
+
+def _check_filters(boards: Sequence[Leaderboard], filters: Filters) -> None:
+    known = {
+        "dataset": {row["dataset"] for board in boards for row in board.rows},
+        "measure": {label for board in boards for label in board.columns},
+        "system": {row["system"] for board in boards for row in board.rows},
+    }
+    for (what, names), patterns in zip(known.items(), filters, strict=True):
+        for pattern in patterns:
+            if not any(_fits(name, (pattern,)) for name in names):
+                raise HarnessError(
+                    f"--{what} {pattern}: matches no {what}; there are {', '.join(sorted(names))}"
+                )
+
+
+def _labels(
+    boards: Sequence[Leaderboard], names: Sequence[str], filters: Filters, notes: list[str]
+) -> list[tuple[str, str]]:
+    """Label and measure of every column that all leaderboards have, in the order of the first."""
+    found = []
+    for column in boards[0].data["columns"]:
+        lacking = [
+            name for name, board in zip(names, boards, strict=True) if column["label"] not in board.columns
+        ]
+        if lacking:
+            notes.append(f"{column['label']} is not in {', '.join(lacking)}, and is left out")
+        elif _fits(column["label"], filters.measures):
+            found.append((column["label"], column["measure"]))
+    if not found:
+        raise HarnessError(f"{names[0]}: shares no measure with the others; score both by the same measures")
+    return found
+
+
+def _entries(
+    boards: Sequence[Leaderboard],
+    names: Sequence[str],
+    dataset: str,
+    filters: Filters,
+    together: bool,
+    notes: list[str],
+) -> Iterator[Entry]:
+    rows = [
+        (number, row)
+        for number, board in enumerate(boards)
+        for row in board.rows
+        if row["dataset"] == dataset and _fits(row["system"], filters.systems) and _has_values(row, notes)
+    ]
+    if together:
+        rows = _once(rows)
+    by_name: dict[str, int] = {}
+    for _, row in rows:
+        by_name[row["system"]] = by_name.get(row["system"], 0) + 1
+    for number, row in rows:
+        found = per_query.read(boards[number], row)
+        if found is None:
+            where = f"{names[number]}: {row['files']['per_query']['path']}"
+            notes.append(f"{where} is not here, so {dataset} / {row['system']} is left out")
+            continue
+        _check_values(found, boards[number], row)
+        shown = row["system"] if by_name[row["system"]] == 1 else _shown(names, number, row, rows)
+        yield Entry(shown, row["system"], number, row, found)
+
+
+def _shown(names: Sequence[str], number: int, row: JSON, rows: Sequence[tuple[int, JSON]]) -> str:
+    twice = sum(other == number and item["system"] == row["system"] for other, item in rows) > 1
+    return f"{names[number]}: {row['system']}" + (f" ({row['origin']})" if twice else "")
+
+
+def _has_values(row: JSON, notes: list[str]) -> bool:
+    if row["status"] == "ok" and row["files"].get("per_query"):
+        return True
+    why = "failed" if row["status"] == "failed" else "has no per-query values"
+    notes.append(f"{row['dataset']} / {row['system']} ({row['origin']}) {why}, and is left out")
+    return False
+
+
+def _once(rows: Sequence[tuple[int, JSON]]) -> list[tuple[int, JSON]]:
+    """Without rows that another leaderboard has already: the same system with the same values."""
+    seen = set()
+    kept = []
+    for number, row in rows:
+        mark = row["system"], row["origin"], row["files"]["per_query"]["sha256"]
+        if mark not in seen:
+            seen.add(mark)
+            kept.append((number, row))
+    return kept
+
+
+def _check_values(found: PerQuery, board: Leaderboard, row: JSON) -> None:
+    where = shown_path(board.folder / row["files"]["per_query"]["path"])
+    for head, values in found.columns.items():
+        wrong = np.flatnonzero(~np.isfinite(values))
+        if len(wrong):
+            what = f"'{head}' of the query '{found.queries[int(wrong[0])]}' is no finite number"
+            raise HarnessError(f"{where}:{int(wrong[0]) + 2}: {what}; run the suite again")
+
+
+def _field(dataset: str, entries: list[Entry], labels: Sequence[tuple[str, str]], notes: list[str]) -> Field:
+    places = _shared(dataset, entries)
+    queries, most = len(places[0]), max(len(entry.values.queries) for entry in entries)
+    if queries < most:
+        notes.append(f"{dataset}: compared on the {queries} queries that all share, of up to {most}")
+    columns = []
+    for label, measure in labels:
+        systems = [i for i, entry in enumerate(entries) if entry.values.values(label) is not None]
+        if systems:
+            columns.append(Column(label, tuple(systems), _block(label, measure, entries, systems, places)))
+    return Field(dataset, entries[0].row["split"], queries, most, tuple(entries), tuple(columns))
+
+
+def _block(
+    label: str, measure: str, entries: Sequence[Entry], systems: Sequence[int], places: Sequence[Ints]
+) -> Block:
+    parts, wholes = [], []
+    ratio = False
+    for i in systems:
+        columns = entries[i].values.columns
+        if label in columns:
+            parts.append(columns[label][places[i]])
+            wholes.append(np.ones(len(places[i])))
+        else:
+            ratio = True
+            parts.append(columns[f"{label} numerator"][places[i]])
+            wholes.append(columns[f"{label} denominator"][places[i]])
+    average: Average = "ratio" if ratio else "sum" if is_sum(measure) else "mean"
+    return Block(np.stack(parts, axis=1), np.stack(wholes, axis=1), average)
+
+
+def _shared(dataset: str, entries: Sequence[Entry]) -> list[Ints]:
+    """int64[n] for each entry: where the queries that all have stand in its file, in the first's order."""
+    first = entries[0].values.queries
+    if all(entry.values.queries.equals(first) for entry in entries):
+        return [np.arange(len(first))] * len(entries)
+    numbers = []
+    for entry in entries:
+        ids = entry.values.queries.to_pylist()
+        numbers.append({name: i for i, name in enumerate(ids)})
+        if len(numbers[-1]) < len(ids):
+            where = f"{dataset} / {entry.name}"
+            raise HarnessError(f"{where}: a query stands twice in its per-query values; run the suite again")
+    wanted = [name for name in numbers[0] if all(name in other for other in numbers)]
+    if not wanted:
+        raise HarnessError(f"{dataset}: the systems share no query; compare runs of the same split")
+    return [np.array([number[name] for name in wanted], np.int64) for number in numbers]
+
+
+def _missing(
+    boards: Sequence[Leaderboard], names: Sequence[str], filters: Filters
+) -> Iterator[tuple[str, str, str]]:
+    """What the first leaderboard has and a later one lacks, or has as failed."""
+    for board, name in zip(boards[1:], names[1:], strict=True):
+        later = {(row["dataset"], row["system"]): row for row in board.rows}
+        for row in boards[0].rows:
+            chosen = _fits(row["dataset"], filters.datasets) and _fits(row["system"], filters.systems)
+            if row["status"] != "ok" or row["origin"] == "published" or not chosen:
+                continue
+            found = later.get((row["dataset"], row["system"]))
+            if found is None:
+                yield row["dataset"], row["system"], f"is not in {name}"
+            elif found["status"] == "failed":
+                yield row["dataset"], row["system"], f"failed in {name}: {found['error']}"
+
+
+def _fits(name: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)

@@ -1,0 +1,67 @@
+"""What got worse, for CI: drops beyond a tolerance, significant drops, and rows that went away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from harness.compare.data import Loaded
+from harness.compare.tests import Compared
+from harness.errors import HarnessError
+
+EXIT_CODE = 3
+
+
+class Regression(NamedTuple):
+    dataset: str
+    system: str
+    measure: str | None  # None: the whole row is gone
+    reason: str
+
+
+def watched(texts: Sequence[str], labels: Sequence[str]) -> dict[str, float | None]:
+    """Label -> tolerance from `MEASURE=TOLERANCE` or `MEASURE`; every measure, without one, if nothing is
+    given. A measure's own name may hold an `=`."""
+    found: dict[str, float | None] = {}
+    for text in texts:
+        name, _, tolerance = text.rpartition("=")
+        if text in labels:
+            found[text] = None
+        elif name in labels:
+            found[name] = _tolerance(text, tolerance)
+        else:
+            there = ", ".join(labels)
+            what = f"expected MEASURE=TOLERANCE of one of the measures {there}"
+            raise HarnessError(f"--fail-on-regression {text}: {what}; write it after the leaderboards")
+    return found or dict.fromkeys(labels)
+
+
+def _tolerance(text: str, given: str) -> float:
+    try:
+        value = float(given)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise HarnessError(
+            f"--fail-on-regression {text}: expected a number from 0 after the last '='; mend it"
+        )
+    return value
+
+
+def regressions(loaded: Loaded, compared: Compared, watch: Mapping[str, float | None]) -> list[Regression]:
+    """A measure with a tolerance may fall by no more than that, whatever the test says. One without may not
+    fall significantly: the corrected p is below alpha."""
+    found = [Regression(dataset, system, None, why) for dataset, system, why in loaded.missing]
+    for item in compared.comparisons:
+        if item.measure not in watch:
+            continue
+        tolerance, drop = watch[item.measure], -item.difference
+        said = f"fell by {drop:.4f} against {item.second}"
+        if tolerance is not None:
+            if drop > tolerance + 1e-12:
+                reason = f"{said}, tolerated are {tolerance:g}"
+                found.append(Regression(item.dataset, item.first, item.measure, reason))
+        elif drop > 0 and item.corrected < compared.settings.alpha:
+            reason = f"{said}, corrected p {item.corrected:.2g}"
+            found.append(Regression(item.dataset, item.first, item.measure, reason))
+    return found
