@@ -39,7 +39,7 @@ def content(
         opened = _opened(collection, store, failures)
         if isinstance(opened, Failure):
             found.append(opened)
-        datasets.append(results.dataset_block(collection, opened.facts if isinstance(opened, Opened) else {}))
+        datasets.append(results.dataset_block(collection, opened if isinstance(opened, Opened) else None))
         for row in own:
             reporter.scored(len(rows), len(shown))
             failure = opened if isinstance(opened, Failure) else failures.get(row.hits or "")

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness import disk, hitsfile, judging, runfile, score, topics
+from harness import disk, hitsfile, judging, keys, runfile, score, topics
 from harness.corpus import Corpus
 from harness.errors import HarnessError
 from harness.graph import Collection, Plan, Row
 from harness.protocols import Scoring
 from harness.score import Documents, Judged
-from harness.store import Store
-from harness.types import JSON
+from harness.store import Artifact, Store
+from harness.types import JSON, Hits
 
 METHOD_STEPS = ("augment", "index", "search", "combine", "rerank")
 
@@ -28,6 +28,7 @@ class Opened(NamedTuple):
     judged: Judged
     slices: dict[str, Any]  # name -> bool[queries]
     facts: dict[str, JSON]
+    contents: dict[str, str]  # part -> digest of what was read, whatever read it
 
 
 def open_collection(collection: Collection, store: Store) -> Opened:
@@ -55,10 +56,17 @@ def open_collection(collection: Collection, store: Store) -> Opened:
         "judgements_of_unknown_passages": found_judged.of_missing,
         "judgements_of_unknown_queries": found_judged.of_unknown_queries,
     }
-    return Opened(read, queries, judged, masks, facts)
+    contents = {part: contents_of(found[part]) for part in found}
+    return Opened(read, queries, judged, masks, facts, contents)
 
 
-def dataset_block(collection: Collection, facts: JSON) -> dict[str, JSON]:
+def contents_of(artifact: Artifact) -> str:
+    """One digest of all files of an artifact: equal for equal data, also where the key differs because
+    another version of a plugin read it."""
+    return keys.key({name: file["sha256"] for name, file in artifact.files.items()})
+
+
+def dataset_block(collection: Collection, opened: Opened | None) -> dict[str, JSON]:
     card = collection.card
     return {
         "name": collection.spec.name,
@@ -70,8 +78,10 @@ def dataset_block(collection: Collection, facts: JSON) -> dict[str, JSON]:
         "licence": card.licence,
         "citation": card.citation,
         "url": card.url,
-        "counts": facts,
+        "unknown_judgements": collection.spec.unknown_judgements,
+        "counts": opened.facts if opened else {},
         "digests": {part: step.partition("-")[2] for part, step in collection.parts.items()},
+        "contents": opened.contents if opened else {},
     }
 
 
@@ -187,19 +197,8 @@ def scored_row(
     assert row.hits is not None
     block = row_block(row, plan, scoring)
     hits = hitsfile.load(store.read(row.hits))
-    documents = Documents(opened.corpus.document_of, opened.corpus.document_rank)
-    size = opened.corpus.passages
-    scores = score.score(
-        hits, opened.judged, scoring.of_unit(row.unit), size=size, own=scoring.own, documents=documents,
-        depth=scoring.depth,
-    )  # fmt: skip
-    block["measures"] = _summaries(score.summarise(scores, plan.suite.seed))
-    for name, mask in opened.slices.items():
-        chosen = mask[scores.queries]
-        if chosen.any():
-            summaries = _summaries(score.summarise(scores, plan.suite.seed, chosen))
-            block["slices"][name] = {"queries": int(chosen.sum()), "measures": summaries}
-    block["scored"] = scores.facts._asdict()
+    numbers, per_query = scored(hits, opened, scoring, plan.suite.seed)
+    block.update(numbers)
     ids_of = opened.corpus.ids if row.unit == "passage" else opened.corpus.document_ids
     run = Path("runs", row.dataset, f"{row.system}.run.gz")
     values = Path("per-query", row.dataset, f"{row.system}.tsv")
@@ -209,7 +208,7 @@ def scored_row(
         with disk.replacing(out / run) as beside:  # another run may write and read the same files
             runfile.write_run(beside, opened.queries.ids, ids_of, hits, _tag(row.system))
     with disk.replacing(out / values) as beside:
-        _write_values(beside, [opened.queries.ids[i] for i in scores.queries.tolist()], scores.columns)
+        beside.write_bytes(per_query)
     block["files"] = {
         name: {"path": path.as_posix(), "sha256": disk.sha256(out / path)}
         for name, path in (("run", run), ("per_query", values))
@@ -218,6 +217,27 @@ def scored_row(
     block["tuning"] = tuning(row, plan, store)
     block["cost"] = cost(row, plan, store)
     return block
+
+
+def scored(hits: Hits, opened: Opened, scoring: Scoring, seed: int) -> tuple[dict[str, JSON], bytes]:
+    """What a ranking is worth: a row's `measures`, `slices` and `scored`, and its file of per-query values."""
+    corpus = opened.corpus
+    scores = score.score(
+        hits, opened.judged, scoring.of_unit(hits.unit), size=corpus.passages, own=scoring.own,
+        documents=Documents(corpus.document_of, corpus.document_rank), depth=scoring.depth,
+    )  # fmt: skip
+    slices = {}
+    for name, mask in opened.slices.items():
+        chosen = mask[scores.queries]
+        if chosen.any():
+            summaries = _summaries(score.summarise(scores, seed, chosen))
+            slices[name] = {"queries": int(chosen.sum()), "measures": summaries}
+    numbers = {
+        "measures": _summaries(score.summarise(scores, seed)),
+        "slices": slices,
+        "scored": scores.facts._asdict(),
+    }
+    return numbers, _values([opened.queries.ids[i] for i in scores.queries.tolist()], scores.columns)
 
 
 def _written(path: Path, before: JSON, fingerprint: str) -> bool:
@@ -237,7 +257,7 @@ def _tag(system: str) -> str:
     return "_".join(system.split())
 
 
-def _write_values(path: Path, queries: Sequence[str], columns: Sequence[score.Scored]) -> None:
+def _values(queries: Sequence[str], columns: Sequence[score.Scored]) -> bytes:
     """One line a query, one column a measure; a ratio of sums has its numerator and denominator."""
     heads, values = ["query"], []
     for column in columns:
@@ -250,4 +270,4 @@ def _write_values(path: Path, queries: Sequence[str], columns: Sequence[score.Sc
     lines = ["\t".join(heads)]
     table = [value.tolist() for value in values]
     lines += ["\t".join([name, *(repr(column[i]) for column in table)]) for i, name in enumerate(queries)]
-    path.write_bytes(("\n".join(lines) + "\n").encode())
+    return ("\n".join(lines) + "\n").encode()
