@@ -56,7 +56,7 @@ def open_collection(collection: Collection, store: Store) -> Opened:
         "judgements_of_unknown_passages": found_judged.of_missing,
         "judgements_of_unknown_queries": found_judged.of_unknown_queries,
     }
-    contents = {part: contents_of(found[part]) for part in found}
+    contents = {str(part): contents_of(artifact) for part, artifact in found.items()}
     return Opened(read, queries, judged, masks, facts, contents)
 
 
@@ -220,7 +220,7 @@ def scored_row(
 
 
 def scored(hits: Hits, opened: Opened, scoring: Scoring, seed: int) -> tuple[dict[str, JSON], bytes]:
-    """What a ranking is worth: a row's `measures`, `slices` and `scored`, and its file of per-query values."""
+    """What a ranking is worth: a row's `measures`, `slices` and `scored`, and its per-query values."""
     corpus = opened.corpus
     scores = score.score(
         hits, opened.judged, scoring.of_unit(hits.unit), size=corpus.passages, own=scoring.own,
