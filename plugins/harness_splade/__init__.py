@@ -1,1 +1,85 @@
 """Learned sparse retrieval as SPLADE: an impact index over a masked-language model's vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from harness.hookspecs import hookimpl
+from harness.records import Retriever, param
+from harness.types import Facts
+
+if TYPE_CHECKING:
+    from harness_splade.retriever import Sparse
+
+
+Auto = Literal["auto"]
+
+
+@dataclass(frozen=True)
+class SpladeParams:
+    """What is `auto` is as the model's authors use it, or as its folder says."""
+
+    model: Path | str = param(
+        help="a folder, a hub id, package:MODULE/FOLDER, or a short name (docs/neural.md)"
+    )
+    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    query: Literal["auto", "model", "idf", "binary"] = param(
+        "auto", "queries through a model, or without one: each of their tokens by its idf, or by 1"
+    )
+    query_model: Path | str | None = param(None, "the queries' own model, where there are two")
+    query_revision: str = param("main", "the branch, tag or commit of the queries' model")
+    pooling: Literal["auto", "max", "sum"] = param("auto", "how the tokens of a text are put together")
+    activation: Literal["auto", "log", "log-log"] = param(
+        "auto", "what a logit becomes: log(1 + relu(x)), or log(1 + log(1 + relu(x)))"
+    )
+    query_length: int | Auto = param("auto", "tokens that a query is cut to, special ones counted", minimum=3)
+    passage_length: int | Auto = param(
+        "auto", "tokens that a passage is cut to, special ones counted", minimum=3
+    )
+    quantise: int | None = param(
+        None,
+        "round weights times this to whole numbers, of queries too; null keeps them as they are",
+        minimum=1,
+    )
+    dtype: Literal["auto", "fp32", "bf16", "fp16"] = param(
+        "auto", "what passages are computed in: bf16 where the device has it; queries always in fp32"
+    )
+    device: Literal["auto", "cpu", "cuda"] = param("auto", "where the model runs")
+    trust_remote_code: bool = param(False, "run code that comes with the model; the leaderboard says so")
+
+
+def resolve(params: SpladeParams, facts: Facts) -> SpladeParams:
+    from harness_splade.settings import resolved
+
+    return resolved(params)
+
+
+def lacks(params: SpladeParams) -> Sequence[str]:
+    from harness_splade.settings import absent
+
+    return absent(params)
+
+
+def build(params: SpladeParams) -> Sparse:
+    from harness_splade.retriever import Sparse
+
+    return Sparse(params)
+
+
+@hookimpl
+def harness_retrievers() -> Iterable[Retriever]:
+    yield Retriever(
+        name="splade",
+        summary="SPLADE and other learned sparse models, searched exactly in an impact index",
+        build=build,
+        params=SpladeParams,
+        needs=("torch", "transformers", "tokenizers", "safetensors", "huggingface_hub"),
+        extra="dense",
+        libraries=("torch", "transformers", "tokenizers", "numba"),
+        resolve=resolve,
+        lacks=lacks,
+        search_only=("query", "query_model", "query_revision", "query_length"),
+    )

@@ -1,0 +1,84 @@
+"""Queries as terms: through a model, or without one, each token by its idf or by 1."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from harness.errors import HarnessError
+from harness.toolkit import models, tokens
+from harness.toolkit.encoding.parts import lengths
+from harness_splade import SpladeParams, model, settings
+from harness_splade.storage import Row
+
+Encode: TypeAlias = Callable[[Sequence[str]], list[Row]]
+BATCH = 32  # queries in one pass
+
+
+def encoder(params: SpladeParams) -> Encode:
+    if params.query == "model":
+        return _by_model(params)
+    here = models.folder(params.model, params.revision)
+    tokeniser = tokens.load(here, params.trust_remote_code)
+    length = settings.length_of(params.query_length, here)
+    weights = _idf(here, tokeniser.backend) if params.query == "idf" else None
+    special = np.array([*tokeniser.single.before, *tokeniser.single.after, tokeniser.padding], np.int32)
+
+    def encode(queries: Sequence[str]) -> list[Row]:
+        found, _ = tokens.tokenise(tokeniser, queries, length)
+        rows = []
+        for begin, end in zip(found.bounds[:-1], found.bounds[1:], strict=True):
+            terms = np.setdiff1d(found.ids[begin:end], special).astype(np.int32)
+            own = np.ones(len(terms), np.float32) if weights is None else weights[terms]
+            rows.append(Row(terms[own > 0], own[own > 0]))
+        return rows
+
+    return encode
+
+
+def _by_model(params: SpladeParams) -> Encode:
+    """In fp32 whatever passages are computed in: queries are few, and what one becomes must not depend on
+    the others in its batch."""
+    chosen = (params.model, params.revision)
+    if params.query_model is not None:
+        chosen = (params.query_model, params.query_revision)
+    here = models.folder(*chosen, trust_remote_code=params.trust_remote_code)
+    tokeniser = tokens.load(here, params.trust_remote_code)
+    network = model.load(here, "fp32", params.device, params.trust_remote_code)
+    forward = model.Encoder(network, params.pooling, params.activation, tokeniser.padding)
+    length = settings.length_of(params.query_length, here)
+
+    def encode(queries: Sequence[str]) -> list[Row]:
+        if not queries:
+            return []
+        found, _ = tokens.tokenise(tokeniser, queries, length)
+        rows: list[Any] = [None] * len(queries)
+        order = np.argsort(lengths(found), kind="stable")
+        for start in range(0, len(order), BATCH):
+            places = order[start : start + BATCH]
+            for place, row in zip(places, forward(tokens.select(found, places)), strict=True):
+                rows[place] = row
+        return rows
+
+    return encode
+
+
+def _idf(folder: Path, backend: Any) -> np.ndarray:
+    """float32[V]: how much each token of a query weighs; 0 for those that the file does not name."""
+    path = folder / settings.IDF
+    try:
+        said = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise HarnessError(
+            f"query: idf needs {path}, which cannot be read ({error}); say query: binary or model"
+        ) from error
+    weights = np.zeros(backend.get_vocab_size(), np.float32)
+    for token, weight in said.items():
+        number = backend.token_to_id(token)
+        if number is not None:
+            weights[number] = weight
+    return weights

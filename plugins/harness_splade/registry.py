@@ -1,0 +1,69 @@
+"""Learned sparse models by short name: where each lives and how its authors use it, with who says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Known(NamedTuple):
+    """What is known of a model. None: its folder says it, or nobody does."""
+
+    name: str
+    passages: str  # the hub's id of the passages' encoder
+    length: int  # tokens of a passage, special ones counted
+    cite: str
+    query_length: int | None = None  # where it is not the passages'
+    query: str = "model"  # how queries become terms: see `SpladeParams.query`
+    queries: str | None = None  # the hub's id of the queries' own encoder
+    activation: str = "log"
+
+
+def find(name: str | Path) -> Known | None:
+    """The model of that short name, or whose passages' encoder has that id."""
+    if isinstance(name, Path):
+        return None
+    return next((known for known in MODELS if name in (known.name, known.passages)), None)
+
+
+V2, PLUS = "Formal et al. 2021", "Formal et al. 2022"
+V3 = "Lassance et al. 2024; the configuration in its authors' code"
+EFFICIENT = "Lassance and Clinchant 2022"
+OPENSEARCH = "Geng et al. 2024; its model card"
+
+MODELS = (
+    Known("splade-v2-max", "naver/splade_v2_max", 256, V2),
+    Known("splade-v2-distil", "naver/splade_v2_distil", 256, V2),
+    Known("splade-cocondenser-ensembledistil", "naver/splade-cocondenser-ensembledistil", 256, PLUS),
+    Known("splade-cocondenser-selfdistil", "naver/splade-cocondenser-selfdistil", 256, PLUS),
+    # DAPR's table calls it SPLADEv2 and cuts its texts later
+    Known("dapr-spladev2", "naver/splade-cocondenser-ensembledistil", 512, "Wang et al. 2024; its code"),
+    Known("splade-v3", "naver/splade-v3", 256, V3),
+    Known("splade-v3-distilbert", "naver/splade-v3-distilbert", 256, V3),
+    Known("splade-v3-doc", "naver/splade-v3-doc", 256, V3, query="binary"),
+    *(
+        Known(
+            f"efficient-splade-{name}",
+            f"naver/efficient-splade-{name}-doc",
+            256,
+            EFFICIENT,
+            queries=f"naver/efficient-splade-{name}-query",
+        )
+        for name in ("V-large", "VI-BT-large")
+    ),
+    *(
+        Known(
+            f"opensearch-{name}",
+            f"opensearch-project/opensearch-neural-sparse-encoding-{name}",
+            512,
+            OPENSEARCH,
+            query="idf",
+            activation=activation,
+        )
+        for name, activation in (
+            ("doc-v2-distill", "log"),
+            ("doc-v2-mini", "log"),
+            ("doc-v3-distill", "log-log"),
+        )
+    ),
+)

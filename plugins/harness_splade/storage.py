@@ -1,0 +1,167 @@
+"""The files of an impact index: shards as they are encoded, and the postings that are made of them."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness import disk
+from harness.errors import HarnessError
+from harness.toolkit.encoding.loop import MARKS
+from harness.toolkit.encoding.parts import Shard, Write
+from harness_splade import kernels
+
+if TYPE_CHECKING:
+    from harness.types import Ints
+
+FORMAT, HEADER, SHARDS = 1, "index.json", "encoded"
+
+
+class Row(NamedTuple):
+    """What a text becomes: the terms that it has, ascending, and how much of each."""
+
+    terms: NDArray[np.int32]  # int32[t]
+    weights: NDArray[np.float32]  # float32[t], above 0
+
+
+class Index(NamedTuple):
+    positions: Ints  # int64[N], ascending: text -> position in the corpus
+    postings: kernels.Postings
+    quantise: int | None  # impacts are weights times this, rounded
+
+
+def writer(folder: Path, quantise: int | None) -> Write:
+    """Puts shards beside one another, each in a file that is whole or absent."""
+    (folder / SHARDS).mkdir(exist_ok=True)
+
+    def write(shard: Shard) -> None:
+        rows: Sequence[Row] = shard.rows
+        terms = np.concatenate([*(row.terms for row in rows), np.empty(0, np.int32)])
+        weights = np.concatenate([*(row.weights for row in rows), np.empty(0, np.float32)])
+        counts = np.array([len(row.terms) for row in rows], np.int64)
+        if quantise is not None:
+            terms, weights, counts = _rounded(terms, weights, counts, quantise)
+        file = io.BytesIO()
+        np.savez(
+            file, positions=shard.positions, counts=counts, terms=terms.astype(np.int32), impacts=weights
+        )
+        disk.replace_file(_shard(folder, shard.number), file.getvalue())
+
+    return write
+
+
+def _rounded(
+    terms: NDArray[np.int32], weights: NDArray[np.float32], counts: Ints, quantise: int
+) -> tuple[NDArray[np.int32], NDArray[np.uint16], Ints]:
+    """Impacts as whole numbers; what rounds to 0 goes."""
+    rounded = np.rint(weights * np.float32(quantise))
+    if rounded.max(initial=0) > np.iinfo(np.uint16).max:
+        raise HarnessError(f"quantise: {quantise} makes impacts that are too large to store; give less")
+    kept = rounded > 0
+    owner = np.repeat(np.arange(len(counts)), counts)
+    return terms[kept], rounded[kept].astype(np.uint16), np.bincount(owner[kept], minlength=len(counts))
+
+
+def finish(folder: Path, vocabulary: int, quantise: int | None) -> int:
+    """Make postings of all shards, a window of texts in memory at a time; return how many there are."""
+    (folder / HEADER).unlink(missing_ok=True)
+    positions, first, starts, peaks = [np.empty(0, np.int64)], [0], [], []
+    total = 0
+    with (folder / "texts.bin").open("wb") as text_file, (folder / "impacts.bin").open("wb") as impact_file:
+        for window in _windows(folder):
+            begins, most = np.zeros(vocabulary + 1, np.int64), np.zeros(vocabulary, np.float32)
+            places, impacts = np.empty(len(window.terms), np.uint16), np.empty_like(window.impacts)
+            ends = np.cumsum(window.counts, dtype=np.int64)
+            kernels.invert(ends, window.terms, window.impacts, begins, most, places, impacts)
+            places.tofile(text_file)
+            impacts.tofile(impact_file)
+            positions.append(window.positions)
+            first.append(first[-1] + len(ends))
+            starts.append(begins + total)
+            peaks.append(most)
+            total += len(places)
+    arrays = {
+        "positions": np.concatenate(positions),
+        "first": np.array(first, np.int64),
+        "starts": np.array(starts, np.int64).reshape(-1, vocabulary + 1),
+        "peaks": np.array(peaks, np.float32).reshape(-1, vocabulary),
+    }
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array)
+    header = {"format": FORMAT, "quantise": quantise, "postings": total, "vocabulary": vocabulary}
+    disk.replace_file(folder / HEADER, json.dumps(header).encode())
+    shutil.rmtree(folder / SHARDS / MARKS)  # first: a mark without its shard would be believed
+    shutil.rmtree(folder / SHARDS)
+    return total
+
+
+class _Window(NamedTuple):
+    positions: Ints
+    counts: Ints
+    terms: NDArray[np.int32]
+    impacts: NDArray[Any]  # float32 or uint16
+
+
+def _windows(folder: Path) -> Iterator[_Window]:
+    """Shards joined until a window is full; a shard does not cross the border between two."""
+    parts: list[_Window] = []
+    for path in sorted((folder / SHARDS).glob("*.npz")):
+        with np.load(path, allow_pickle=False) as file:
+            part = _Window(*(file[name] for name in _Window._fields))
+        if parts and sum(len(item.counts) for item in parts) + len(part.counts) > kernels.WINDOW:
+            yield _Window(*map(np.concatenate, zip(*parts, strict=True)))
+            parts = []
+        parts.append(part)
+    if parts:
+        yield _Window(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def read(folder: Path) -> Index:
+    """The index in a folder, mapped into memory."""
+    try:
+        header = json.loads((folder / HEADER).read_bytes())
+    except (OSError, ValueError):
+        raise HarnessError(f"{folder}: there is no finished index here; build it again") from None
+    if header.get("format") != FORMAT:
+        raise HarnessError(f"{folder}: the index has another format; build it again")
+    kind = np.dtype(np.float32 if header["quantise"] is None else np.uint16)
+    positions, first, starts, peaks = (
+        _loaded(folder / f"{name}.npy") for name in ("positions", "first", "starts", "peaks")
+    )
+    texts = _mapped(folder / "texts.bin", np.dtype(np.uint16), header["postings"])
+    impacts = _mapped(folder / "impacts.bin", kind, header["postings"])
+    fits = (
+        len(positions) == first[-1]
+        and starts.shape == (len(first) - 1, header["vocabulary"] + 1)
+        and peaks.shape == (len(first) - 1, header["vocabulary"])
+    )
+    if not fits:
+        raise HarnessError(f"{folder}: the files of the index do not fit one another; build it again")
+    return Index(positions, kernels.Postings(first, starts, peaks, texts, impacts), header["quantise"])
+
+
+def _shard(folder: Path, number: int) -> Path:
+    return folder / SHARDS / f"{number:06}.npz"
+
+
+def _loaded(path: Path) -> NDArray[Any]:
+    array: NDArray[Any] = np.load(path, allow_pickle=False)
+    array.setflags(write=False)
+    return array
+
+
+def _mapped(path: Path, dtype: np.dtype[Any], length: int) -> NDArray[Any]:
+    if path.stat().st_size != length * dtype.itemsize:
+        raise HarnessError(f"{path}: the file is damaged; build the index again")
+    if length == 0:  # an empty file cannot be mapped
+        empty: NDArray[Any] = np.empty(0, dtype)
+        empty.setflags(write=False)  # like the others, so that kernels are compiled for one type
+        return empty
+    return np.asarray(np.memmap(path, dtype, mode="r"))
