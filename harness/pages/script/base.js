@@ -18,7 +18,7 @@ function el(tag, attributes, ...children) {
     else if (value === true) node.setAttribute(name, "");
     else if (value !== false && value != null) node.setAttribute(name, value);
   }
-  for (const child of children.flat()) if (child != null) node.append(child);
+  for (const child of children.flat(Infinity)) if (child != null) node.append(child);
   return node;
 }
 

@@ -32,8 +32,6 @@ section("results", "Results", (body) => {
     ...judgedColumn(dataset),
     costColumn(rows, "seconds", "seconds", "wall-clock time of the row's own steps"),
     costColumn(rows, "search_latency_ms.p50", "ms a query", "median time of one query"),
-    { label: "details", hidden: true, cell: (row) => el("button", { type: "button", class: "quiet",
-      "aria-label": `Details of ${short(row.system, 80)}, and how to reproduce it`, onclick: () => openRow(row) }, "Details") },
   ].filter(Boolean), rows, keptOrder());
   filters.push(table.filter);
   const counts = dataset.card.counts;
@@ -59,7 +57,10 @@ function systemCell(row) {
   if (row.unit === "document") marks.push(el("span", { class: "mark" }, "documents"));
   if (row.origin !== "run") marks.push(el("span", { class: "mark" }, row.origin));
   if (row.status !== "ok") marks.push(el("span", { class: "mark bad" }, "failed"));
-  return [foreign(row.system), ...marks];
+  return [foreign(row.system), ...marks, el("small", {}, el("button", {
+    type: "button", class: "quiet details", onclick: () => openRow(row),
+    "aria-label": `Details of ${short(row.system, 80)}, and how to reproduce it`,
+  }, "details"))];
 }
 
 function measureCell(row, label, best) {
@@ -121,11 +122,12 @@ section("across", "Across datasets", (body) => {
     const values = used.map((i) => row.found[i]);
     row.mean = values.every((value) => value != null) ? values.reduce((x, y) => x + y, 0) / values.length : null;
   }
+  const most = Math.max(...rows.map((row) => row.mean ?? -Infinity));
   const best = used.map((i) => Math.max(...rows.map((row) => row.found[i] ?? -Infinity)));
   const table = sortable(`${state.measure} of every system on every dataset`, [
     { label: "system", value: (row) => row.system, cell: (row) => foreign(row.system) },
     { label: "mean", says: "over the datasets; only of systems that have them all", number: true,
-      value: (row) => row.mean, cell: (row) => score(row.mean) },
+      value: (row) => row.mean, cell: (row) => el(row.mean === most ? "b" : "span", {}, score(row.mean)) },
     ...used.map((i, at) => ({
       label: board.datasets[i].card.name, number: true, value: (row) => row.found[i],
       cell: (row) => el(row.found[i] === best[at] ? "b" : "span", {}, score(row.found[i])),

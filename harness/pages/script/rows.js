@@ -22,7 +22,8 @@ async function openRow(row) {
 }
 
 function plain(value) {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  if (value == null || typeof value !== "object") return String(value ?? "none");
+  return Object.entries(value).map(([name, item]) => `${Array.isArray(value) ? "" : `${name} `}${plain(item)}`).join(", ");
 }
 
 function facts(title, found, shown) {

@@ -8,15 +8,14 @@ function sortable(caption, columns, rows, kept) {
   const lines = rows.map((row) => {
     const cells = columns.map((column, i) => {
       const content = column.cell ? column.cell(row) : String(column.value(row) ?? "");
-      const look = [column.number ? "number" : "", column.look ?? ""].join(" ").trim();
       return i === 0
-        ? el("th", { scope: "row", class: look || null }, content)
-        : el("td", { class: look || null }, content);
+        ? el("th", { scope: "row", class: look(column) }, content)
+        : el("td", { class: look(column) }, content);
     });
     return { row, line: el("tr", {}, cells) };
   });
   const headings = columns.map((column) => {
-    const heading = el("th", { scope: "col", class: column.number ? "number" : null });
+    const heading = el("th", { scope: "col", class: look(column) });
     if (!column.value) {
       heading.append(el("span", { class: column.hidden ? "unseen" : null }, column.label));
     } else {
@@ -56,6 +55,10 @@ function sortable(caption, columns, rows, kept) {
   arrange();
   const table = el("table", {}, el("caption", { class: "unseen" }, caption), el("thead", {}, head), body);
   return { node: el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption }, table), filter };
+}
+
+function look(column) {
+  return [column.number ? "number" : "", column.look ?? ""].join(" ").trim() || null;
 }
 
 /** What has no value stands last in either direction. */
