@@ -37,7 +37,8 @@ def bert(
 ) -> Path:
     """A BERT with WordPiece in `folder`: `prefix` stands before the tensors' names, `more` names tensors
     of a head with their shapes, `config` adds to or overrides what config.json says."""
-    said = _config(architecture, model_type="bert", type_vocab_size=2, vocab_size=len(VOCABULARY), **config)
+    usual = {"model_type": "bert", "type_vocab_size": 2, "vocab_size": len(VOCABULARY)}
+    said = _config(architecture, **usual | config)
     write(folder, said, random_tensors(_names(said, prefix, pooler) | dict(more or {}), seed))
     wordpiece(folder)
     return folder
@@ -55,9 +56,8 @@ def roberta(
 ) -> Path:
     """A RoBERTa with a vocabulary of bytes; its positions begin after the padding's."""
     special = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "max_position_embeddings": 66}
-    said = _config(
-        architecture, model_type="roberta", **{"type_vocab_size": 1, "vocab_size": 261} | special | config
-    )
+    usual = {"model_type": "roberta", "type_vocab_size": 1, "vocab_size": 261}
+    said = _config(architecture, **usual | special | config)
     write(folder, said, random_tensors(_names(said, prefix, pooler) | dict(more or {}), seed))
     byte_pairs(folder)
     return folder
