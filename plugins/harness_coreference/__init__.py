@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +15,8 @@ from harness.records import Context, param
 from harness.types import Facts
 
 LANGUAGES = {"rules": ("en", "zh"), "xrenner": ("en",), "fcoref": ("en",)}
+PIPELINE = "en_core_web_sm"
+MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json")
 PARTS = {  # the distributions whose versions decide what a resolver finds; the modules that it needs
     "rules": ((), ()),
     "xrenner": (("xrenner", "spacy"), ("xrenner", "spacy")),
@@ -35,6 +39,12 @@ class CoreferenceParams:
     model: Path | None = param(
         None, "the folder of fcoref's weights: config.json, model.safetensors, tokenizer"
     )
+    pipeline: Path | str | None = param(
+        None, f"for xrenner, the package or folder of a spaCy pipeline; {PIPELINE} where nothing is said"
+    )
+    device: Literal["auto", "cpu", "cuda"] = param(
+        "auto", "what fcoref computes on; auto: a GPU if there is one"
+    )
     versions: str = param("auto", "of what the resolver runs on; auto states what is installed here")
 
     def __post_init__(self) -> None:
@@ -42,6 +52,8 @@ class CoreferenceParams:
             raise ValueError("the resolver fcoref needs weights; give the folder as `model: PATH`")
         if self.resolver != "fcoref" and self.model is not None:
             raise ValueError(f"the resolver {self.resolver} reads no model; leave `model` out")
+        if self.resolver != "xrenner" and self.pipeline is not None:
+            raise ValueError(f"the resolver {self.resolver} reads no pipeline; leave `pipeline` out")
 
 
 @dataclass(frozen=True)
@@ -49,6 +61,9 @@ class ClustersParams:
     path: Path = param(help="JSON lines: a document's id, its text as it was resolved, its clusters")
     missing: Literal["refuse", "skip"] = param(
         "refuse", "a document that the file does not have: refuse, or skip, which leaves it as it is"
+    )
+    unknown: Literal["refuse", "skip"] = param(
+        "refuse", "a document of the file that the corpus does not have: refuse, or skip, which reads past it"
     )
     differs: Literal["refuse", "skip"] = param(
         "refuse", "a document whose text is not the file's: refuse, or skip, which leaves it as it is"
@@ -66,6 +81,9 @@ class RewrittenParams:
     )
     missing: Literal["refuse", "skip"] = param(
         "refuse", "a passage that the file does not have: refuse, or skip, which leaves it as it is"
+    )
+    unknown: Literal["refuse", "skip"] = param(
+        "refuse", "a passage of the file that the corpus does not have: refuse, or skip, which reads past it"
     )
     differs: Literal["replace", "refuse", "skip"] = param(
         "replace",
@@ -85,47 +103,52 @@ def resolve(params: CoreferenceParams, facts: Facts) -> CoreferenceParams:
             f"coreference: the resolver {params.resolver} does not know the language '{language}'; "
             f"it knows {' and '.join(known)}. Read clusters from a file with coreference-clusters instead"
         )
-    here = _installed(params.resolver)
+    here = ", ".join(f"{name} {_version(name) or 'absent'}" for name in _distributions(params))
     if params.versions not in ("auto", here):
         raise HarnessError(
             f"coreference: the suite wants the versions '{params.versions}', and here are '{here}'; "
             "install those, or leave `versions` out"
         )
-    return replace(params, language=code, versions=here)
+    device: Literal["cpu", "cuda"] = "cpu"
+    if params.resolver == "fcoref":
+        from harness.toolkit import hardware
+
+        device = "cuda" if hardware.device(params.device) == "cuda" else "cpu"
+    return replace(params, language=code, versions=here, device=device)
 
 
-def _installed(resolver: str) -> str:
-    import importlib.metadata
+def _distributions(params: CoreferenceParams) -> list[str]:
+    """Those whose version can change what the resolver finds; a pipeline's folder is keyed by its files."""
+    found = list(PARTS[params.resolver][0])
+    if params.resolver == "xrenner" and not isinstance(params.pipeline, Path):
+        found.append(params.pipeline or PIPELINE)
+    return found
 
-    found = []
-    for name in PARTS[resolver][0]:
-        try:
-            found.append(f"{name} {importlib.metadata.version(name)}")
-        except importlib.metadata.PackageNotFoundError:
-            found.append(f"{name} absent")
-    if resolver == "xrenner":
-        from harness_coreference.pipeline import installed
 
-        found.append(installed() or "en_core_web_sm absent")
-    return ", ".join(found)
+def _version(distribution: str) -> str | None:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def lacks(params: CoreferenceParams) -> Sequence[str]:
     """What the resolver needs and is not here."""
-    import importlib.util
-
     modules = [name for name in PARTS[params.resolver][1] if importlib.util.find_spec(name) is None]
     extra = "dense" if params.resolver == "fcoref" else "coref"
-    found = [f"{' and '.join(modules)} (pip install 'passage-harness[{extra}]')"] if modules else []
+    found = [f"{name} (pip install 'passage-harness[{extra}]')" for name in modules]
     if params.resolver == "xrenner":
-        from harness_coreference.pipeline import installed
-
-        if installed() is None:
-            found.append("spaCy's pipeline en_core_web_sm (python -m spacy download en_core_web_sm)")
+        if isinstance(params.pipeline, Path):
+            found += [] if params.pipeline.is_dir() else [f"the spaCy pipeline in {params.pipeline}"]
+        elif _version(params.pipeline or PIPELINE) is None:
+            name = params.pipeline or PIPELINE
+            found.append(f"the spaCy pipeline {name} (python -m spacy download {name})")
     if params.model is not None:
-        from harness_coreference.weights import absent
-
-        found += absent(params.model)
+        found += [
+            f"{params.model / name}, one of the model's files"
+            for name in MODEL_FILES
+            if not (params.model / name).exists()
+        ]
     return found
 
 
@@ -156,4 +179,16 @@ def harness_contexts() -> Iterable[Context]:
         params=CoreferenceParams,
         resolve=resolve,
         lacks=lacks,
+    )
+    yield Context(
+        name="coreference-clusters",
+        summary="The same with the clusters of a resolver that ran elsewhere, read from a file",
+        build=build_clusters,
+        params=ClustersParams,
+    )
+    yield Context(
+        name="coreference-rewritten",
+        summary="Passages that were rewritten elsewhere, such as DAPR's corpus_coref, read from files",
+        build=build_rewritten,
+        params=RewrittenParams,
     )

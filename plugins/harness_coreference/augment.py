@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.types import Addition, Document
+from harness_coreference import PIPELINE
 from harness_coreference.annotate import edits
 from harness_coreference.contract import Resolver
 
@@ -47,8 +48,8 @@ def _resolver(params: CoreferenceParams) -> Resolver:
     if params.resolver == "xrenner":
         from harness_coreference.parsed import Parsed
 
-        return Windowed(Parsed(), params.window)
+        return Windowed(Parsed(str(params.pipeline or PIPELINE)), params.window)
     assert params.model is not None  # the parameters see to it
     from harness_coreference.neural import Neural
 
-    return Windowed(Neural(params.model), params.window)
+    return Windowed(Neural(params.model, params.device), params.window)

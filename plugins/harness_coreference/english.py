@@ -1,8 +1,8 @@
 """Coreference in English by rules: sieves from the most to the least precise over one document.
 
 The order is that of Raghunathan et al. (2010), "A multi-pass sieve for coreference resolution": names and
-what stands beside them (exact match, apposition, role, acronym), then parts of names, then nouns by their head
-and its modifiers, then pronouns by agreement and closeness. There is no tagger and no parser.
+what stands beside them (exact match, apposition, role, acronym), then parts of names, then nouns by their
+head and its modifiers, then pronouns by agreement and closeness. There is no tagger and no parser.
 """
 
 from __future__ import annotations

@@ -1,0 +1,125 @@
+"""The context-augmenter `coreference-clusters`: clusters that a resolver elsewhere wrote to a file."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+
+from harness.errors import HarnessError
+from harness.toolkit.json_lines import Keys, Records
+from harness.types import JSON, Addition, Document
+from harness_coreference.annotate import edits
+from harness_coreference.contract import Cluster, Mention
+from harness_coreference.kept import Kept, Row, absent, matched
+
+if TYPE_CHECKING:
+    from harness_coreference import ClustersParams
+
+Spans: TypeAlias = list[list[list[int]]]  # clusters of [start, end] in the text, or [passage, start, end]
+
+
+class Line(msgspec.Struct, gc=False):
+    id: str
+    clusters: Spans
+    text: str | None = None
+
+
+_KEYS = Keys(("id", "clusters"), {"id": ("str",), "clusters": ("list",), "text": ("str", "NoneType")})
+
+
+class Clusters:
+    """What the file says of a document is used if its text is the document's passages, in order, with
+    nothing but white space between them. A mention that goes over the end of a passage is left out: it can
+    be neither followed by anything nor shown."""
+
+    def __init__(self, params: ClustersParams) -> None:
+        self.params = params
+
+    def match(self, documents: Iterable[str], passages: Iterable[str]) -> Mapping[str, JSON]:
+        return matched(
+            self._kept, documents, "document", self.params.path, self.params.missing, self.params.unknown
+        )
+
+    def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
+        for document in documents:
+            row = self._kept.get(document.id)
+            if row is None:
+                if self.params.missing == "refuse":
+                    raise absent(self.params.path, "document", document.id)
+                yield Addition()
+                continue
+            passages = [passage.text for passage in document.passages]
+            clusters = placed(msgspec.json.decode(row.value, type=Line), passages)
+            if clusters is None:
+                if self.params.differs == "refuse":
+                    raise HarnessError(
+                        f"{row.file}:{row.line}: its text or its offsets are not those of the document "
+                        f"'{document.id}'; resolve this corpus again, or leave such documents as they are "
+                        "with differs: skip"
+                    )
+                yield Addition()
+                continue
+            yield Addition(edits=edits(passages, clusters, self.params.same))
+
+    @cached_property
+    def _kept(self) -> Kept:
+        return Kept(self._lines())
+
+    def _lines(self) -> Iterator[Row]:
+        path = self.params.path
+        for number, line in Records(path, (Line,), _KEYS).numbered():
+            yield Row(line.id, number, str(path), msgspec.json.encode(line).decode())
+
+
+def placed(line: Line, passages: Sequence[str]) -> list[Cluster] | None:
+    """The line's clusters over these passages; None where the line is not about them."""
+    starts = _starts("\n".join(passages) if line.text is None else line.text, passages)
+    if starts is None:
+        return None
+    found: list[Cluster] = []
+    for spans in line.clusters:
+        mentions: set[Mention] = set()
+        for span in spans:
+            if len(span) == 2:
+                mention = _within(starts, passages, span[0], span[1])
+                length = len(line.text) if line.text is not None else starts[-1] + len(passages[-1])
+                if not 0 <= span[0] < span[1] <= length:
+                    return None
+            elif len(span) == 3 and _is_in(passages, span):
+                mention = Mention(*span)
+            else:
+                return None
+            if mention is not None:
+                mentions.add(mention)
+        if len(mentions) > 1:
+            found.append(tuple(sorted(mentions)))
+    return found
+
+
+def _is_in(passages: Sequence[str], span: Sequence[int]) -> bool:
+    passage, start, end = span
+    return 0 <= passage < len(passages) and 0 <= start < end <= len(passages[passage])
+
+
+def _starts(text: str, passages: Sequence[str]) -> list[int] | None:
+    """Where each passage begins in the text."""
+    found, at = [], 0
+    for passage in passages:
+        start = text.find(passage, at)
+        if start < 0 or text[at:start].strip():
+            return None
+        found.append(start)
+        at = start + len(passage)
+    return None if text[at:].strip() else found
+
+
+def _within(starts: Sequence[int], passages: Sequence[str], start: int, end: int) -> Mention | None:
+    """The passage that holds all of these characters, or none."""
+    number = bisect_right(starts, start) - 1
+    if number < 0 or end > starts[number] + len(passages[number]):
+        return None
+    return Mention(number, start - starts[number], end - starts[number])

@@ -1,0 +1,98 @@
+"""Rows of a file by their ids, in any order and of any number: in a database of a temporary folder."""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.errors import HarnessError
+from harness.types import JSON
+
+_SOME = 500  # ids looked up at once
+
+
+class Row(NamedTuple):
+    id: str
+    line: int
+    file: str
+    value: str
+
+
+class Kept:
+    """Memory does not grow with the rows. The folder goes with the object."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="coreference-")
+        self._rows = sqlite3.connect(Path(self._folder.name) / "rows.sqlite")
+        self._rows.execute("PRAGMA synchronous = OFF")
+        self._rows.execute("PRAGMA journal_mode = OFF")
+        self._rows.execute("CREATE TABLE kept (id TEXT PRIMARY KEY, line, file, value, asked) WITHOUT ROWID")
+        self.size = 0
+        for row in rows:
+            try:
+                self._rows.execute("INSERT INTO kept VALUES (?, ?, ?, ?, 0)", row)
+            except sqlite3.IntegrityError:
+                raise HarnessError(
+                    f"{row.file}:{row.line}: the id '{row.id}' stands a second time; leave one of them"
+                ) from None
+            self.size += 1
+        self._rows.commit()
+
+    def get(self, id: str) -> Row | None:
+        found = self._rows.execute("SELECT id, line, file, value FROM kept WHERE id = ?", (id,)).fetchone()
+        return Row(*found) if found else None
+
+    def lacking(self, ids: Iterable[str]) -> Iterator[str]:
+        """Those of the ids that have no row, in order. The rows of all others count as asked for."""
+        ids = iter(ids)
+        while some := list(islice(ids, _SOME)):
+            marks = ",".join("?" * len(some))
+            rows = self._rows.execute(f"SELECT id FROM kept WHERE id IN ({marks})", some)
+            there = {id for (id,) in rows}
+            self._rows.execute(f"UPDATE kept SET asked = 1 WHERE id IN ({marks})", some)
+            yield from (id for id in some if id not in there)
+
+    def unasked(self) -> tuple[int, Row | None]:
+        """How many rows nobody asked for, and the first of them by file and line."""
+        (count,) = self._rows.execute("SELECT count(*) FROM kept WHERE NOT asked").fetchone()
+        query = "SELECT id, line, file, value FROM kept WHERE NOT asked ORDER BY file, line LIMIT 1"
+        found = self._rows.execute(query).fetchone()
+        return count, Row(*found) if found else None
+
+
+def absent(path: Path, what: str, id: str) -> HarnessError:
+    return HarnessError(
+        f"{path}: there is nothing for the {what} '{id}' of the corpus; "
+        f"add it, or leave such {what}s as they are with missing: skip"
+    )
+
+
+def matched(
+    kept: Kept, ids: Iterable[str], what: str, path: Path, missing: str, unknown: str
+) -> dict[str, JSON]:
+    """How many of the corpus' ids the file does not have, and how many of the file's ids the corpus does
+    not; `refuse` stops at the first. A file that has none of them is of another corpus."""
+    lacking = 0
+    for id in kept.lacking(ids):
+        if missing == "refuse":
+            raise absent(path, what, id)
+        lacking += 1
+    unasked, first = kept.unasked()
+    if first is not None and unasked == kept.size:
+        raise HarnessError(
+            f"{path}: no {what} of the corpus is in it; check that it was made for this corpus"
+        )
+    if first is not None and unknown == "refuse":
+        raise HarnessError(
+            f"{first.file}:{first.line}: the corpus has no {what} '{first.id}'; "
+            "take the file of this corpus, or read past such rows with unknown: skip"
+        )
+    return {
+        f"{what}s_in_file": kept.size,
+        f"{what}s_not_in_file": lacking,
+        f"{what}s_not_in_corpus": unasked,
+    }
