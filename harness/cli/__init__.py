@@ -100,6 +100,18 @@ def parser() -> argparse.ArgumentParser:
         _command(commands, "compare", "compare:run", "test the systems of leaderboards against each other")
     )
 
+    verify = _command(commands, "verify", "verify:run", "compute a leaderboard's numbers again from its runs")
+    verify.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
+    where = "where its datasets are described (default: as the leaderboard says, paths relative to it)"
+    verify.add_argument("--suite", type=Path, metavar="SUITE", help=where)
+    _store(verify)
+
+    merge = _command(commands, "merge", "merge:run", "put rows of several machines into one leaderboard")
+    merge.add_argument(
+        "leaderboards", type=Path, nargs="+", metavar="LEADERBOARD", help="a JSON file or folder each"
+    )
+    merge.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the leaderboard goes")
+
     report = _command(commands, "report", "report:report", "write a leaderboard as one HTML file")
     report.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
     report.add_argument(
