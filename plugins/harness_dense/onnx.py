@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 STATES = ("last_hidden_state", "token_embeddings")
 
 
-class Network:
+class Exported:
     """Token states of an exported encoder.
 
     A quantised model scales what flows through it by the largest value of the whole batch, so a text's

@@ -12,9 +12,11 @@ from harness.errors import HarnessError
 from harness_dense.folder import Layer
 
 if TYPE_CHECKING:
+    from harness.toolkit.tokens import Tokens
     from harness.types import Floats, Ints
 
 Step: TypeAlias = "Callable[[Floats], Floats]"  # float32[n, d] -> float32[n, e]
+Network: TypeAlias = "Callable[[Tokens], Floats]"  # float32[T, d]: the last states of all tokens
 
 # Those that sentence-transformers' Dense modules name (torch.nn.modules.activation)
 ACTIVATIONS: dict[str, Step] = {

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from harness.toolkit import hardware, models, tokens
 from harness.toolkit.encoding.parts import Forward
@@ -14,8 +14,6 @@ from harness_dense import DenseParams, folder, pooling
 
 if TYPE_CHECKING:
     from harness.types import Floats
-
-Network: TypeAlias = "Callable[[Tokens], Floats]"  # float32[T, d]: the last states of all tokens
 
 
 class Tower(NamedTuple):
@@ -35,7 +33,7 @@ class Tower(NamedTuple):
 class Vectors:
     """A `Forward`: the network, pooling, and the layers after it."""
 
-    network: Network
+    network: pooling.Network
     how: str  # it pools
     layers: Sequence[pooling.Step]
     unit: bool  # vectors of length 1
@@ -82,13 +80,17 @@ def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, l
 
 def _networks(
     params: DenseParams, at: Path, inner: Path, padding: int
-) -> tuple[Sequence[Network], list[pooling.Step]]:
+) -> tuple[Sequence[pooling.Network], list[pooling.Step]]:
     """One network for each worker, and the layers that belong to an original checkpoint."""
     if params.backend == "onnx":
-        from harness_dense.onnx import Network as Exported
+        from harness_dense.onnx import Exported
 
         exported = Exported(at)
         return [exported] * hardware.threads(), []
+    if params.backend == "openvino":
+        from harness_dense.openvino import compiled
+
+        return compiled(params, inner, padding)
     from harness_dense.checkpoint import networks
 
     return networks(params, inner, padding)
