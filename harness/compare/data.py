@@ -137,8 +137,9 @@ def _check_datasets(boards: Sequence[Leaderboard], names: Sequence[str]) -> None
         raise Problems(problems)
 
 
-def different(one: JSON, where: str, other: JSON) -> Iterator[str]:
-    """Why rows of these two datasets of one name cannot stand side by side. Digests of contents decide; where
+def different(one: JSON, where: str, other: JSON, queries: bool = False) -> Iterator[str]:
+    """Why rows of these two datasets of one name cannot stand side by side; in one leaderboard their
+    `queries` have to be the same too. Digests of contents decide; where
     a leaderboard lacks them, the keys of the steps do."""
     name = other["name"]
     if one["split"] != other["split"]:
@@ -147,7 +148,7 @@ def different(one: JSON, where: str, other: JSON) -> Iterator[str]:
     policies = [item.get("unknown_judgements", "keep") for item in (one, other)]
     if "drop" in policies and len(set(policies)) > 1:
         yield f"{name}: has unknown_judgements '{policies[1]}', {where} has '{policies[0]}'; score both alike"
-    for part in PARTS:
+    for part in (*PARTS, *(["queries"] if queries else [])):
         if one.get("digests", {}).get(part) == other.get("digests", {}).get(part):
             continue
         kind = (

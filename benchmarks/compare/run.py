@@ -1,0 +1,91 @@
+"""How long `harness compare` takes on 20 systems x 20 datasets x 7,000 queries: `python benchmarks/compare/run.py`."""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import hashlib
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+MEASURES = ("nDCG@10", "RR@10", "R@100")
+LIMIT = 60.0  # seconds
+
+
+def row(dataset: str, system: str, path: str, digest: str, means: list[float], queries: int) -> dict:
+    measures = {
+        label: {"mean": mean, "ci95": [mean, mean], "queries": queries}
+        for label, mean in zip(MEASURES, means, strict=True)
+    }
+    return {
+        "dataset": dataset, "split": "test", "system": system, "unit": "passage", "protocol": None,
+        "origin": "run", "status": "ok", "error": None, "flags": [], "measures": measures, "slices": {},
+        "scored": {}, "reported": [], "tuning": [], "provenance": {"fingerprint": digest, "seed": 0, "steps": []},
+        "files": {"per_query": {"path": path, "sha256": digest}}, "cost": {},
+    }  # fmt: skip
+
+
+def make(folder: Path, systems: int, datasets: int, queries: int) -> None:
+    """A leaderboard of made values: half the queries are as hard for every system, as in real runs."""
+    rng = np.random.default_rng(1)
+    rows, blocks = [], []
+    for d in range(datasets):
+        dataset = f"dataset-{d:02}"
+        blocks.append({"name": dataset, "split": "test", "digests": {}, "counts": {}})
+        common = rng.random((queries, len(MEASURES)))
+        for s in range(systems):
+            values = np.where(rng.random((queries, 1)) < 0.5, common, rng.random((queries, len(MEASURES))))
+            values = np.clip(values + 0.002 * s, 0, 1)
+            lines = ["\t".join(["query", *MEASURES])]
+            lines += ["\t".join([f"q{i}", *map(repr, line)]) for i, line in enumerate(values.tolist())]
+            data = ("\n".join(lines) + "\n").encode()
+            path = f"per-query/{dataset}/system-{s:02}.tsv"
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
+            means = values.mean(axis=0).tolist()
+            rows.append(
+                row(dataset, f"system-{s:02}", path, hashlib.sha256(data).hexdigest(), means, queries)
+            )
+    columns = [{"label": label, "measure": label, "unit": "passage", "says": ""} for label in MEASURES]
+    suite = {"digest": "", "depth": 1000, "seed": 0, "protocol": None, "measures": list(MEASURES)}
+    board = {
+        "schema": "passage-harness/leaderboard/1", "name": "made", "description": "", "suite": suite,
+        "datasets": blocks, "columns": columns, "rows": rows, "environment": {},
+    }  # fmt: skip
+    (folder / "leaderboard.json").write_bytes(orjson.dumps(copy.deepcopy(board)))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--systems", type=int, default=20)
+    parser.add_argument("--datasets", type=int, default=20)
+    parser.add_argument("--queries", type=int, default=7000)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        make(Path(name), options.systems, options.datasets, options.queries)
+        command = [sys.executable, "-m", "harness", "compare", name]
+        best = float("inf")
+        for more in ([], ["--family", "all"]):
+            times = []
+            for _ in range(options.rounds):
+                start = time.perf_counter()
+                subprocess.run([*command, *more], check=True, stdout=subprocess.DEVNULL)
+                times.append(time.perf_counter() - start)
+            peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+            shown = ", ".join(f"{seconds:.1f}" for seconds in times)
+            print(f"compare {' '.join(more)}: {shown} s, {peak:.0f} MB")
+            best = min(best, *times)
+    print(f"{'within' if best < LIMIT else 'ABOVE'} {LIMIT:g} s")
+    return 0 if best < LIMIT else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
