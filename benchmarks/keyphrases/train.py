@@ -113,7 +113,10 @@ def learn(given: list[list[str]], truth: list[str]) -> tuple[dict[str, str], dic
                     said = english.guess(iter(own), weights)
                     if said != kind:
                         wrong += 1
-                        for change, c in ((1, english.CLASSES.index(kind)), (-1, english.CLASSES.index(said))):
+                        for change, c in (
+                            (1, english.CLASSES.index(kind)),
+                            (-1, english.CLASSES.index(said)),
+                        ):
                             for feature in own:
                                 row = weights.get(feature)
                                 if row is not None:
@@ -163,7 +166,9 @@ def agree(given: list[list[str]], truth: list[str]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=("learn", "agree"))
     parser.add_argument("corpora", nargs="+", type=Path)
     parser.add_argument("--out", type=Path)

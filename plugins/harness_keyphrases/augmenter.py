@@ -41,9 +41,7 @@ class Augmenter:
         try:
             while window := list(islice(texts, AHEAD)):
                 if self.processes > 1 and sum(map(len, window)) >= MUCH:
-                    pool = pool or ProcessPoolExecutor(
-                        self.processes, multiprocessing.get_context("spawn")
-                    )
+                    pool = pool or ProcessPoolExecutor(self.processes, multiprocessing.get_context("spawn"))
                     found = spread(pool, self.params, window, 2 * self.processes)
                 else:
                     found = iter(extracted(self.params, window))

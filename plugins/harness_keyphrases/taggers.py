@@ -62,15 +62,17 @@ def jieba_() -> Tagger:
     def tag(text: str) -> list[Word]:
         found: list[Word] = []
         at = 0
-        foreign = False  # the word before
+        foreign, space = False, False  # what the word before is, and whether white space follows it
         for word, flag in tokenizer.lcut(text):
-            kept = flag[0] == "n" or flag in ("vn", "eng", "a", "an", "ag", "b")
-            # white space parts Chinese words like a mark, but not the words of a foreign name
-            if not word.isspace():
+            if word.isspace():
+                space = True
+            else:
+                # white space parts Chinese words like a mark, but not the words of a foreign name
+                if space and not (foreign and flag == "eng"):
+                    found.append(Word(at, at, False))
+                kept = flag[0] == "n" or flag in ("vn", "eng", "a", "an", "ag", "b")
                 found.append(Word(at, at + len(word), kept))
-                foreign = flag == "eng"
-            elif not foreign:
-                found.append(Word(at, at + len(word), False))
+                foreign, space = flag == "eng", False
             at += len(word)
         return found
 

@@ -1,1 +1,73 @@
 """Context from the document itself: its headings, a passage's neighbours, its first sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from harness.hookspecs import hookimpl
+from harness.records import Context, param
+
+
+@dataclass(frozen=True)
+class Headings:
+    plain: bool = param(
+        True,
+        "in a document without marked headings, short lines without a final mark that precede text are some",
+    )
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    before: int = param(1, "how many passages before it stand before a passage", minimum=0)
+    after: int = param(1, "how many passages after it stand after a passage", minimum=0)
+
+    def __post_init__(self) -> None:
+        if not self.before and not self.after:
+            raise ValueError("before and after are both 0, so nothing would be added; raise one of them")
+
+
+@dataclass(frozen=True)
+class Summary:
+    sentences: int = param(3, "how many of the document's first sentences", minimum=1)
+
+
+def build_headings(params: Headings) -> Any:
+    from harness_surroundings.headings import Augmenter
+
+    return Augmenter(params.plain)
+
+
+def build_neighbours(params: Neighbours) -> Any:
+    from harness_surroundings.neighbours import Augmenter
+
+    return Augmenter(params.before, params.after)
+
+
+def build_summary(params: Summary) -> Any:
+    from harness_surroundings.summary import Augmenter
+
+    return Augmenter(params.sentences)
+
+
+@hookimpl
+def harness_contexts() -> Iterable[Context]:
+    yield Context(
+        name="headings",
+        summary="The headings that a passage stands under, outermost first, before it",
+        build=build_headings,
+        params=Headings,
+    )
+    yield Context(
+        name="neighbours",
+        summary="The passages before and after a passage, around it",
+        build=build_neighbours,
+        params=Neighbours,
+    )
+    yield Context(
+        name="summary",
+        summary="The document's first sentences, before each passage that they are not in",
+        build=build_summary,
+        params=Summary,
+    )

@@ -2,7 +2,9 @@
 
 import pytest
 
+from harness import additions, corpus
 from harness.errors import HarnessError
+from harness.texts import compose
 from harness.types import Document, Passage
 from harness_titles import TitlesParams, build
 
@@ -51,3 +53,29 @@ def test_documents_are_streamed():
             yield Document("d", "t", (Passage("p", "x"),))
 
     assert next(iter(build(TitlesParams()).augment(endless()))).prefix == "t"
+
+
+def test_a_document_of_one_passage_or_two_thousand_and_empty_passages_get_the_title_once_each():
+    for texts in (("one",), ("",), tuple(f"text {i}" for i in range(2000))):
+        document = Document("d", "Moon", tuple(Passage(f"p{i}", text) for i, text in enumerate(texts)))
+        [addition] = build(TitlesParams()).augment([document])
+        assert [compose(text, [addition], i) for i, text in enumerate(texts)] == [
+            f"Moon {text}".rstrip() for text in texts
+        ]
+
+
+def test_coverage_is_how_many_documents_and_passages_have_a_title(tmp_path):
+    class Source:
+        def documents(self):
+            titles = ("A title", "", "...", "Another")
+            return (
+                Document(f"d{i}", title, (Passage(f"p{i}", "text"), Passage(f"q{i}", "text")))
+                for i, title in enumerate(titles)
+            )
+
+    for name in ("corpus", "titles"):
+        (tmp_path / name).mkdir()
+    corpus.write(Source(), tmp_path / "corpus", lambda done, total: None)
+    read = corpus.Corpus(tmp_path / "corpus")
+    facts = additions.write(build(TitlesParams()), read, tmp_path / "titles", lambda done, total: None)
+    assert facts == {"documents": 4, "documents_changed": 2, "passages": 8, "passages_changed": 4}

@@ -1,0 +1,111 @@
+"""The context-augmenter `headings`: those that a passage stands under, outermost first.
+
+A line is a heading if it is marked as one: `# to ###### text` (Markdown) or `<h1> to <h6>` (HTML). In a document
+without any such mark, a plain line is one if it is short, begins with a capital or a letter of a script without
+(perhaps numbered, as in "2.1 Scope"), ends with a letter, digit, question mark or closing bracket, has no cell
+border, and running text follows: a line that is not like this. Of more than two such lines in a row
+none is a heading, for that is a list.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from harness.types import Addition, Document
+
+MARKDOWN = re.compile(r"\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*")
+HTML = re.compile(r"\s*<h([1-6])\b[^>]*>(.*?)(?:</h\1\s*>)?\s*", re.IGNORECASE)
+TAG = re.compile(r"<[^<>]*>")
+WORDS, CHARACTERS = 12, 20  # a plain heading's, at most: words, or characters of scripts without spaces
+NUMBER = re.compile(r"\d+(?:\.\d+)*[.)]?\s+(?=\S)")
+UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")  # kana and Chinese characters
+PLAIN = 7  # the level of a plain heading; one right after another is below it
+ROW = 2  # plain lines in a row that may be headings
+BETWEEN = " > "
+
+
+class Line(NamedTuple):
+    passage: int
+    text: str
+
+
+class Heading(NamedTuple):
+    level: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Augmenter:
+    plain: bool
+
+    def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
+        return (above(document, self.plain) for document in documents)
+
+
+def above(document: Document, plain: bool) -> Addition:
+    """Those in force at a passage's first line that is no heading (of one that is all headings: at its end),
+    without the passage's own."""
+    lines = [
+        Line(i, line.strip())
+        for i, passage in enumerate(document.passages)
+        for line in passage.text.splitlines()
+        if line.strip()
+    ]
+    found = [marked(line.text) for line in lines]
+    if plain and not any(found):
+        found = list(plain_ones([line.text for line in lines]))
+    prefixes = [""] * len(document.passages)
+    settled = [False] * len(document.passages)
+    path: list[tuple[Heading, int]] = []  # with the passage that each stands in
+    for line, heading in zip(lines, found, strict=True):
+        if heading is not None:
+            path = [(over, place) for over, place in path if over.level < heading.level]
+            path.append((heading, line.passage))
+        if not settled[line.passage]:
+            others = [over.text for over, place in path if place != line.passage]
+            prefixes[line.passage] = BETWEEN.join(others)
+            settled[line.passage] = heading is None
+    return Addition(prefixes=tuple(prefixes))
+
+
+def marked(line: str) -> Heading | None:
+    markdown, tagged = MARKDOWN.fullmatch(line), HTML.fullmatch(line)
+    if markdown is not None:
+        level, text = len(markdown[1]), markdown[2]
+    elif tagged is not None:
+        level, text = int(tagged[1]), html.unescape(TAG.sub(" ", tagged[2]))
+    else:
+        return None
+    text = " ".join(text.split())
+    return Heading(level, text) if text else None
+
+
+def plain_ones(lines: list[str]) -> Iterator[Heading | None]:
+    """A heading or None for each line."""
+    row: list[str] = []
+    for line in lines:
+        if looks_plain(line):
+            row.append(line)
+        else:
+            yield from _row(row)
+            yield None
+            row = []
+    yield from (None for _ in row)  # nothing follows
+
+
+def _row(lines: list[str]) -> Iterator[Heading | None]:
+    for depth, line in enumerate(lines):
+        yield Heading(PLAIN + depth, line) if len(lines) <= ROW else None
+
+
+def looks_plain(line: str) -> bool:
+    start = NUMBER.match(line)
+    first = line[start.end() if start else 0]
+    length = len(UNSPACED.findall(line))
+    short = length <= CHARACTERS if length else len(line.split()) <= WORDS
+    ends = line[-1].isalnum() or line[-1] in "?？)）】》"
+    return short and ends and (first in "【《" or first.isalpha() and not first.islower()) and "|" not in line

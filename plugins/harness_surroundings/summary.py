@@ -1,0 +1,59 @@
+"""The context-augmenter `summary`: a document's first sentences, English or Chinese."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from harness.types import Addition, Document
+
+# What may end a sentence: full-width marks anywhere; others where white space and no small letter follow.
+END = re.compile(r"""[。！？…]+[”’」』）】]*|[.!?]+["'”’)\]]*(?=\s+[^\sa-z])""")
+# A dot after one of these, or after a single capital, ends none.
+ABBREVIATION = re.compile(
+    r"(?:^|[\s(\[])(?:[A-Z]|Mrs?|Ms|Drs?|Prof|St|Jr|Sr|No|Nos|Fig|Figs|Eq|vs|cf|al|approx|e\.g|i\.e|Inc|Ltd|Co)$"
+)
+
+
+@dataclass(frozen=True)
+class Augmenter:
+    sentences: int
+
+    def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
+        return (first(document, self.sentences) for document in documents)
+
+
+def first(document: Document, count: int) -> Addition:
+    """A passage that holds one of the sentences itself gets the others alone."""
+    taken = list(islice(_placed(document), count))
+    return Addition(
+        prefixes=tuple(
+            " ".join(sentence for place, sentence in taken if place != i)
+            for i in range(len(document.passages))
+        )
+    )
+
+
+def _placed(document: Document) -> Iterator[tuple[int, str]]:
+    """Each sentence with its passage's place."""
+    for i, passage in enumerate(document.passages):
+        for sentence in sentences(passage.text):
+            yield i, sentence
+
+
+def sentences(text: str) -> Iterator[str]:
+    """A line's end ends a sentence too; what has no letter or digit is none."""
+    for line in text.splitlines():
+        start = 0
+        for match in END.finditer(line):
+            if line[match.start()] != "." or not ABBREVIATION.search(line[start : match.start()]):
+                yield from _real(line[start : match.end()])
+                start = match.end()
+        yield from _real(line[start:])
+
+
+def _real(sentence: str) -> Iterator[str]:
+    if any(character.isalnum() for character in sentence):
+        yield sentence.strip()

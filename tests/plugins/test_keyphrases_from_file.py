@@ -1,0 +1,115 @@
+"""The context `keyphrases-from-file`: formats, and files that do not match the collection."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from harness import testing
+from harness.errors import HarnessError
+from harness.types import Document, Passage
+from harness_keyphrases import FromFile, build_from_file
+
+ROWS = {"d0": "bridge; river", "d1": "market", "d2": ""}
+
+
+def documents(*ids):
+    return [Document(id, "", (Passage(f"{id}-0", "text"),)) for id in ids]
+
+
+def prefixes(file, *ids, **policy):
+    method = build_from_file(FromFile(file, **policy))
+    told = method.match(iter(ids), iter(f"{id}-0" for id in ids))
+    return [addition.prefix for addition in method.augment(documents(*ids))], told
+
+
+def jsonl(path, *rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def file(tmp_path):
+    return jsonl(tmp_path / "k.jsonl", *({"doc_id": id, "keyphrases": text} for id, text in ROWS.items()))
+
+
+def test_a_document_gets_what_the_file_says_of_it(file):
+    found, told = prefixes(file, "d2", "d0", "d1")
+    assert found == ["", "bridge; river", "market"]
+    assert told == {"documents_missing_in_file": 0, "documents_unknown_in_file": 0}
+
+
+@pytest.mark.parametrize("names", [("doc_id", "doc_summary"), ("_id", "title"), ("id", "keyphrases")])
+def test_the_columns_may_be_named_as_dapr_names_them(tmp_path, names):
+    found, _ = prefixes(jsonl(tmp_path / "k.jsonl", {names[0]: "d", names[1]: "bridge", "more": 1}), "d")
+    assert found == ["bridge"]
+
+
+def test_a_list_is_joined_by_semicolons(tmp_path):
+    file = jsonl(tmp_path / "k.jsonl", {"doc_id": "d", "keyphrases": ["bridge", " old river ", ""]})
+    assert prefixes(file, "d")[0] == ["bridge; old river"]
+
+
+def test_a_table_of_tabs_or_parquet_says_the_same(tmp_path):
+    (tmp_path / "k.tsv").write_text("".join(f"{id}\t{text}\n" for id, text in ROWS.items()), encoding="utf-8")
+    lists = [[part for part in text.split("; ") if part] for text in ROWS.values()]
+    pq.write_table(pa.table({"doc_id": list(ROWS), "keyphrases": lists}), tmp_path / "k.parquet")
+    for name in ("k.tsv", "k.parquet"):
+        assert prefixes(tmp_path / name, *ROWS)[0] == list(ROWS.values())
+
+
+def test_a_document_that_the_file_lacks_is_refused_or_counted(file):
+    with pytest.raises(HarnessError, match="the document 'd3' is missing, one of 2; .* missing: skip"):
+        prefixes(file, *ROWS, "d3", "d4")
+    found, told = prefixes(file, *ROWS, "d3", "d4", missing="skip")
+    assert found == [*ROWS.values(), "", ""]
+    assert told == {"documents_missing_in_file": 2, "documents_unknown_in_file": 0}
+
+
+def test_a_document_that_the_collection_lacks_is_refused_or_counted(file):
+    with pytest.raises(HarnessError, match="the collection has no document 'd1', one of 2; .* unknown: skip"):
+        prefixes(file, "d0")
+    found, told = prefixes(file, "d0", unknown="skip")
+    assert (found, told["documents_unknown_in_file"]) == (["bridge; river"], 2)
+
+
+def test_a_file_of_another_collection_is_refused_whatever_the_policy(file):
+    with pytest.raises(HarnessError, match=r"none of the collection's documents \('a', ...\)"):
+        prefixes(file, "a", "b", missing="skip", unknown="skip")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("k.jsonl", '{"doc_id": "d", "keyphrases": "a"}\n[1]\n', "k.jsonl:2: this is no JSON object"),
+        ("k.jsonl", '{"keyphrases": "a"}\n', "k.jsonl:1: there is none of doc_id, _id, id"),
+        ("k.jsonl", '{"doc_id": "d"}\n', "k.jsonl:1: there is none of keyphrases, doc_summary, title"),
+        ("k.jsonl", '{"doc_id": 7, "keyphrases": "a"}\n', "id must be a text"),
+        ("k.jsonl", '{"doc_id": "d", "keyphrases": {"a": 1}}\n', "a text or a list of texts"),
+        ("k.tsv", "d\ta\nd\tb\n", "k.tsv:2: the document 'd' stands in line 1 too"),
+        ("k.tsv", "d a\n", "k.tsv:1: there is no tab"),
+        ("k.tsv", "\n", "no document in it"),
+        ("k.txt", "d\ta\n", "let it end in .jsonl, .tsv"),
+        ("k.parquet", "d\ta\n", "no whole Parquet file"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told_with_its_line(tmp_path, name, text, words):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(HarnessError, match=words):
+        prefixes(tmp_path / name, "d")
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(HarnessError, match="there is no such file"):
+        prefixes(tmp_path / "k.jsonl", "d")
+
+
+def every_case():
+    return testing.cases("context", "keyphrases-from-file", {"file": "k.jsonl", "missing": "skip"})
+
+
+@pytest.mark.parametrize("case", every_case(), ids=lambda case: case.name)
+def test_contract(case, tmp_path, monkeypatch, file):
+    monkeypatch.chdir(file.parent)
+    case(tmp_path)
