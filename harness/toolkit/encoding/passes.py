@@ -18,7 +18,7 @@ from harness.toolkit.tokens import Tokens, select
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BUDGET = 8192  # tokens of a batch, with the padding that would make its texts equally long
+BUDGET = 4096  # tokens of a batch, with the padding that would make its texts equally long
 
 
 class Passed(NamedTuple):
