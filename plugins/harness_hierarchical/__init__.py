@@ -1,1 +1,37 @@
-"""Hierarchical retrieval: documents first, then the passages within them, fused."""
+"""The combiner `hierarchical`: documents first, then the passages within them, fused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from harness import records
+from harness.hookspecs import hookimpl
+from harness.records import param
+
+
+@dataclass(frozen=True)
+class HierarchicalParams:
+    weight: float = param(
+        0.8, "the weight of the passage scores; the document scores have the rest", minimum=0, maximum=1
+    )
+    documents: int = param(100, "how many documents of each query are looked into", minimum=1)
+
+
+def build(params: HierarchicalParams) -> Any:
+    from harness_hierarchical.methods import Hierarchical
+
+    return Hierarchical(params.weight, params.documents)
+
+
+@hookimpl
+def harness_combiners() -> Iterable[records.Combiner]:
+    yield records.Combiner(
+        name="hierarchical",
+        summary="Documents first, then their passages, fused (DAPR 4.2.1): of [passages, documents]",
+        build=build,
+        params=HierarchicalParams,
+        inputs=(2, 2),
+        within=(0,),
+    )
