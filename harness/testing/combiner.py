@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness.testing import ranked
 from harness.testing.subject import Subject, able, build, require
 from harness.types import Hits, Structure, Unit
+
+if TYPE_CHECKING:
+    from harness.types import Ints
 
 DEPTH = 8
 ROWS = 6
@@ -38,11 +41,22 @@ def made_up(seed: int, unit: Unit, k: int = 8) -> Hits:
     return Hits(positions, scores, unit)
 
 
+def rescored(number: int, positions: Ints) -> Hits:
+    """Further positions as a retriever of passages scores them, the same for every query."""
+    scores = np.where(positions < 0, -np.inf, np.sin(1.7 * positions + number)).astype(np.float32)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    return Hits(np.take_along_axis(positions, order, 1), np.take_along_axis(scores, order, 1))
+
+
 def mixes(subject: Subject) -> dict[str, list[Hits]]:
-    """Inputs by what they rank, as many as the method takes at least."""
+    """Inputs by what they rank, as many as the method takes at least. One that has inputs score further
+    passages takes passages from those, and documents from the others."""
     count = max(subject.record.inputs[0], 1)
     passages = [made_up(seed, "passage") for seed in range(count)]
     documents = [made_up(seed + 50, "document") for seed in range(count)]
+    if within := subject.record.within:
+        sides = [passages[i] if i in within else documents[i] for i in range(count)]
+        return {"passages and documents": sides}
     found = {"passages": passages, "documents": documents}
     if count > 1:
         found["passages and documents"] = [passages[0], *documents[1:]]
@@ -50,10 +64,11 @@ def mixes(subject: Subject) -> dict[str, list[Hits]]:
     return found
 
 
-def combined(method: Any, inputs: Sequence[Hits], depth: int = DEPTH) -> Hits:
+def combined(subject: Subject, inputs: Sequence[Hits], depth: int = DEPTH) -> Hits:
     """The result, if it is sorted, cut, without duplicates and made of nothing but candidates."""
     before = [ranked.digest(hits) for hits in inputs]
-    hits: Hits = method.combine(list(inputs), depth, structure())
+    more = (rescored,) if subject.record.within else ()
+    hits: Hits = build(subject).combine(list(inputs), depth, structure(), *more)
     require(before == [ranked.digest(hits) for hits in inputs], "it changes the hits that it is given")
     unit: Unit = "document" if all(side.unit == "document" for side in inputs) else "passage"
     whole = structure()
@@ -77,13 +92,13 @@ def _candidates(inputs: Sequence[Hits], row: int, unit: Unit) -> set[int]:
 
 
 def fingerprint(subject: Subject, _: Path) -> str:
-    return " ".join(ranked.digest(combined(build(subject), inputs)) for inputs in mixes(subject).values())
+    return " ".join(ranked.digest(combined(subject, inputs)) for inputs in mixes(subject).values())
 
 
 def combines_passages_and_documents(subject: Subject, _: Path) -> None:
     for name, inputs in mixes(subject).items():
         with able(f"combine {name}"):
-            combined(build(subject), inputs)
+            combined(subject, inputs)
 
 
 def gives_the_same_twice(subject: Subject, folder: Path) -> None:
@@ -93,8 +108,8 @@ def gives_the_same_twice(subject: Subject, folder: Path) -> None:
 def returns_at_most_depth(subject: Subject, _: Path) -> None:
     """And the best of what it would return for a greater depth."""
     for name, inputs in mixes(subject).items():
-        many = combined(build(subject), inputs, 100)
-        few = combined(build(subject), inputs, 3)
+        many = combined(subject, inputs, 100)
+        few = combined(subject, inputs, 3)
         for row in range(ROWS):
             best = np.array(list(ranked.of(many, row).values())[:3])
             found = np.array(list(ranked.of(few, row).values()))
@@ -104,12 +119,12 @@ def returns_at_most_depth(subject: Subject, _: Path) -> None:
 
 def combines_each_query_for_itself(subject: Subject, _: Path) -> None:
     for name, inputs in mixes(subject).items():
-        together = combined(build(subject), inputs, 100)
+        together = combined(subject, inputs, 100)
         for row in range(ROWS):
             one = [
                 Hits(hits.passages[row : row + 1], hits.scores[row : row + 1], hits.unit) for hits in inputs
             ]
-            alone = combined(build(subject), one, 100)
+            alone = combined(subject, one, 100)
             good = ranked.same(ranked.of(alone, 0), ranked.of(together, row), subject.tolerance)
             require(good, f"what it makes of a query's {name} depends on the other queries")
 
@@ -118,13 +133,13 @@ def takes_no_queries_and_no_hits(subject: Subject, _: Path) -> None:
     for name, inputs in mixes(subject).items():
         none = [Hits(hits.passages[:0], hits.scores[:0], hits.unit) for hits in inputs]
         with able(f"combine {name} of no query"):
-            combined(build(subject), none)
+            combined(subject, none)
         empty = [
             Hits(np.full_like(hits.passages, -1), np.full_like(hits.scores, -np.inf), hits.unit)
             for hits in inputs
         ]
         with able(f"combine {name} where nothing was found"):
-            hits = combined(build(subject), empty)
+            hits = combined(subject, empty)
         require((hits.passages == -1).all(), "it returns hits where no input has one")
 
 
@@ -132,9 +147,10 @@ def takes_single_hits(subject: Subject, _: Path) -> None:
     for name, inputs in mixes(subject).items():
         single = [Hits(hits.passages[:, :1], hits.scores[:, :1], hits.unit) for hits in inputs]
         with able(f"combine {name} of one hit a query"):
-            combined(build(subject), single)
-        with able("combine inputs that agree on a single hit"):
-            combined(build(subject), single[:1] * len(single))
+            combined(subject, single)
+        if not subject.record.within:
+            with able("combine inputs that agree on a single hit"):
+                combined(subject, single[:1] * len(single))
 
 
 CHECKS = (
