@@ -158,8 +158,9 @@ def _cleared(best: Best) -> NDArray[np.uint64]:
 
 def _rows(vectors: NDArray[Any]) -> int:
     """How many vectors a block has: whole tiles, and no more than there are."""
-    tiles = max(1, CELLS // TILE // max(1, vectors.shape[1]))
-    return TILE * min(tiles, -(-len(vectors) // TILE))
+    count, dimension = vectors.shape
+    tiles = max(1, CELLS // TILE // max(1, dimension))
+    return int(TILE * min(tiles, -(-count // TILE)))
 
 
 def _plain(vectors: NDArray[Any]) -> Floats:
