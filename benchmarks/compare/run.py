@@ -1,9 +1,8 @@
-"""How long `harness compare` takes on 20 systems x 20 datasets x 7,000 queries: `python benchmarks/compare/run.py`."""
+"""`harness compare` on 20 systems x 20 datasets x 7,000 queries: `python benchmarks/compare/run.py`."""
 
 from __future__ import annotations
 
 import argparse
-import copy
 import hashlib
 import resource
 import subprocess
@@ -59,7 +58,7 @@ def make(folder: Path, systems: int, datasets: int, queries: int) -> None:
         "schema": "passage-harness/leaderboard/1", "name": "made", "description": "", "suite": suite,
         "datasets": blocks, "columns": columns, "rows": rows, "environment": {},
     }  # fmt: skip
-    (folder / "leaderboard.json").write_bytes(orjson.dumps(copy.deepcopy(board)))
+    (folder / "leaderboard.json").write_bytes(orjson.dumps(board))
 
 
 def main() -> int:
@@ -69,22 +68,26 @@ def main() -> int:
     parser.add_argument("--queries", type=int, default=7000)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
+    worst = 0.0
     with tempfile.TemporaryDirectory() as name:
         make(Path(name), options.systems, options.datasets, options.queries)
         command = [sys.executable, "-m", "harness", "compare", name]
-        best = float("inf")
         for more in ([], ["--family", "all"]):
-            times = []
+            times, spent = [], resource.getrusage(resource.RUSAGE_CHILDREN)
             for _ in range(options.rounds):
                 start = time.perf_counter()
                 subprocess.run([*command, *more], check=True, stdout=subprocess.DEVNULL)
                 times.append(time.perf_counter() - start)
-            peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            cpu = after.ru_utime + after.ru_stime - spent.ru_utime - spent.ru_stime
             shown = ", ".join(f"{seconds:.1f}" for seconds in times)
-            print(f"compare {' '.join(more)}: {shown} s, {peak:.0f} MB")
-            best = min(best, *times)
-    print(f"{'within' if best < LIMIT else 'ABOVE'} {LIMIT:g} s")
-    return 0 if best < LIMIT else 1
+            print(
+                f"compare {' '.join(more)}: {shown} s, {cpu / options.rounds:.1f} s of processor time each, "
+                f"{after.ru_maxrss / 1024:.0f} MB"
+            )
+            worst = max(worst, min(times))
+    print(f"{'within' if worst < LIMIT else 'ABOVE'} {LIMIT:g} s")
+    return 0 if worst < LIMIT else 1
 
 
 if __name__ == "__main__":

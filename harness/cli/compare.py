@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from harness.compare import Settings, compare, load
-from harness.compare.data import Entry, Filters
-from harness.compare.regressions import EXIT_CODE, regressions, watched
-from harness.compare.text import render
 from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    from harness.compare.data import Entry
 
 
 def run(options: argparse.Namespace) -> int:
     """0, or 3 if `--fail-on-regression` found one."""
+    # OpenBLAS reads it when NumPy is imported. The products are small: a second thread brings little, and on
+    # a machine that has other work it waits for the first one ten times as long as both would compute.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from harness.compare import Settings, compare, load
+    from harness.compare.data import Filters
+    from harness.compare.regressions import EXIT_CODE, regressions, watched
+    from harness.compare.text import render
+
     guarding = options.fail_on_regression is not None
     by_name = options.by_name or (guarding and options.baseline is None)
     if by_name and len(options.leaderboards) < 2:
@@ -41,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     return EXIT_CODE if found else 0
 
 
-def _check_baseline(baseline: str | None, entries: list[Entry]) -> None:
+def _check_baseline(baseline: str | None, entries: Sequence[Entry]) -> None:
     names = {name for entry in entries for name in (entry.name, entry.system)}
     if baseline is not None and baseline not in names:
         there = ", ".join(sorted({entry.name for entry in entries}))

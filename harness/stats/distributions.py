@@ -6,8 +6,12 @@ import functools
 import math
 from collections.abc import Callable
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 NORMAL = NormalDist()
 TINY = 1e-300
@@ -82,12 +86,18 @@ def power_of_t(shift: float, df: float, critical: float) -> float:
 def _integral(low: float, high: float, shift: float, df: float, critical: float) -> float:
     if high <= low:
         return 0.0
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    nodes, weights = _rule()
     s = (high - low) / 2 * nodes + (high + low) / 2
     constant = math.log(2) + df / 2 * math.log(df / 2) - math.lgamma(df / 2)
     density = np.exp(constant + (df - 1) * np.log(s) - df * s * s / 2)
     tails = [NORMAL.cdf(shift - critical * x) + NORMAL.cdf(-shift - critical * x) for x in s.tolist()]
     return float((high - low) / 2 * np.sum(weights * density * np.array(tails)))
+
+
+@functools.cache
+def _rule() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    found: tuple[NDArray[np.float64], NDArray[np.float64]] = np.polynomial.legendre.leggauss(NODES)
+    return found
 
 
 @functools.cache
