@@ -268,3 +268,53 @@ def _token(name: str, kind: int) -> dict[str, Any]:
 
 def _text(name: str, kind: int) -> dict[str, Any]:
     return {"Sequence": {"id": name, "type_id": kind}}
+
+
+def onnx(folder: Path, *, file: str = "model.onnx", pooled: bool = False, seed: int = 1) -> Path:
+    """An exported encoder with WordPiece whose token states are word vectors alone. `pooled` gives one
+    vector a text and no token states, as some exports do."""
+    words = random_tensors({"words": (len(VOCABULARY), HIDDEN)}, seed)["words"]
+    tensor = _field(1, words.shape[0]) + _field(1, words.shape[1]) + _field(2, 1)  # dims, float
+    tensor += _field(8, b"words") + _field(9, words.tobytes())
+    nodes = [
+        _field(1, b"words") + _field(1, b"input_ids") + _field(2, b"last_hidden_state") + _field(4, b"Gather")
+    ]
+    output = _value("last_hidden_state", 1, ("n", "tokens", HIDDEN))
+    if pooled:
+        nodes.append(
+            _field(1, b"last_hidden_state") + _field(2, b"sentence_embedding") + _field(4, b"ReduceMean")
+            + _field(5, _field(1, b"axes") + _field(8, 1) + _field(20, 7))
+            + _field(5, _field(1, b"keepdims") + _field(3, 0) + _field(20, 2))
+        )  # fmt: skip
+        output = _value("sentence_embedding", 1, ("n", HIDDEN))
+    graph = b"".join(_field(1, node) for node in nodes) + _field(2, b"tiny") + _field(5, tensor)
+    for name in ("input_ids", "attention_mask", "token_type_ids"):
+        graph += _field(11, _value(name, 7, ("n", "tokens")))
+    graph += _field(12, output)
+    path = folder / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(_field(1, 8) + _field(7, graph) + _field(8, _field(1, b"") + _field(2, 13)))
+    wordpiece(folder)
+    return folder
+
+
+def _value(name: str, kind: int, shape: tuple[int | str, ...]) -> bytes:
+    """A named input or output with its element type and shape, as ONNX writes it."""
+    sizes = [_field(1, size) if isinstance(size, int) else _field(2, size.encode()) for size in shape]
+    dims = b"".join(_field(1, size) for size in sizes)
+    return _field(1, name.encode()) + _field(2, _field(1, _field(1, kind) + _field(2, dims)))
+
+
+def _field(number: int, value: int | bytes) -> bytes:
+    """One field of a protocol buffer: a whole number, or bytes with their length."""
+    if isinstance(value, int):
+        return _varint(number << 3) + _varint(value)
+    return _varint(number << 3 | 2) + _varint(len(value)) + value
+
+
+def _varint(value: int) -> bytes:
+    found = bytearray()
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*found, value])
