@@ -1,7 +1,8 @@
-"""Token states by OpenVINO: a network of transformers, converted when it is loaded and compiled for this CPU."""
+"""Token states by OpenVINO: a network of transformers, converted when it is loaded, compiled for this CPU."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -33,7 +34,8 @@ def _compiled(model: Any, dtype: str, streams: int) -> Any:
     example = torch.ones(2, 8, dtype=torch.long)
     takes_types = getattr(model.config, "type_vocab_size", 0) > 1
     names = INPUTS if takes_types else INPUTS[:2]
-    with quiet(), torch.no_grad():
+    with quiet(), warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")  # of the tracer, about Python in the model's code and its own age
         converted = openvino.convert_model(_Bare(model, names), example_input=(example,) * len(names))
     settings = {
         "INFERENCE_PRECISION_HINT": PRECISION[dtype],
@@ -44,7 +46,7 @@ def _compiled(model: Any, dtype: str, streams: int) -> Any:
     return openvino.Core().compile_model(converted, "CPU", settings)
 
 
-class _Bare(torch.nn.Module):
+class _Bare(torch.nn.Module):  # type: ignore[misc]  # torch is not typed where it is not installed
     """The network with the inputs by place and the last states as its one output, to be traced."""
 
     def __init__(self, model: Any, names: Sequence[str]) -> None:
