@@ -1,1 +1,94 @@
 """Late interaction as ColBERTv2: a retriever and a re-ranker over the vectors of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from harness.hookspecs import hookimpl
+from harness.records import Reranker, Retriever, param
+from harness.types import Facts
+
+if TYPE_CHECKING:
+    from harness_colbert.retriever import LateRetriever
+    from harness_colbert.scorer import LateReranker
+
+Auto = Literal["auto"]
+
+
+@dataclass(frozen=True)
+class ColbertParams:
+    """What is `auto` is as the model's authors use it, or as its artifact.metadata says."""
+
+    model: Path | str = param(help="a folder, a hub id, package:MODULE/FOLDER, or a short name")
+    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    query_length: int | Auto = param(
+        "auto", "tokens of a query, special ones counted; shorter ones are filled with [MASK]", minimum=4
+    )
+    passage_length: int | Auto = param(
+        "auto", "tokens of a passage that are read, special ones counted", minimum=4
+    )
+    stored: Literal["fp16", "fp32"] = param("fp16", "what vectors are stored in; they are compared in fp32")
+    dtype: Literal["auto", "fp32", "bf16", "fp16"] = param(
+        "auto", "what passages are computed in: bf16 where the device has it; queries always in fp32"
+    )
+    device: Literal["auto", "cpu", "cuda"] = param("auto", "where the model runs and vectors are compared")
+    trust_remote_code: bool = param(False, "run code that comes with the model; the leaderboard says so")
+
+
+def resolve(params: ColbertParams, facts: Facts) -> ColbertParams:
+    from harness_colbert.settings import resolved
+
+    return resolved(params)
+
+
+def lacks(params: ColbertParams) -> Sequence[str]:
+    from harness.toolkit import models
+
+    return models.lacks(params.model, params.revision)
+
+
+def build_retriever(params: ColbertParams) -> LateRetriever:
+    from harness_colbert.retriever import LateRetriever
+
+    return LateRetriever(params)
+
+
+def build_reranker(params: ColbertParams) -> LateReranker:
+    from harness_colbert.scorer import LateReranker
+
+    return LateReranker(params)
+
+
+# What both records say, so that a retriever and a re-ranker of the same texts share their index.
+SAID: dict[str, Any] = {
+    "name": "colbert",
+    "params": ColbertParams,
+    "needs": ("torch", "transformers", "tokenizers", "safetensors", "huggingface_hub"),
+    "extra": "dense",
+    "libraries": ("torch", "transformers", "tokenizers", "numba"),
+    "resolve": resolve,
+    "lacks": lacks,
+    "search_only": ("query_length",),
+}
+
+
+@hookimpl
+def harness_retrievers() -> Iterable[Retriever]:
+    yield Retriever(
+        summary="ColBERTv2: a vector a token, the whole corpus compared exactly by MaxSim",
+        build=build_retriever,
+        **SAID,
+    )
+
+
+@hookimpl
+def harness_rerankers() -> Iterable[Reranker]:
+    yield Reranker(
+        summary="ColBERTv2: a vector a token, candidates compared by MaxSim",
+        build=build_reranker,
+        indexed=True,
+        **SAID,
+    )

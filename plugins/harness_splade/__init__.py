@@ -22,9 +22,7 @@ Auto = Literal["auto"]
 class SpladeParams:
     """What is `auto` is as the model's authors use it, or as its folder says."""
 
-    model: Path | str = param(
-        help="a folder, a hub id, package:MODULE/FOLDER, or a short name (docs/neural.md)"
-    )
+    model: Path | str = param(help="a folder, a hub id, package:MODULE/FOLDER, or a short name")
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
     query: Literal["auto", "model", "idf", "binary"] = param(
         "auto", "queries through a model, or without one: each of their tokens by its idf, or by 1"
@@ -35,13 +33,15 @@ class SpladeParams:
     activation: Literal["auto", "log", "log-log"] = param(
         "auto", "what a logit becomes: log(1 + relu(x)), or log(1 + log(1 + relu(x)))"
     )
-    query_length: int | Auto = param("auto", "tokens that a query is cut to, special ones counted", minimum=3)
+    query_length: int | Auto = param(
+        "auto", "tokens of a query that are read, special ones counted", minimum=3
+    )
     passage_length: int | Auto = param(
-        "auto", "tokens that a passage is cut to, special ones counted", minimum=3
+        "auto", "tokens of a passage that are read, special ones counted", minimum=3
     )
     quantise: int | None = param(
         None,
-        "round weights times this to whole numbers, of queries too; null keeps them as they are",
+        "weights times this become whole numbers, in queries too; null: floats",
         minimum=1,
     )
     dtype: Literal["auto", "fp32", "bf16", "fp16"] = param(

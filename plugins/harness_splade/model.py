@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import torch
 
 from harness.errors import HarnessError
-from harness.toolkit import checkpoints, tokens
+from harness.toolkit import checkpoints, torch_encoder
 from harness.toolkit.tokens import Tokens
 from harness_splade.storage import Row
 
@@ -19,18 +21,22 @@ Head: TypeAlias = Callable[[torch.Tensor], torch.Tensor]  # states [t, d] -> log
 
 
 class Network(NamedTuple):
-    """A masked-language model in two parts, so that logits need not be padded."""
+    """A masked-language model in two parts, so that logits need no padding; one of each for each worker."""
 
-    body: Any  # ids and mask [n, L] -> states [n, L, d]
-    head: Head
+    bodies: Sequence[torch_encoder.States]
+    heads: Sequence[Head]
     vocabulary: int  # V
-    device: str
 
 
-def load(folder: Path, dtype: str, device: str, trust_remote_code: bool = False) -> Network:
+def load(folder: Path, dtype: str, device: str, padding: int, trust_remote_code: bool = False) -> Network:
+    """`padding` is the id of the padding token."""
     model = checkpoints.load(folder, "AutoModelForMaskedLM", dtype, trust_remote_code=trust_remote_code)
-    model = model.to(device)
-    return Network(model.base_model, _head(model, folder), int(model.config.vocab_size), device)
+    bodies = torch_encoder.encoders(model.base_model, padding, device)
+    if device == "cuda":
+        copies = [copy.deepcopy(model).to(f"cuda:{number}") for number in range(len(bodies))]
+    else:
+        copies = [model] * len(bodies)
+    return Network(bodies, [_head(each, folder) for each in copies], int(model.config.vocab_size))
 
 
 def _head(model: Any, folder: Path) -> Head:
@@ -55,26 +61,23 @@ class Encoder:
     """One pass over a batch of texts, each of which becomes a `Row`: w_j = max_i log(1 + relu(l_ij)) over
     its tokens i (SPLADE v2: Formal et al. 2021, equations 1 and 6; the sum instead is SPLADE's own)."""
 
-    def __init__(self, network: Network, pooling: str, activation: str, padding: int) -> None:
-        self._network, self._padding = network, padding
+    def __init__(
+        self, body: torch_encoder.States, head: Head, pooling: str, activation: str, alone: bool
+    ) -> None:
+        self._body, self._head, self._alone = body, head, alone
         self._sum, self._twice = pooling == "sum", activation == "log-log"
 
-    @torch.inference_mode()
     def __call__(self, batch: Tokens) -> Sequence[Row]:
-        states = self._states(batch)  # [T, d]
-        return [row for part in parts(batch) for row in self._rows(states, part)]
-
-    def _states(self, batch: Tokens) -> torch.Tensor:
-        ids, mask, _ = (
-            torch.from_numpy(array).to(self._network.device) for array in tokens.padded(batch, self._padding)
-        )
-        states = self._network.body(input_ids=ids, attention_mask=mask)[0]
-        return states[mask.bool()]
+        states = self._body(batch)  # [T, d]
+        if not self._alone:  # the other workers keep the other cores busy
+            torch.set_num_threads(1)  # of this thread, which belongs to the loop
+        with torch.inference_mode():
+            return [row for part in parts(batch) for row in self._rows(states, part)]
 
     def _rows(self, states: torch.Tensor, bounds: Sequence[int]) -> Iterator[Row]:
         """The rows of neighbouring texts, which begin and end at `bounds`."""
-        logits = self._network.head(states[bounds[0] : bounds[-1]])  # [t, V]
-        for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+        logits = self._head(states[bounds[0] : bounds[-1]])  # [t, V]
+        for begin, end in pairwise(bounds):
             own = logits[begin - bounds[0] : end - bounds[0]]
             if self._sum:
                 weights = self._saturated(own.float()).sum(dim=0)
@@ -86,6 +89,12 @@ class Encoder:
     def _saturated(self, logits: torch.Tensor) -> torch.Tensor:
         once = logits.relu().log1p()
         return once.log1p() if self._twice else once
+
+
+def encoders(network: Network, pooling: str, activation: str) -> list[Encoder]:
+    """One for each worker; one alone has all cores."""
+    pairs = zip(network.bodies, network.heads, strict=True)
+    return [Encoder(*pair, pooling, activation, len(network.bodies) == 1) for pair in pairs]
 
 
 def parts(batch: Tokens) -> Iterator[list[int]]:

@@ -11,12 +11,11 @@ import numpy as np
 
 from harness.errors import HarnessError
 from harness.toolkit import models, tokens
-from harness.toolkit.encoding.parts import lengths
+from harness.toolkit.encoding.passes import workers
 from harness_splade import SpladeParams, model, settings
 from harness_splade.storage import Row
 
 Encode: TypeAlias = Callable[[Sequence[str]], list[Row]]
-BATCH = 32  # queries in one pass
 
 
 def encoder(params: SpladeParams) -> Encode:
@@ -48,21 +47,16 @@ def _by_model(params: SpladeParams) -> Encode:
         chosen = (params.query_model, params.query_revision)
     here = models.folder(*chosen, trust_remote_code=params.trust_remote_code)
     tokeniser = tokens.load(here, params.trust_remote_code)
-    network = model.load(here, "fp32", params.device, params.trust_remote_code)
-    forward = model.Encoder(network, params.pooling, params.activation, tokeniser.padding)
+    network = model.load(here, "fp32", params.device, tokeniser.padding, params.trust_remote_code)
+    forwards = model.encoders(network, params.pooling, params.activation)
     length = settings.length_of(params.query_length, here)
 
     def encode(queries: Sequence[str]) -> list[Row]:
         if not queries:
             return []
         found, _ = tokens.tokenise(tokeniser, queries, length)
-        rows: list[Any] = [None] * len(queries)
-        order = np.argsort(lengths(found), kind="stable")
-        for start in range(0, len(order), BATCH):
-            places = order[start : start + BATCH]
-            for place, row in zip(places, forward(tokens.select(found, places)), strict=True):
-                rows[place] = row
-        return rows
+        with workers(forwards) as run:
+            return run(found, lambda count: None).rows
 
     return encode
 

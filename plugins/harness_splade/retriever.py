@@ -32,15 +32,15 @@ class Sparse:
         params = self._params
         here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
         tokeniser = tokens.load(here, params.trust_remote_code)
-        network = model.load(here, params.dtype, params.device, params.trust_remote_code)
+        network = model.load(here, params.dtype, params.device, tokeniser.padding, params.trust_remote_code)
         length = settings.length_of(params.passage_length, here)
-        forward = model.Encoder(network, params.pooling, params.activation, tokeniser.padding)
+        forwards = model.encoders(network, params.pooling, params.activation)
 
         def prepare(batch: Batch) -> tuple[tokens.Tokens, tokens.Lost]:
             return tokens.tokenise(tokeniser, batch.texts, length)
 
         write = storage.writer(folder, params.quantise)
-        done = encode(texts, folder / storage.SHARDS, prepare, [forward], write)
+        done = encode(texts, folder / storage.SHARDS, prepare, forwards, write)
         postings = storage.finish(folder, network.vocabulary, params.quantise)
         return {**done.facts(), "postings": postings}
 

@@ -26,44 +26,35 @@ class Said(NamedTuple):
 
 
 def resolved(params: SpladeParams) -> SpladeParams:
-    """With nothing left that a folder which is here, or the registry, can say. Called while planning."""
+    """With nothing left open that a folder which is here, or the registry, can say. Called while planning."""
     known = registry.find(params.model)
     model, revision = models.located(known.passages if known else params.model, params.revision)
-    query_model, query_revision = (
-        params.query_model or (known.queries if known else None),
-        params.query_revision,
-    )
-    if query_model is not None:
-        query_model, query_revision = models.located(query_model, query_revision)
-    device = hardware.device(params.device)
+    own = params.query_model or (known.queries if known else None)
+    query_model, query_revision = models.located(own, params.query_revision) if own else (None, "main")
     said = _said(model, revision)
-    usual = known.length if known else said.length
-    length = usual if params.passage_length == "auto" else params.passage_length
-    queries = (
-        params.query_length if params.query_length != "auto" else (known.query_length if known else None)
-    )
-    found = dataclasses.replace(
+    length = _first(params.passage_length, known and known.length, said.length, "auto")
+    query = _first(params.query, known and known.query, said.query, "model")
+    if query != "model" and query_model is not None:
+        raise HarnessError(f"query: '{query}' uses no model; leave out query_model, or say query: model")
+    device: Any = hardware.device(params.device)
+    dtype: Any = hardware.dtype(params.dtype, device)
+    return dataclasses.replace(
         params,
         model=model,
         revision=revision,
-        query=_first(params.query, known.query if known else None, said.query, "model"),
+        query=query,
         query_model=query_model,
         query_revision=query_revision,
-        pooling=_first(params.pooling, said.pooling, None, "max"),
-        activation=_first(params.activation, known.activation if known else None, said.activation, "log"),
-        passage_length=length or "auto",
-        query_length=queries or length or "auto",
+        pooling=_first(params.pooling, said.pooling, "max"),
+        activation=_first(params.activation, known and known.activation, said.activation, "log"),
+        passage_length=length,
+        query_length=_first(params.query_length, known and known.query_length, length),
         device=device,
-        dtype=hardware.dtype(params.dtype, device),
+        dtype=dtype,
     )
-    if found.query != "model" and query_model is not None:
-        raise HarnessError(
-            f"query: '{found.query}' uses no model; leave out query_model, or say query: model"
-        )
-    return found
 
 
-def _first(given: str, *others: str | None) -> Any:
+def _first(given: Any, *others: Any) -> Any:
     return given if given != "auto" else next(other for other in others if other is not None)
 
 

@@ -87,7 +87,7 @@ def finish(folder: Path, vocabulary: int, quantise: int | None) -> int:
             starts.append(begins + total)
             peaks.append(most)
             total += len(places)
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "positions": np.concatenate(positions),
         "first": np.array(first, np.int64),
         "starts": np.array(starts, np.int64).reshape(-1, vocabulary + 1),

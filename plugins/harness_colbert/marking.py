@@ -1,0 +1,84 @@
+"""Texts to ids as ColBERT's tokenizers make them: markers after [CLS], queries filled with [MASK]."""
+
+from __future__ import annotations
+
+import json
+import string
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import HarnessError
+from harness.toolkit import tokens
+from harness.toolkit.tokens import Lost, Tokeniser, Tokens
+from harness_colbert.settings import Said
+
+
+class Marks(NamedTuple):
+    """How a checkpoint's texts are marked."""
+
+    queries: Tokeniser  # [CLS] [Q] text [SEP]
+    passages: Tokeniser  # [CLS] [D] text [SEP]
+    mask: int  # the id of [MASK]
+    skipped: NDArray[np.int32]  # ids whose vectors passages leave out: punctuation, and padding if written
+    attend: bool  # whether [MASK] is looked at by the other tokens of its query
+
+
+def load(folder: Path, said: Said, trust_remote_code: bool = False) -> Marks:
+    tokeniser = tokens.load(folder, trust_remote_code)
+    before = tokeniser.single.before
+
+    def marked(marker: str) -> Tokeniser:
+        number = _id(tokeniser.backend, marker, folder)
+        return tokeniser._replace(single=tokeniser.single._replace(before=(*before, number)))
+
+    skipped = {tokeniser.padding}
+    if said.mask_punctuation:
+        encoded = (
+            tokeniser.backend.encode(mark, add_special_tokens=False).ids for mark in string.punctuation
+        )
+        skipped |= {ids[0] for ids in encoded if ids}
+    return Marks(
+        marked(said.query_token_id),
+        marked(said.doc_token_id),
+        _id(tokeniser.backend, _mask_token(folder), folder),
+        np.array(sorted(skipped), np.int32),
+        said.attend_to_mask_tokens,
+    )
+
+
+def queries(
+    marks: Marks, texts: Sequence[str], length: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Lost]:
+    """Ids and attention, each int64[n, length]: a query that is shorter is filled with [MASK] (Khattab and
+    Zaharia 2020, section 3.2), which its tokens do not look at but by `attend`."""
+    found, lost = tokens.tokenise(marks.queries, texts, length)
+    ids, attention, _ = tokens.padded(found, marks.mask, length)
+    ids[ids == marks.queries.padding] = marks.mask  # as ColBERT does with padding that a query writes out
+    if marks.attend:
+        attention[:] = 1
+    return ids, attention, lost
+
+
+def kept(marks: Marks, batch: Tokens) -> NDArray[np.bool_]:
+    """bool[T]: the tokens of passages that have a vector."""
+    return ~np.isin(batch.ids, marks.skipped)
+
+
+def _id(backend: Any, token: str, folder: Path) -> int:
+    found = backend.token_to_id(token)
+    if found is None:
+        raise HarnessError(
+            f"model: the vocabulary in {folder} has no '{token}'; name a checkpoint of ColBERT"
+        )
+    return int(found)
+
+
+def _mask_token(folder: Path) -> str:
+    path = folder / "tokenizer_config.json"
+    said = json.loads(path.read_bytes()).get("mask_token") if path.exists() else None
+    said = said.get("content") if isinstance(said, dict) else said
+    return said if isinstance(said, str) else "[MASK]"

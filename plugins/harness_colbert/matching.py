@@ -1,0 +1,145 @@
+"""MaxSim of queries with texts: exact, in blocks that stay in the processor's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from harness.toolkit import hardware
+from harness_colbert import kernels
+from harness_colbert.storage import Index, Part
+
+if TYPE_CHECKING:
+    from harness.types import Floats, Ints
+
+TOKENS = 512  # of texts that are compared at once, about
+COLUMNS = 256  # of query vectors that are compared at once, about
+NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)  # the key of a place that stays empty: worse than any other
+
+Compare: TypeAlias = "Callable[[NDArray[Any], Ints, Floats], None]"
+"""(vectors [t, d], bounds int64[n + 1], scores float32[Q, n] to fill)"""
+
+
+def search(index: Index, queries: Floats, k: int, device: str = "cpu") -> tuple[Ints, Floats]:
+    """The numbers of the k best texts for each query (float32[Q, L, d]) and their scores, best first, ties
+    by number; -1 and 0 fill short rows. In memory are two parts of the index and their scores."""
+    keys = np.full((len(queries), k), NOTHING)
+    compare = comparer(queries, device)
+    with ThreadPoolExecutor(hardware.threads() if device == "cpu" else 1) as pool:
+        for first, part in zip(index.first[:-1], index.parts, strict=True):
+            scores = np.empty((len(queries), len(part.bounds) - 1), np.float32)
+            list(pool.map(_block, repeat(compare), repeat(part), blocks(part), repeat(scores)))
+            places = np.arange(first, first + scores.shape[1])
+            keys = np.hstack([keys, encoded(scores, np.broadcast_to(places, scores.shape))])
+            if keys.shape[1] > k:
+                keys = np.partition(keys, k - 1, axis=1)[:, :k] if k else keys[:, :0]
+    keys.sort(axis=1)
+    return decoded(keys)
+
+
+def score(index: Index, queries: Floats, texts: Ints, device: str = "cpu") -> Floats:
+    """float32[Q, n]: each query (float32[Q, L, d]) with its own texts (int64[Q, n], by number); 0 at -1."""
+    scores = np.zeros(texts.shape, np.float32)
+
+    def one(row: int) -> None:
+        there = np.flatnonzero(texts[row] >= 0)
+        compare = comparer(queries[row : row + 1], device)
+        for places in np.array_split(there, max(1, len(there) // 128)):
+            vectors, bounds = gathered(index, texts[row, places])
+            found = np.empty((1, len(places)), np.float32)
+            compare(vectors, bounds, found)
+            scores[row, places] = found[0]
+
+    with ThreadPoolExecutor(hardware.threads() if device == "cpu" else 1) as pool:
+        list(pool.map(one, range(len(queries))))
+    return scores
+
+
+def comparer(queries: Floats, device: str) -> Compare:
+    """How texts are compared with these queries, float32[Q, L, d]; all sums in fp32."""
+    count, length, dimension = queries.shape
+    step = max(1, COLUMNS // max(length, 1))
+    starts = range(0, count, step)
+    rows = [torch.from_numpy(queries[start : start + step].reshape(-1, dimension)) for start in starts]
+    if device != "cpu":
+        there = [part.to(device) for part in rows]
+        return lambda vectors, bounds, scores: _anywhere(there, vectors, bounds, scores, length)
+    packed = torch.backends.mkldnn.is_available()
+    if packed:  # in oneDNN's layout a product takes half the time
+        rows = [torch.ops.mkldnn._reorder_linear_weight(part, TOKENS) for part in rows]
+
+    def compare(vectors: NDArray[Any], bounds: Ints, scores: Floats) -> None:
+        torch.set_num_threads(1)  # of this thread: the others keep the other cores busy
+        given = torch.from_numpy(np.array(vectors, np.float32))
+        for start, part in zip(starts, rows, strict=True):
+            if packed:
+                similar = torch.ops.mkldnn._linear_pointwise(given, part, None, "none", [], "")
+            else:
+                similar = given @ part.T
+            kernels.sum_of_best(similar.numpy(), bounds, length, scores[start : start + step])
+
+    return compare
+
+
+def _anywhere(
+    queries: Sequence[torch.Tensor], vectors: NDArray[Any], bounds: Ints, scores: Floats, length: int
+) -> None:
+    """The same by torch alone, on whatever device the queries are."""
+    given = torch.from_numpy(np.array(vectors, np.float32)).to(queries[0].device)
+    lengths = torch.from_numpy(np.diff(bounds)).to(given.device)
+    start = 0
+    for part in queries:
+        best = torch.segment_reduce(given @ part.T, "max", lengths=lengths, axis=0)  # [n, q * L]
+        found = best.reshape(len(best), -1, length).sum(dim=2).T  # [q, n]
+        scores[start : start + len(found)] = found.cpu().numpy()
+        start += len(found)
+
+
+def blocks(part: Part) -> Iterator[tuple[int, int]]:
+    """Ranges of whole texts that have about TOKENS tokens together."""
+    begin, texts = 0, len(part.bounds) - 1
+    while begin < texts:
+        end = int(np.searchsorted(part.bounds, part.bounds[begin] + TOKENS, "right")) - 1
+        end = max(end, begin + 1)
+        yield begin, end
+        begin = end
+
+
+def _block(compare: Compare, part: Part, block: tuple[int, int], scores: Floats) -> None:
+    begin, end = block
+    bounds = part.bounds[begin : end + 1]
+    compare(part.vectors[bounds[0] : bounds[-1]], bounds, scores[:, begin:end])
+
+
+def gathered(index: Index, texts: Ints) -> tuple[NDArray[Any], Ints]:
+    """The vectors of some texts, one text after the other, and their bounds."""
+    where = np.searchsorted(index.first, texts, "right") - 1
+    found = []
+    for number, text in zip(where.tolist(), texts.tolist(), strict=True):
+        part, inside = index.parts[number], text - int(index.first[number])
+        found.append(np.asarray(part.vectors[part.bounds[inside] : part.bounds[inside + 1]]))
+    bounds = np.cumsum([0, *map(len, found)], dtype=np.int64)
+    empty = np.empty((0, index.dimension), np.float32)
+    return np.concatenate(found) if found else empty, bounds
+
+
+def encoded(scores: Floats, places: Ints) -> NDArray[np.uint64]:
+    """A number that is smaller for a higher score and, among equal scores, for a lower place."""
+    bits = (scores + np.float32(0)).view(np.uint32)  # -0 becomes 0
+    rising = np.where(bits >> 31, ~bits, bits | np.uint32(0x80000000))
+    return (np.uint64(0xFFFFFFFF) - rising.astype(np.uint64)) << np.uint64(32) | places.astype(np.uint64)
+
+
+def decoded(keys: NDArray[np.uint64]) -> tuple[Ints, Floats]:
+    """The places (-1 for NOTHING) and scores of keys."""
+    nothing = keys == NOTHING
+    rising = np.uint32(0xFFFFFFFF) - (keys >> np.uint64(32)).astype(np.uint32)
+    bits = np.where(rising >> 31, rising & np.uint32(0x7FFFFFFF), ~rising)
+    places = np.where(nothing, -1, (keys & np.uint64(0xFFFFFFFF)).astype(np.int64))
+    return places, np.where(nothing, np.float32(0), bits.view(np.float32))

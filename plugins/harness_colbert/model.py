@@ -1,0 +1,90 @@
+"""A ColBERT checkpoint as encoders: a vector of length 1 for each token of a query or a passage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from harness.errors import HarnessError
+from harness.toolkit import checkpoints, torch_encoder
+from harness.toolkit.tokens import Tokens
+from harness_colbert import marking
+from harness_colbert.marking import Marks
+from harness_colbert.settings import Said
+
+if TYPE_CHECKING:
+    from harness.types import Floats
+
+QUERIES = 32  # in one pass
+LINEAR = "linear.weight"
+NUMBERS: dict[str, np.dtype[Any]] = {"fp16": np.dtype(np.float16), "fp32": np.dtype(np.float32)}
+
+
+class Network(NamedTuple):
+    body: Any  # a transformer without a head
+    linear: torch.Tensor  # [dimension, d]
+
+
+def load(folder: Path, said: Said, dtype: str, trust_remote_code: bool = False) -> Network:
+    """The transformer, whose tensors stand below its family's prefix (`bert.`), and `linear.weight`."""
+    linear = checkpoints.take(checkpoints.weights(folder), "", folder, [LINEAR])[LINEAR]
+    if linear.shape[0] != said.dim:
+        raise HarnessError(
+            f"model: {folder} has vectors of {linear.shape[0]} numbers and says {said.dim}; fetch it again"
+        )
+    surplus = (*checkpoints.SURPLUS, LINEAR.replace(".", r"\."))
+    body = checkpoints.load(folder, "AutoModel", dtype, trust_remote_code=trust_remote_code, surplus=surplus)
+    return Network(body, linear.to(checkpoints.DTYPES[dtype]))
+
+
+class Passages:
+    """One pass over a batch of passages: for each a matrix of the vectors of its tokens but punctuation
+    (Khattab and Zaharia 2020, section 3.2)."""
+
+    def __init__(
+        self, states: torch_encoder.States, linear: torch.Tensor, marks: Marks, stored: str, alone: bool
+    ) -> None:
+        self._states, self._linear, self._marks = states, linear, marks
+        self._stored, self._alone = NUMBERS[stored], alone
+
+    def __call__(self, batch: Tokens) -> Sequence[NDArray[Any]]:
+        states = self._states(batch)  # [T, d]
+        if not self._alone:  # the other workers keep the other cores busy
+            torch.set_num_threads(1)  # of this thread, which belongs to the loop
+        there = marking.kept(self._marks, batch)  # bool[T]
+        with torch.inference_mode():
+            chosen = states[torch.from_numpy(there).to(states.device)]
+            vectors = _projected(chosen, self._linear.to(states.device)).astype(self._stored)
+        ends = np.concatenate([[0], np.cumsum(there)])[batch.bounds]
+        return [vectors[begin:end] for begin, end in pairwise(ends.tolist())]
+
+
+def passages(network: Network, marks: Marks, device: str, stored: str) -> list[Passages]:
+    """One for each worker; one alone has all cores."""
+    found = torch_encoder.encoders(network.body, marks.passages.padding, device)
+    return [Passages(states, network.linear, marks, stored, len(found) == 1) for states in found]
+
+
+def queries(network: Network, ids: NDArray[np.int64], attention: NDArray[np.int64], device: str) -> Floats:
+    """float32[n, L, dimension]: a vector for every token, those of [MASK] too, whoever looks at them."""
+    body, found = network.body.to(device), []
+    with torch.inference_mode():
+        for start in range(0, len(ids), QUERIES):
+            batch = slice(start, start + QUERIES)
+            given, seen = (torch.from_numpy(array[batch]).to(device) for array in (ids, attention))
+            states = body(input_ids=given, attention_mask=seen).last_hidden_state  # [n, L, d]
+            found.append(_projected(states, network.linear.to(device)))
+    return np.concatenate([*found, np.empty((0, ids.shape[1], len(network.linear)), np.float32)])
+
+
+def _projected(states: torch.Tensor, linear: torch.Tensor) -> Floats:
+    """float32[..., dimension]: E = Normalize(W h), Khattab and Zaharia 2020, equations 1 and 2."""
+    vectors = functional.normalize(functional.linear(states, linear).float(), dim=-1)
+    return np.asarray(vectors.cpu().numpy())

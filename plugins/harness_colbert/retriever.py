@@ -1,0 +1,111 @@
+"""The retriever behind the record: passages become a vector a token, queries are compared with all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.contracts import Texts
+from harness.toolkit import models, tokens
+from harness.toolkit.encoding.loop import encode
+from harness.types import JSON, Hits, Unit
+from harness_colbert import ColbertParams, marking, matching, model, settings, storage
+
+if TYPE_CHECKING:
+    from harness.types import Batch, Floats, Ints
+
+
+def index(params: ColbertParams, texts: Texts, folder: Path) -> Mapping[str, JSON]:
+    """Write the vectors of all texts; a killed run goes on with the shard that it was at."""
+    here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
+    said = settings.read(here)
+    marks = marking.load(here, said, params.trust_remote_code)
+    network = model.load(here, said, params.dtype, params.trust_remote_code)
+    length = said.doc_maxlen if params.passage_length == "auto" else params.passage_length
+
+    def prepare(batch: Batch) -> tuple[tokens.Tokens, tokens.Lost]:
+        return tokens.tokenise(marks.passages, batch.texts, length)
+
+    forwards = model.passages(network, marks, params.device, params.stored)
+    done = encode(texts, folder, prepare, forwards, storage.writer(folder), shard=storage.SHARD)
+    vectors = storage.finish(folder, said.dim, model.NUMBERS[params.stored])
+    told = {"dimension": said.dim, "dtype": params.dtype, "stored": params.stored, "vectors": vectors}
+    return {**told, **done.facts()}
+
+
+class LateRetriever:
+    def __init__(self, params: ColbertParams) -> None:
+        self._params = params
+
+    def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
+        return index(self._params, texts, folder)
+
+    def open(self, texts: Texts, folder: Path) -> Search:
+        return Search(Asker(self._params), storage.read(folder), self._params.device, texts.unit)
+
+
+class Asker:
+    """Turns queries into vectors, in fp32: they are few, and none may depend on the others in its batch."""
+
+    def __init__(self, params: ColbertParams) -> None:
+        here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
+        said = settings.read(here)
+        self._marks = marking.load(here, said, params.trust_remote_code)
+        self._network = model.load(here, said, "fp32", params.trust_remote_code)
+        self._length = said.query_maxlen if params.query_length == "auto" else params.query_length
+        self._device = params.device
+        self.lost = tokens.Lost()
+
+    def __call__(self, queries: Sequence[str]) -> Floats:
+        """float32[Q, L, dimension]"""
+        ids, attention, lost = marking.queries(self._marks, queries, self._length)
+        self.lost = self.lost.plus(lost)
+        return model.queries(self._network, ids, attention, self._device)
+
+    def report(self) -> Mapping[str, JSON]:
+        return {"queries_cut": self.lost.texts, "query_tokens_lost": self.lost.tokens}
+
+
+class Search:
+    """An open index."""
+
+    def __init__(self, ask: Asker, opened: storage.Index, device: str, unit: Unit) -> None:
+        self._ask, self._index, self._device, self._unit = ask, opened, device, unit
+
+    def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
+        asked = self._ask(queries)
+        if within is None:
+            texts, scores = matching.search(self._index, asked, k, self._device)
+        else:
+            named = numbers(self._index, _once(within))
+            found = matching.score(self._index, asked, named, self._device)
+            keys = np.where(named >= 0, matching.encoded(found, named), matching.NOTHING)
+            keys.sort(axis=1)
+            texts, scores = matching.decoded(keys[:, :k])
+        passages, worth = np.full((len(queries), k), -1, np.int64), np.zeros((len(queries), k), np.float32)
+        there = texts >= 0
+        passages[:, : texts.shape[1]][there] = self._index.positions[texts[there]]
+        worth[:, : texts.shape[1]] = scores
+        return Hits(passages, worth, self._unit)
+
+    def report(self) -> Mapping[str, JSON]:
+        return self._ask.report()
+
+
+def numbers(opened: storage.Index, positions: Ints) -> Ints:
+    """int64[Q, n]: the number of the text at each position, -1 where none is indexed."""
+    known = opened.positions
+    if not len(known):
+        return np.full(positions.shape, -1, np.int64)
+    place = np.minimum(np.searchsorted(known, positions), len(known) - 1)
+    return np.where(known[place] == positions, place, -1)
+
+
+def _once(positions: Ints) -> Ints:
+    """With -1 in place of what a row names again."""
+    ordered = np.sort(positions, axis=1)
+    ordered[:, 1:][ordered[:, 1:] == ordered[:, :-1]] = -1
+    return ordered

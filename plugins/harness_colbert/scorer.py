@@ -1,0 +1,43 @@
+"""The re-ranker behind the record: compares queries with candidates alone, over the retriever's index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.contracts import Texts
+from harness.types import JSON
+from harness_colbert import ColbertParams, matching, retriever, storage
+
+if TYPE_CHECKING:
+    from harness.types import Floats, Ints
+
+
+class LateReranker:
+    def __init__(self, params: ColbertParams) -> None:
+        self._params = params
+
+    def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
+        return retriever.index(self._params, texts, folder)
+
+    def open(self, texts: Texts, folder: Path | None) -> Scorer:
+        assert folder is not None  # the record says `indexed`
+        return Scorer(retriever.Asker(self._params), storage.read(folder), self._params.device)
+
+
+class Scorer:
+    """An open index. A score depends on its query and its text alone."""
+
+    def __init__(self, ask: retriever.Asker, opened: storage.Index, device: str) -> None:
+        self._ask, self._index, self._device = ask, opened, device
+
+    def score(self, queries: Sequence[str], candidates: Ints) -> Floats:
+        named = retriever.numbers(self._index, candidates)
+        strange = candidates[(named < 0) & (candidates >= 0)]
+        if len(strange):
+            raise ValueError(f"position {strange[0]} is not in the index")
+        return matching.score(self._index, self._ask(queries), named, self._device)
+
+    def report(self) -> Mapping[str, JSON]:
+        return self._ask.report()

@@ -1,0 +1,86 @@
+"""What a ColBERT checkpoint says of itself in artifact.metadata, and what the suite or a paper changes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from harness.errors import HarnessError
+from harness.toolkit import hardware, models
+from harness_colbert import ColbertParams, registry
+
+METADATA = "artifact.metadata"
+
+
+class Said(NamedTuple):
+    """The keys of artifact.metadata that change a score, with the defaults of ColBERT's own code."""
+
+    query_maxlen: int = 32
+    doc_maxlen: int = 220
+    dim: int = 128
+    mask_punctuation: bool = True
+    attend_to_mask_tokens: bool = False
+    query_token_id: str = "[unused0]"
+    doc_token_id: str = "[unused1]"
+    similarity: str = "cosine"
+    interaction: str = "colbert"
+
+
+def resolved(params: ColbertParams) -> ColbertParams:
+    """With nothing left open that a folder which is here, or the registry, can say. Called while planning."""
+    known = registry.find(params.model)
+    model, revision = models.located(known.passages if known else params.model, params.revision)
+    said = _said(model, revision)
+    device: Any = hardware.device(params.device)
+    dtype: Any = hardware.dtype(params.dtype, device)
+    return dataclasses.replace(
+        params,
+        model=model,
+        revision=revision,
+        query_length=_first(params.query_length, known and known.query_length, said and said.query_maxlen),
+        passage_length=_first(params.passage_length, known and known.length, said and said.doc_maxlen),
+        device=device,
+        dtype=dtype,
+    )
+
+
+def _first(given: Any, *others: int | None) -> Any:
+    if given != "auto":
+        return given
+    return next((other for other in others if other is not None), "auto")
+
+
+def _said(model: Path | str, revision: str) -> Said | None:
+    """What the folder says, if it is here."""
+    if isinstance(model, Path):
+        return read(model) if model.is_dir() else None
+    folder = None if model.startswith(models.PACKAGE) else models.cached(model, revision)
+    return None if folder is None else read(folder)
+
+
+def read(folder: Path) -> Said:
+    path = folder / METADATA
+    try:
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise HarnessError(
+            f"model: {folder} has no {METADATA}, which says how a ColBERT marks its texts; name a checkpoint "
+            "of ColBERT"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise HarnessError(f"model: {path} cannot be read ({error}); fetch the model again") from error
+    found = found.get("config", found)  # as older versions nest it
+    given = {name: found[name] for name in Said._fields if found.get(name) is not None}
+    usual = Said()._asdict()
+    wrong = [name for name, value in given.items() if type(value) is not type(usual[name])]
+    if wrong:
+        raise HarnessError(f"model: {path}: '{wrong[0]}' is {given[wrong[0]]!r}; fetch the model again")
+    said = Said(**given)
+    if (said.similarity, said.interaction) != ("cosine", "colbert"):
+        raise HarnessError(
+            f"model: {path} compares by {said.similarity} and '{said.interaction}'; supported is cosine and "
+            "'colbert'"
+        )
+    return said

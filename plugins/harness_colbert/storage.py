@@ -1,0 +1,92 @@
+"""The vectors of all passages on disk: a file for each shard of texts, mapped when it is searched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from harness import disk
+from harness.errors import HarnessError
+from harness.toolkit.encoding.parts import Shard, Write
+
+if TYPE_CHECKING:
+    from harness.types import Ints
+
+FORMAT, HEADER = 1, "index.json"
+SHARD = 4096  # texts
+
+
+class Part(NamedTuple):
+    """Neighbouring texts."""
+
+    bounds: Ints  # int64[n + 1]: text i has the vectors bounds[i] to bounds[i + 1] - 1
+    vectors: NDArray[Any]  # float16 or float32 [t, dimension], mapped
+
+
+class Index(NamedTuple):
+    positions: Ints  # int64[N], ascending: text -> position in the corpus
+    first: Ints  # int64[parts + 1]: the first text of each part
+    parts: Sequence[Part]
+    dimension: int
+
+
+def writer(folder: Path) -> Write:
+    def write(shard: Shard) -> None:
+        matrices: Sequence[NDArray[Any]] = shard.rows
+        with disk.replacing(_vectors(folder, shard.number)) as path, path.open("wb") as file:
+            for matrix in matrices:
+                matrix.tofile(file)
+        counts = np.array([len(matrix) for matrix in matrices], np.int64)
+        with disk.replacing(_texts(folder, shard.number)) as path:
+            np.save(path, np.stack([shard.positions, counts]))
+
+    return write
+
+
+def finish(folder: Path, dimension: int, stored: np.dtype[Any]) -> int:
+    """Write the header, last; return how many vectors there are."""
+    total = sum(int(np.load(path)[1].sum()) for path in sorted(folder.glob("*.texts.npy")))
+    header = {"format": FORMAT, "dimension": dimension, "stored": stored.name, "vectors": total}
+    disk.replace_file(folder / HEADER, json.dumps(header).encode())
+    return total
+
+
+def read(folder: Path) -> Index:
+    try:
+        header = json.loads((folder / HEADER).read_bytes())
+    except (OSError, ValueError):
+        raise HarnessError(f"{folder}: there is no finished index here; build it again") from None
+    if header.get("format") != FORMAT:
+        raise HarnessError(f"{folder}: the index has another format; build it again")
+    dimension, stored = header["dimension"], np.dtype(header["stored"])
+    texts = [np.load(path) for path in sorted(folder.glob("*.texts.npy"))]  # int64[2, n] each
+    parts = []
+    for number, (_, counts) in enumerate(texts):
+        bounds = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        parts.append(Part(bounds, _mapped(_vectors(folder, number), stored, int(bounds[-1]), dimension)))
+    if sum(len(part.vectors) for part in parts) != header["vectors"]:
+        raise HarnessError(f"{folder}: the index lacks a file; build it again")
+    first = np.cumsum([0, *(counts.shape[1] for counts in texts)], dtype=np.int64)
+    positions = np.concatenate([*(both[0] for both in texts), np.empty(0, np.int64)])
+    return Index(positions, first, parts, dimension)
+
+
+def _mapped(path: Path, dtype: np.dtype[Any], rows: int, dimension: int) -> NDArray[Any]:
+    if not path.exists() or path.stat().st_size != rows * dimension * dtype.itemsize:
+        raise HarnessError(f"{path}: the file is damaged; build the index again")
+    if rows == 0:  # an empty file cannot be mapped
+        return np.empty((0, dimension), dtype)
+    return np.memmap(path, dtype, mode="r", shape=(rows, dimension))
+
+
+def _vectors(folder: Path, number: int) -> Path:
+    return folder / f"{number:06}.vectors.bin"
+
+
+def _texts(folder: Path, number: int) -> Path:
+    return folder / f"{number:06}.texts.npy"
