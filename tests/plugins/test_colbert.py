@@ -3,12 +3,12 @@
 import json
 import math
 import string
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import slow_bert
+import tiny_heads
 import tiny_models
 
 from harness import params as strict
@@ -21,28 +21,9 @@ from harness_colbert import ColbertParams, build_reranker, build_retriever, lack
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-DIMENSION = 8
-METADATA = {
-    "query_maxlen": 12, "doc_maxlen": 40, "dim": DIMENSION, "mask_punctuation": True,
-    "attend_to_mask_tokens": False, "similarity": "cosine", "interaction": "colbert",
-    "query_token_id": "[unused0]", "doc_token_id": "[unused1]", "query_token": "[Q]", "doc_token": "[D]",
-    "nbits": 1, "checkpoint": None, "meta": {"version": "colbert-v0.4"},
-}  # fmt: skip
 TEXTS = ["the castle, of the island.", "", "river", "!?", " ".join(WORDS * 3), "北京 castle [PAD] closed"]
 QUERIES = ["castle", "", "when was the railway bridge built? before the old castle was", "painter, painter"]
 NUMBERS = {piece: i for i, piece in enumerate(tiny_models.VOCABULARY)}
-
-
-def checkpoint(folder, seed=1, **metadata):
-    tiny_models.bert(
-        folder,
-        prefix="bert.",
-        more={"linear.weight": (DIMENSION, tiny_models.HIDDEN)},
-        architecture="HF_ColBERT",
-        seed=seed,
-    )
-    (folder / "artifact.metadata").write_text(json.dumps(METADATA | metadata))
-    return folder
 
 
 def pieces(text):
@@ -152,7 +133,7 @@ def scores(hits):
 
 
 def test_scores_equal_the_plain_reading_for_short_long_and_empty_texts(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.colbert(tmp_path / "model")
     search, told = opened(given(model), TEXTS, tmp_path / "index")
     found = scores(search.search(QUERIES, len(TEXTS)))
     assert found == pytest.approx(plain_scores(model), abs=1e-4)
@@ -163,7 +144,7 @@ def test_scores_equal_the_plain_reading_for_short_long_and_empty_texts(tmp_path)
 
 
 def test_the_reranker_gives_the_retrievers_scores_over_the_retrievers_index(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.colbert(tmp_path / "model")
     opened(given(model), TEXTS, tmp_path / "index")
     scorer = build_reranker(given(model)).open(testing.texts(TEXTS), tmp_path / "index")
     candidates = np.array([[4, 0, -1], [1, 2, 3], [5, 4, 3], [0, -1, -1]])
@@ -176,7 +157,7 @@ def test_the_reranker_gives_the_retrievers_scores_over_the_retrievers_index(tmp_
 
 @pytest.mark.parametrize("changed", [{"attend_to_mask_tokens": True}, {"mask_punctuation": False}])
 def test_what_the_metadata_says_is_done(tmp_path, changed):
-    model = checkpoint(tmp_path / "model", **changed)
+    model = tiny_heads.colbert(tmp_path / "model", **changed)
     search, _ = opened(given(model), TEXTS, tmp_path / "index")
     expected = plain_scores(
         model,
@@ -188,7 +169,7 @@ def test_what_the_metadata_says_is_done(tmp_path, changed):
 
 
 def test_lengths_that_a_suite_gives_come_before_the_checkpoints(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.colbert(tmp_path / "model")
     search, _ = opened(given(model, query_length=20, passage_length=10), TEXTS, tmp_path / "index")
     expected = plain_scores(model, query={"length": 20}, passage={"length": 10})
     assert scores(search.search(QUERIES, len(TEXTS))) == pytest.approx(expected, abs=1e-4)
@@ -197,7 +178,7 @@ def test_lengths_that_a_suite_gives_come_before_the_checkpoints(tmp_path):
 
 
 def test_a_text_has_the_same_score_alone_and_in_a_padded_batch(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.colbert(tmp_path / "model")
     together, _ = opened(given(model), TEXTS, tmp_path / "together")
     everything = scores(together.search(QUERIES, len(TEXTS)))
     for i, text in enumerate(TEXTS):
@@ -206,13 +187,13 @@ def test_a_text_has_the_same_score_alone_and_in_a_padded_batch(tmp_path):
 
 
 def test_half_precision_on_disk_changes_scores_little(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.colbert(tmp_path / "model")
     search, _ = opened(given(model, stored="fp16"), TEXTS, tmp_path / "index")
     assert scores(search.search(QUERIES, len(TEXTS))) == pytest.approx(plain_scores(model), abs=0.02)
 
 
 def test_within_names_what_is_scored_and_a_text_twice_is_found_once(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.colbert(tmp_path / "model")
     search, _ = opened(given(model), TEXTS, tmp_path / "index")
     hits = search.search(QUERIES, 3, np.array([[4, 0, -1, 4]] * len(QUERIES)))
     assert (np.sort(hits.passages, axis=1) == [-1, 0, 4]).all()
@@ -238,7 +219,7 @@ def test_a_killed_index_goes_on_with_the_shard_that_it_was_at(tmp_path, monkeypa
     from harness_colbert import model, storage
 
     monkeypatch.setattr(storage, "SHARD", 2)
-    params = given(checkpoint(tmp_path / "model"))
+    params = given(tiny_heads.colbert(tmp_path / "model"))
     whole, _ = opened(params, TEXTS, tmp_path / "whole")
     passes, pass_over = [], model.Passages.__call__
 
@@ -325,7 +306,7 @@ def test_equal_scores_stand_in_the_order_of_texts_and_negative_ones_below():
 
 
 def test_a_folder_without_metadata_is_no_colbert(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.colbert(tmp_path / "model")
     (model / "artifact.metadata").unlink()
     with pytest.raises(HarnessError, match=r"has no artifact\.metadata.*name a checkpoint of ColBERT"):
         given(model)
@@ -333,11 +314,11 @@ def test_a_folder_without_metadata_is_no_colbert(tmp_path):
 
 def test_a_way_to_compare_that_is_not_colbertv2s_is_refused(tmp_path):
     with pytest.raises(HarnessError, match="compares by l2"):
-        given(checkpoint(tmp_path / "model", similarity="l2"))
+        given(tiny_heads.colbert(tmp_path / "model", similarity="l2"))
 
 
 def test_a_checkpoint_without_its_projection_is_refused_by_name(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.colbert(tmp_path / "model")
     tensors = tiny_models.read_safetensors(model / "model.safetensors")
     tiny_models.safetensors(
         model / "model.safetensors", {name: a for name, a in tensors.items() if name != "linear.weight"}
@@ -347,7 +328,7 @@ def test_a_checkpoint_without_its_projection_is_refused_by_name(tmp_path):
 
 
 def test_a_checkpoint_with_strange_or_missing_tensors_is_refused_by_name(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.colbert(tmp_path / "model")
     tensors = tiny_models.read_safetensors(model / "model.safetensors")
     changed = {
         name.replace("layer.1.output.dense.bias", "layer.1.output.strange"): a for name, a in tensors.items()
@@ -358,13 +339,13 @@ def test_a_checkpoint_with_strange_or_missing_tensors_is_refused_by_name(tmp_pat
 
 
 def test_a_projection_of_another_width_than_said_is_refused(tmp_path):
-    model = checkpoint(tmp_path / "model", dim=16)
+    model = tiny_heads.colbert(tmp_path / "model", dim=16)
     with pytest.raises(HarnessError, match="vectors of 8 numbers and says 16"):
         opened(given(model), TEXTS, tmp_path / "index")
 
 
 def test_pickled_weights_are_refused(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.colbert(tmp_path / "model")
     (model / "model.safetensors").rename(model / "pytorch_model.bin")
     with pytest.raises(HarnessError, match=r"only as pytorch_model\.bin"):
         opened(given(model), TEXTS, tmp_path / "index")
@@ -383,21 +364,9 @@ def test_known_models_have_names_of_their_own():
 
 
 def test_a_damaged_index_is_told(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.colbert(tmp_path / "model")
     opened(given(model), TEXTS, tmp_path / "index")
     path = tmp_path / "index" / "000000.vectors.bin"
     path.write_bytes(path.read_bytes()[:-4])
     with pytest.raises(HarnessError, match="the file is damaged; build the index again"):
         build_retriever(given(model)).open(testing.texts(TEXTS), tmp_path / "index")
-
-
-@testing.contract("retriever", "colbert", {"model": "./made-for-each-case"})
-def test_the_retriever_keeps_the_contract(case, tmp_path, tmp_path_factory):
-    model = checkpoint(tmp_path_factory.mktemp("model"))
-    replace(case, given={"model": str(model), "dtype": "fp32"})(tmp_path)
-
-
-@testing.contract("reranker", "colbert", {"model": "./made-for-each-case"})
-def test_the_reranker_keeps_the_contract(case, tmp_path, tmp_path_factory):
-    model = checkpoint(tmp_path_factory.mktemp("model"))
-    replace(case, given={"model": str(model), "dtype": "fp32"})(tmp_path)

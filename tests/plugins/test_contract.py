@@ -4,6 +4,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+import tiny_heads
 import tiny_models
 
 from harness import catalogue, testing
@@ -17,6 +18,9 @@ MADE = {
         "model": str(tiny_models.sentence_transformer(folder)),
         "dtype": "fp32",
     },
+    ("retriever", "splade"): lambda folder: {"model": str(tiny_heads.splade(folder)), "dtype": "fp32"},
+    ("retriever", "colbert"): lambda folder: {"model": str(tiny_heads.colbert(folder)), "dtype": "fp32"},
+    ("reranker", "colbert"): lambda folder: {"model": str(tiny_heads.colbert(folder)), "dtype": "fp32"},
 }
 # These need a release in its official layout: their own tests write a small one and ask the same of it.
 TESTED_ON_THEIR_OWN = {"dapr": "dapr_dataset", "dureader-retrieval": "dureader", "t2ranking": "t2ranking"}

@@ -1,11 +1,11 @@
 """SPLADE against a plain reading of its formulas, on tiny checkpoints in the formats of the real ones."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import slow_bert
+import tiny_heads
 import tiny_models
 
 from harness import params as strict
@@ -18,22 +18,8 @@ from harness_splade import SpladeParams, build, registry, resolve
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-HEAD = {
-    "cls.predictions.bias": (len(tiny_models.VOCABULARY),),
-    "cls.predictions.transform.dense.weight": (tiny_models.HIDDEN, tiny_models.HIDDEN),
-    "cls.predictions.transform.dense.bias": (tiny_models.HIDDEN,),
-    "cls.predictions.transform.LayerNorm.weight": (tiny_models.HIDDEN,),
-    "cls.predictions.transform.LayerNorm.bias": (tiny_models.HIDDEN,),
-}
 TEXTS = ["the castle of the island", "", "river", "!?", " ".join(WORDS * 3), "北京 castle, closed."]
 QUERIES = ["castle", "", "when was the railway bridge built?", "painter painter festival"]
-
-
-def checkpoint(folder, seed=1, **more):
-    """As naver/splade-cocondenser-ensembledistil is: the decoder is tied to the embeddings."""
-    return tiny_models.bert(
-        folder, prefix="bert.", pooler=False, more=HEAD, architecture="BertForMaskedLM", seed=seed, **more
-    )
 
 
 def token_ids(text, length):
@@ -107,7 +93,7 @@ def scores(hits, size):
 @pytest.mark.parametrize("pooling", ["max", "sum"])
 @pytest.mark.parametrize("activation", ["log", "log-log"])
 def test_scores_equal_the_plain_reading_for_short_long_and_empty_texts(tmp_path, pooling, activation):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.splade(tmp_path / "model")
     how = {"pooling": pooling, "activation": activation}
     search, _ = opened(given(model, **how), TEXTS, tmp_path / "index")
     found = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
@@ -116,7 +102,7 @@ def test_scores_equal_the_plain_reading_for_short_long_and_empty_texts(tmp_path,
 
 
 def test_a_text_has_the_same_weights_alone_and_in_a_padded_batch(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.splade(tmp_path / "model")
     together, _ = opened(given(model), TEXTS, tmp_path / "together")
     everything = scores(together.search(QUERIES, len(TEXTS)), len(TEXTS))
     for i, text in enumerate(TEXTS):
@@ -127,7 +113,7 @@ def test_a_text_has_the_same_weights_alone_and_in_a_padded_batch(tmp_path):
 
 
 def test_texts_are_cut_and_what_was_lost_is_counted(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.splade(tmp_path / "model")
     search, told = opened(given(model, passage_length=8), TEXTS, tmp_path / "index")
     tokens = [len(token_ids(text, 10**6)) for text in TEXTS]
     assert told["texts_cut"] == sum(count > 8 for count in tokens)
@@ -138,7 +124,7 @@ def test_texts_are_cut_and_what_was_lost_is_counted(tmp_path):
 
 
 def test_queries_may_have_a_model_of_their_own(tmp_path):
-    model, other = checkpoint(tmp_path / "model"), checkpoint(tmp_path / "queries", seed=2)
+    model, other = tiny_heads.splade(tmp_path / "model"), tiny_heads.splade(tmp_path / "queries", seed=2)
     search, _ = opened(given(model, query_model=str(other)), TEXTS, tmp_path / "index")
     found = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
     expected = [[plain_row(other, query) @ plain_row(model, text) for text in TEXTS] for query in QUERIES]
@@ -146,7 +132,7 @@ def test_queries_may_have_a_model_of_their_own(tmp_path):
 
 
 def test_without_a_model_each_different_token_of_a_query_counts_one(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.splade(tmp_path / "model")
     search, _ = opened(given(model, query="binary"), TEXTS, tmp_path / "index")
     found = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
     for row, query in enumerate(QUERIES):
@@ -156,7 +142,7 @@ def test_without_a_model_each_different_token_of_a_query_counts_one(tmp_path):
 
 
 def test_a_folder_with_an_idf_file_weighs_the_tokens_of_queries_by_it(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.splade(tmp_path / "model")
     idf = {"castle": 2.5, "painter": 0.5, "[CLS]": 9.0, "festival": 1.5}
     (model / "idf.json").write_text(json.dumps(idf))
     params = given(model)
@@ -172,13 +158,13 @@ def test_a_folder_with_an_idf_file_weighs_the_tokens_of_queries_by_it(tmp_path):
 
 
 def test_idf_without_its_file_says_so(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.splade(tmp_path / "model")
     with pytest.raises(HarnessError, match=r"query: idf needs .*idf\.json.*say query: binary or model"):
         opened(given(model, query="idf"), TEXTS, tmp_path / "index")
 
 
 def test_quantised_impacts_are_whole_numbers_of_passages_and_of_queries(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.splade(tmp_path / "model")
     search, _ = opened(given(model, quantise=100), TEXTS, tmp_path / "index")
     found = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
     assert (found == np.rint(found)).all()
@@ -188,7 +174,7 @@ def test_quantised_impacts_are_whole_numbers_of_passages_and_of_queries(tmp_path
 
 
 def test_within_names_what_is_scored_and_a_text_twice_is_found_once(tmp_path):
-    search, _ = opened(given(checkpoint(tmp_path / "model")), TEXTS, tmp_path / "index")
+    search, _ = opened(given(tiny_heads.splade(tmp_path / "model")), TEXTS, tmp_path / "index")
     everything = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
     within = np.array([[4, 0, -1, 4]] * len(QUERIES))
     hits = search.search(QUERIES, 3, within)
@@ -197,7 +183,7 @@ def test_within_names_what_is_scored_and_a_text_twice_is_found_once(tmp_path):
 
 
 def test_the_pooling_that_sentence_transformers_writes_down_is_taken(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.splade(tmp_path / "model")
     said = {"pooling_strategy": "sum", "activation_function": "log1p_relu"}
     tiny_models.as_json(model / "1_SpladePooling" / "config.json", said)
     tiny_models.as_json(model / "sentence_bert_config.json", {"max_seq_length": 48})
@@ -247,7 +233,7 @@ def test_a_checkpoint_that_lacks_its_head_is_refused_by_name(tmp_path):
 
 
 def test_a_checkpoint_with_strange_tensors_is_refused_by_name(tmp_path):
-    more = {**HEAD, "bert.adapter.weight": (3,)}
+    more = {**tiny_heads.MASKED, "bert.adapter.weight": (3,)}
     model = tiny_models.bert(
         tmp_path / "model", prefix="bert.", pooler=False, more=more, architecture="BertForMaskedLM"
     )
@@ -256,7 +242,7 @@ def test_a_checkpoint_with_strange_tensors_is_refused_by_name(tmp_path):
 
 
 def test_pickled_weights_are_refused(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.splade(tmp_path / "model")
     (model / "model.safetensors").rename(model / "pytorch_model.bin")
     with pytest.raises(HarnessError, match=r"only as pytorch_model\.bin"):
         opened(given(model), TEXTS, tmp_path / "index")
@@ -271,7 +257,7 @@ def test_a_model_that_is_not_there_is_named_while_planning(tmp_path):
 
 
 def test_a_model_of_queries_that_nobody_would_ask_is_refused(tmp_path):
-    model = checkpoint(tmp_path / "model")
+    model = tiny_heads.splade(tmp_path / "model")
     with pytest.raises(HarnessError, match="uses no model; leave out query_model"):
         given(model, query="binary", query_model=str(model))
 
@@ -283,12 +269,6 @@ def test_known_models_have_names_of_their_own_and_their_settings_are_taken():
     assert (found.passages, found.length) == ("naver/splade-cocondenser-ensembledistil", 512)
 
 
-@testing.contract("retriever", "splade", {"model": "./made-for-each-case"})
-def test_it_keeps_the_contract(case, tmp_path, tmp_path_factory):
-    model = checkpoint(tmp_path_factory.mktemp("model"))
-    replace(case, given={"model": str(model), "dtype": "fp32"})(tmp_path)
-
-
 def test_the_index_is_the_same_however_often_it_was_interrupted(tmp_path, monkeypatch):
     """Shards of two texts and windows of four: a killed run keeps what it finished."""
     from harness.toolkit.encoding import loop
@@ -296,7 +276,7 @@ def test_the_index_is_the_same_however_often_it_was_interrupted(tmp_path, monkey
 
     monkeypatch.setattr(kernels, "WINDOW", 4)
     monkeypatch.setattr(loop.encode, "__kwdefaults__", {**loop.encode.__kwdefaults__, "shard": 2})
-    params = given(checkpoint(tmp_path / "model"))
+    params = given(tiny_heads.splade(tmp_path / "model"))
     whole, _ = opened(params, TEXTS, tmp_path / "whole")
     passes = []
     pass_over = model.Encoder.__call__
