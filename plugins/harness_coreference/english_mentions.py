@@ -148,7 +148,7 @@ def _name(passage: int, row: Sequence[Word], begins: int, at: int, known: Vocabu
 
 def _starts_name(row: Sequence[Word], at: int, known: Vocabulary) -> bool:
     word = row[at]
-    if not _large(word) or word.lower in words.STOPS:
+    if not _large(word) or word.lower in (words.STOPS if word.opens else words.NO_NAMES):
         return False
     if not word.opens:
         return True
@@ -164,7 +164,7 @@ def _large(word: Word) -> bool:
 
 def _continues(row: Sequence[Word], at: int) -> bool:
     word = row[at]
-    return _large(word) and (word.lower not in words.STOPS or word.text.isupper())
+    return _large(word) and (word.lower not in words.NO_NAMES or word.text.isupper())
 
 
 def _joins(row: Sequence[Word], begins: int, at: int) -> bool:

@@ -73,6 +73,7 @@ STOPS = (
     | POSSESSIVE
     | PRONOUNS
 )
+NO_NAMES = STOPS - VERBS - ADVERBS  # words that written large inside a sentence are no name either
 BLEND = _words("same other following next last previous whole entire own new old main current")
 # Nouns whose phrase with `the` rarely goes back to an earlier one.
 LOOSE = _words(
@@ -140,8 +141,8 @@ GROUPS = _words(
     "works brewery newspaper government authority"
 )
 THINGS = _words(  # how names of neither people nor groups end
-    "railway railroad bridge street road avenue lane river lake mountain hill valley island bay "
-    "festival park garden station castle palace tower square airport harbour prize award medal act bill "
+    "railway railroad bridge street road avenue river mountain valley island bay "
+    "festival garden station castle palace tower square airport harbour prize award medal act bill "
     "fund scheme allowance payment credit tax form charter treaty war battle report code law rights "
     "observatory theatre theater cathedral abbey county city town village district region state "
     "republic kingdom press times journal"

@@ -96,17 +96,18 @@ def _personhood(phrase: Phrase) -> float:
     if phrase.kind == "noun":
         return 2 if _is_person(phrase.head) else -1
     first = phrase.words[0]
-    if phrase.role:
-        return -4 if phrase.role in words.GROUPS else (4 if _role_of_person(phrase.role) else 0)
-    if first in words.TITLES:
+    if phrase.role in words.GROUPS:
+        return -4
+    if first in words.TITLES or _role_of_person(phrase.role):
         return 4
     if "&" in phrase.words or set(phrase.words) & (words.GROUPS | words.FIRM_TAILS | words.THINGS):
         return -4
-    if phrase.determiner:
+    given = first in words.MEN | words.WOMEN
+    if phrase.determiner and not (given and phrase.role):
         return -2
     if len(phrase.words) == 1:
-        return 1 if first in words.MEN | words.WOMEN else (-1 if phrase.place else 0)
-    if first in words.MEN | words.WOMEN:
+        return 1 if given else (-1 if phrase.place else 0)
+    if given:
         return 2
     return -0.5 if phrase.place else 0.5
 

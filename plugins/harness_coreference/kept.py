@@ -1,9 +1,9 @@
-"""Rows of a file by their ids, in any order and of any number: in a database of a temporary folder."""
+"""Rows of a file by their ids, in any order and of any number: in a temporary database on disk."""
 
 from __future__ import annotations
 
 import sqlite3
-import tempfile
+import weakref
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -23,13 +23,11 @@ class Row(NamedTuple):
 
 
 class Kept:
-    """Memory does not grow with the rows. The folder goes with the object."""
+    """Memory does not grow with the rows: SQLite moves them to a file that goes with the object."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="coreference-")
-        self._rows = sqlite3.connect(Path(self._folder.name) / "rows.sqlite")
-        self._rows.execute("PRAGMA synchronous = OFF")
-        self._rows.execute("PRAGMA journal_mode = OFF")
+        self._rows = sqlite3.connect("")
+        weakref.finalize(self, self._rows.close)
         self._rows.execute("CREATE TABLE kept (id TEXT PRIMARY KEY, line, file, value, asked) WITHOUT ROWID")
         self.size = 0
         for row in rows:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from harness_coreference import RewrittenParams
 
 _ENDINGS = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
-_TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
+_TOKEN = re.compile(r"\s+|[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")
 _MOST = 4_000_000  # pairs of words that a comparison may look at; beyond it the whole text is replaced
 
 
