@@ -17,7 +17,12 @@ ANCE_HEAD = ("embeddingHead.weight", "embeddingHead.bias", "norm.weight", "norm.
 
 def networks(params: DenseParams, at: Path, padding: int) -> tuple[list[Network], list[pooling.Step]]:
     """A network for each worker, and the layers after pooling that an original checkpoint brings."""
-    model, head = load(params, at, params.dtype)
+    if params.backend == "openvino":
+        from harness.toolkit import openvino_encoder
+
+        model, head = _load(at, "fp32", params.trust_remote_code)  # it converts, whatever it computes in
+        return list(openvino_encoder.encoders(model, padding, params.dtype)), head
+    model, head = _load(at, params.dtype, params.trust_remote_code)
     return [_states(states) for states in torch_encoder.encoders(model, padding, params.device)], head
 
 
@@ -25,31 +30,31 @@ def _states(states: torch_encoder.States) -> Network:
     return lambda tokens: _array(states(tokens))
 
 
-def load(params: DenseParams, at: Path, dtype: str, **options: Any) -> tuple[Any, list[pooling.Step]]:
+def _load(at: Path, dtype: str, trust_remote_code: bool) -> tuple[Any, list[pooling.Step]]:
     """The network in a folder and, of an original checkpoint, what it puts after pooling."""
     form = folder.original(at)
     if form == "dpr":
-        return _dpr(at, dtype, **options)
+        return _dpr(at, dtype)
     if form == "ance":
-        return _ance(at, dtype, **options)
-    found = checkpoints.load(at, dtype=dtype, trust_remote_code=params.trust_remote_code, **options)
+        return _ance(at, dtype)
+    found = checkpoints.load(at, dtype=dtype, trust_remote_code=trust_remote_code)
     return found, []
 
 
-def _dpr(at: Path, dtype: str, **options: Any) -> tuple[Any, list[pooling.Step]]:
+def _dpr(at: Path, dtype: str) -> tuple[Any, list[pooling.Step]]:
     """Karpukhin et al. 2020: the state of the first token, projected if the checkpoint has a projection."""
     side = "question" if any(name.startswith("question_") for name in folder.names_of_tensors(at)) else "ctx"
     kind = {"question": "DPRQuestionEncoder", "ctx": "DPRContextEncoder"}[side]
-    encoder = getattr(checkpoints.load(at, kind, dtype, **options), f"{side}_encoder")
+    encoder = getattr(checkpoints.load(at, kind, dtype), f"{side}_encoder")
     if not encoder.projection_dim:
         return encoder.bert_model, []
     projection = encoder.encode_proj
     return encoder.bert_model, [pooling.dense(_array(projection.weight), _array(projection.bias))]
 
 
-def _ance(at: Path, dtype: str, **options: Any) -> tuple[Any, list[pooling.Step]]:
+def _ance(at: Path, dtype: str) -> tuple[Any, list[pooling.Step]]:
     """Xiong et al. 2021: norm(embeddingHead(the state of the first token))."""
-    model = checkpoints.load(at, dtype=dtype, surplus=(*checkpoints.SURPLUS, *ANCE_HEAD), **options)
+    model = checkpoints.load(at, dtype=dtype, surplus=(*checkpoints.SURPLUS, *ANCE_HEAD))
     head = checkpoints.take(checkpoints.weights(at), "", at, ANCE_HEAD)
     weight, bias, scale, shift = (_array(head[name]) for name in ANCE_HEAD)
     return model, [pooling.dense(weight, bias), pooling.layer_norm(scale, shift, 1e-5)]

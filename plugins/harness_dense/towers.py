@@ -87,10 +87,6 @@ def _networks(
 
         exported = Exported(at)
         return [exported] * hardware.threads(), []
-    if params.backend == "openvino":
-        from harness_dense.openvino import compiled
+    from harness_dense import checkpoint
 
-        return compiled(params, inner, padding)
-    from harness_dense.checkpoint import networks
-
-    return networks(params, inner, padding)
+    return checkpoint.networks(params, inner, padding)
