@@ -24,6 +24,7 @@ def content(
     out: Path,
     failures: dict[str, Failure],
     reporter: Reporter,
+    analyses: list[JSON],
 ) -> tuple[dict[str, JSON], list[Failure]]:
     """The leaderboard's content, and what failed at scoring. Rows that were not selected are in it if
     they are done already. Raises Corrupt for what was damaged."""
@@ -53,10 +54,12 @@ def content(
                     found.append(failure)
             reason = failure.reason if failure else row.error
             rows.append({**results.row_block(row, planned, scoring), "status": "failed", "error": reason})
-    return _file(planned, scoring, datasets, rows), found
+    return _file(planned, scoring, datasets, rows, analyses), found
 
 
-def _file(planned: Plan, scoring: Scoring, datasets: list[JSON], rows: list[JSON]) -> dict[str, JSON]:
+def _file(
+    planned: Plan, scoring: Scoring, datasets: list[JSON], rows: list[JSON], analyses: list[JSON]
+) -> dict[str, JSON]:
     suite = planned.suite
     said = {
         "digest": suite.digest,
@@ -77,6 +80,7 @@ def _file(planned: Plan, scoring: Scoring, datasets: list[JSON], rows: list[JSON
         "datasets": datasets,
         "columns": columns,
         "rows": orjson.loads(orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY)),
+        "analyses": analyses,
         "environment": leaderboard.environment(),
     }
 

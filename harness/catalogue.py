@@ -20,9 +20,14 @@ KINDS: dict[str, type] = {  # in the order that `harness list` shows; the hook i
     "rerankers": records.Reranker,
     "combiners": records.Combiner,
     "analysers": records.Analyser,
+    "analyses": records.Analysis,
     "protocols": records.Protocol,
     "measures": records.Measure,
 }
+
+
+def singular(kind: str) -> str:
+    return "analysis" if kind == "analyses" else kind.removesuffix("s")
 
 
 class Plugin(NamedTuple):
@@ -54,8 +59,8 @@ class Catalogue:
             return offers[0]
         if offers:
             who = " and ".join(f"{entry.plugin.distribution} ({entry.plugin.module})" for entry in offers)
-            raise HarnessError(f"the {kind[:-1]} '{name}' is offered by {who}; uninstall one of them")
-        text = params.unknown(kind[:-1], name, self.entries[kind])
+            raise HarnessError(f"the {singular(kind)} '{name}' is offered by {who}; uninstall one of them")
+        text = params.unknown(singular(kind), name, self.entries[kind])
         broken = [f"{plugin.name} ({plugin.error})" for plugin in self.plugins if plugin.error]
         if broken:
             text += f"; these plugins did not load and might have offered it: {', '.join(broken)}"

@@ -24,6 +24,8 @@ from harness.types import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from harness.findings import Finding
+    from harness.study import Study
     from harness.types import Floats, Ints
 
 
@@ -152,6 +154,14 @@ class Fuser(Protocol):
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
         """At most `depth` passages a query, from inputs that are each sorted best first."""
+        ...
+
+
+class Analyst(Protocol):
+    """An analysis of finished runs."""
+
+    def analyse(self, study: Study) -> Iterable[Finding]:
+        """Its findings on one dataset: each a small table, and how to draw it."""
         ...
 
 

@@ -36,6 +36,7 @@ class Row(NamedTuple):
     hits: str | None  # the id of the step whose hits are scored
     error: str | None  # why there is none
     selected: bool  # named by `only`
+    texts: JSON = None  # what its first retriever of passages reads, as a step's work has it
 
 
 class Collection(NamedTuple):
@@ -54,6 +55,7 @@ class Plan:
     steps: dict[str, Step]  # by id, inputs before what reads them
     collections: dict[str, Collection]
     rows: tuple[Row, ...]
+    analyses: tuple[JSON, ...] = ()  # each with `described`, `work` and `needs`
 
     def cone(self, ids: Sequence[str], beyond: Callable[[Step], bool] = lambda step: True) -> set[str]:
         """These steps and all that they read, directly or not; not what lies behind a step that is not to

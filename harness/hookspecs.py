@@ -44,6 +44,11 @@ def harness_analysers() -> Iterable[records.Analyser]:  # type: ignore[empty-bod
 
 
 @hookspec
+def harness_analyses() -> Iterable[records.Analysis]:  # type: ignore[empty-body]
+    """Tables and pictures of finished runs."""
+
+
+@hookspec
 def harness_protocols() -> Iterable[records.Protocol]:  # type: ignore[empty-body]
     """Ways of scoring: named columns, as a paper defines them."""
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from harness.analyses_model import Analysis, Cell
 from harness.errors import HarnessError
+from harness.findings import Cell, Finding
 from harness.types import JSON
 
 EXTRA = "report"
@@ -176,7 +176,7 @@ def coloured(spec: JSON, dark: bool) -> JSON:
     return roles.get(spec, spec) if isinstance(spec, str) else spec
 
 
-def analysis(found: Analysis) -> dict[str, JSON] | None:
+def analysis(found: Finding) -> dict[str, JSON] | None:
     """The picture of an analysis with its data; None for a table. Headings never become names of fields,
     which Vega reads as expressions."""
     if found.kind == "table" or found.x is None or found.y is None:
@@ -251,6 +251,6 @@ def _colour(series: str | None) -> dict[str, JSON]:
     return {"color": {"field": "series", "type": "nominal", "title": series, "sort": None}}
 
 
-def _drawn(found: Analysis) -> list[tuple[str, str]]:
+def _drawn(found: Finding) -> list[tuple[str, str]]:
     pairs = (("x", found.x), ("y", found.y), ("series", found.series))
     return [(name, column) for name, column in pairs if column is not None]

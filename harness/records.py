@@ -86,6 +86,13 @@ class Analyser(Record):
     languages: tuple[str, ...] = ()  # the ISO 639-1 codes it is the default for
 
 
+@dataclass(frozen=True, kw_only=True)
+class Analysis(Record):
+    """Makes tables and pictures of what systems found on a dataset."""
+
+    build: Callable[[Any], contracts.Analyst]
+
+
 class Column(NamedTuple):
     """One named number of a leaderboard: an ir-measures expression or one of our own."""
 

@@ -78,6 +78,7 @@ def dataset_block(collection: Collection, opened: Opened | None) -> dict[str, JS
         "licence": card.licence,
         "citation": card.citation,
         "url": card.url,
+        "notes": list(card.notes),
         "unknown_judgements": collection.spec.unknown_judgements,
         "counts": opened.facts if opened else {},
         "digests": {part: step.partition("-")[2] for part, step in collection.parts.items()},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,10 +14,12 @@ from harness.engine import Failure, Local, missing_needs
 from harness.errors import HarnessError, Problems, StoreError
 from harness.graph import Plan
 from harness.leaderboard import Leaderboard
+from harness.plan import analyses
 from harness.progress import Reporter
 from harness.protocols import Scoring
 from harness.store import Corrupt, Store
 from harness.suite import Suite
+from harness.types import JSON
 from harness.yamlfile import shown_path
 
 REBUILDS = 3  # of one artifact that is damaged whenever scoring reads it
@@ -117,8 +120,11 @@ def execute(
     while True:
         failures = Local(planned, store, jobs, reporter).run(targets).failures
         try:
+            analysed = _analysed(prepared, store, jobs, reporter)
             with disk.explaining(out):
-                data, found = assembly.content(planned, prepared.scoring, store, out, failures, reporter)
+                data, found = assembly.content(
+                    planned, prepared.scoring, store, out, failures, reporter, analysed
+                )
             break
         except Corrupt as error:
             damaged[error.step] += 1
@@ -133,6 +139,19 @@ def execute(
         _write_page(board, planned, reporter)
     told = {failure.reason: failure for failure in (*failures.values(), *found)}
     return Outcome(board, path, tuple(told.values()))
+
+
+def _analysed(prepared: Prepared, store: Store, jobs: int, reporter: Reporter) -> list[JSON]:
+    """What the suite's analyses find, over the rows that are there. One that fails is told, and left out."""
+    planned = prepared.plan
+    rows = [row for row in planned.rows if row.hits is not None and store.has(row.hits)]
+    found = list(analyses.steps(planned, rows, prepared.scoring.columns))
+    wider = dataclasses.replace(planned, steps={**planned.steps, **{step.id: step for step in found}})
+    failures = Local(wider, store, jobs, reporter).run([step.id for step in found]).failures
+    for step, failure in failures.items():
+        reporter.note(f"{wider.steps[step].label}: {failure.reason}")
+    done = [step.id for step in found if step.id not in failures]
+    return [entry for step in done for entry in store.read(step).facts["analyses"]]
 
 
 def _write_page(board: Leaderboard, planned: Plan, reporter: Reporter) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from harness import params
 from harness.catalogue import Catalogue
+from harness.findings import Finding
 from harness.types import JSON
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -110,6 +111,7 @@ class LeaderboardFile:
     datasets: list[dict[str, Any]]
     columns: list[ColumnFile]
     rows: list[RowFile]
+    analyses: list[Finding]
     environment: dict[str, Any]
 
 
@@ -136,18 +138,17 @@ TUNE: JSON = {  # instead of a combiner's number
 
 def leaderboard() -> JSON:
     import msgspec
+    import orjson
 
-    return {
-        "$schema": DRAFT,
-        "title": "A leaderboard of passage-harness",
-        **msgspec.json.schema(LeaderboardFile),
-    }
+    schema = orjson.loads(orjson.dumps(msgspec.json.schema(LeaderboardFile)))  # defaults as JSON has them
+    return {"$schema": DRAFT, "title": "A leaderboard of passage-harness", **schema}
 
 
 def suite(catalogue: Catalogue) -> JSON:
     """The schema of suites with the plugins that are installed here, so that editors complete names and
     parameters."""
-    definitions = {kind: _plugins(catalogue, kind) for kind in ("contexts", "retrievers", "combiners")}
+    kinds = ("contexts", "retrievers", "combiners", "analyses")
+    definitions = {kind: _plugins(catalogue, kind) for kind in kinds}
     beside_dataset = {
         "unknown_judgements": _choice("keep", "drop", "refuse"),
         "scored": {"type": "boolean", "default": True, "description": "false: it is only tuned on"},
@@ -182,6 +183,7 @@ def suite(catalogue: Catalogue) -> JSON:
         },
         "systems": {"type": "object", "additionalProperties": system},
         "measures": measures,
+        "analyses": _one_or_list("analyses"),
         "protocol": {"enum": catalogue.names("protocols")},
         "depth": {"type": "integer", "minimum": 1, "maximum": 1_000_000, "default": 1000},
         "seed": {"type": "integer", "minimum": 0, "default": 0},

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from harness.types import Ints
 
-__all__ = ["Documents", "Facts", "Judged", "Scored", "Scores", "score", "summarise"]
+__all__ = ["Documents", "Facts", "Judged", "Scored", "Scores", "mean", "score", "summarise"]
 
 
 class Scored(NamedTuple):
@@ -120,6 +120,16 @@ def summarise(
     ]
     found = bootstrap.summaries(samples, seed, resamples)
     return {scored.column.label: summary for scored, summary in zip(scores.columns, found, strict=True)}
+
+
+def mean(scored: Scored, chosen: NDArray[np.bool_] | None = None) -> float:
+    """The column over the chosen of the scored queries (bool[S]; None: all), as a leaderboard rounds it."""
+    part, whole, values = scored.numerator, scored.denominator, scored.values
+    if chosen is not None:
+        part, whole, values = part[chosen], whole[chosen], values[chosen]
+    if scored.average == "ratio":
+        return round(float(part.sum()) / float(whole.sum()), 6) if whole.sum() else 0.0
+    return round(float(values.mean()), 6)
 
 
 def _view(

@@ -70,6 +70,7 @@ class Card(NamedTuple):
     licence: str = ""
     citation: str = ""
     url: str = ""
+    notes: tuple[str, ...] = ()  # what a reader must know, such as how queries were chosen
 
 
 class Facts(NamedTuple):

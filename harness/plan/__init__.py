@@ -28,6 +28,7 @@ def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str
         for system in suite.systems:
             chosen = _selected(spec.name, system.name, only)
             rows.append(_row(planner, collections[spec.name], system, chosen))
+    analyses = tuple(planner.analysis(chosen) for chosen in suite.analyses)
     unmatched = [
         pattern for pattern in only
         if not any(_selected(row.dataset, row.system, [pattern]) for row in rows)
@@ -35,7 +36,7 @@ def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str
     planner.problems += [f"--only '{pattern}': no dataset or system has such a name" for pattern in unmatched]
     if planner.problems:
         raise Problems(dict.fromkeys(planner.problems))
-    return Plan(suite, planner.steps, collections, tuple(rows))
+    return Plan(suite, planner.steps, collections, tuple(rows), analyses)
 
 
 def _row(planner: Systems, collection: Collection, system: System, selected: bool) -> Row:
@@ -47,7 +48,8 @@ def _row(planner: Systems, collection: Collection, system: System, selected: boo
         output = planner.output(collection, system.name)
     except Broken as broken:
         return Row(name, split, system.name, system.unit, None, str(broken), selected)
-    return Row(name, split, system.name, output.unit, output.hits, None, selected)
+    texts = planner.texts(collection, output.context, output.unit)
+    return Row(name, split, system.name, output.unit, output.hits, None, selected, texts)
 
 
 def _selected(dataset: str, system: str, only: Sequence[str]) -> bool:

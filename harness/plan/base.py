@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness import keys, params
-from harness.catalogue import Catalogue, missing
+from harness.catalogue import KINDS, Catalogue, missing
 from harness.errors import HarnessError
 from harness.graph import Collection, Step
 from harness.keys import Digest
@@ -19,7 +19,7 @@ from harness.yamlfile import shown_path
 # Raised when the harness itself writes an artifact of that kind differently, or other numbers into it.
 FORMATS = {
     "corpus": 1, "queries": 1, "judgements": 1, "augment": 1, "index": 1, "search": 1, "combine": 1,
-    "rerank": 1, "tune": 1,
+    "rerank": 1, "tune": 1, "analyse": 1,
 }  # fmt: skip
 PARTS: tuple[Part, ...] = ("corpus", "queries", "judgements")
 
@@ -79,6 +79,14 @@ class Base:
             text = f"dataset '{spec.chosen.name}' failed while planning: {type(error).__name__}: {error}"
             return Collection(spec, unknown, {}, (), text)
         return Collection(spec, card, parts, tuple(dict.fromkeys(needs)), None)
+
+    def analysis(self, chosen: Chosen) -> JSON:
+        """What the steps of an analysis have in common."""
+        record = chosen.entry.record
+        absent = missing(record, chosen.entry.plugin.distribution)
+        described = keys.method(chosen.entry, chosen.params, self.digest)
+        needs = [absent] if absent else []
+        return {"described": described, "work": work_of(chosen, chosen.params), "needs": needs}
 
     def method(
         self, collection: Collection, chosen: Chosen, values: Any, leave_out: tuple[str, ...] = ()
@@ -144,6 +152,6 @@ def named(name: str, given: dict[str, JSON]) -> str:
 
 
 def work_of(chosen: Chosen, values: Any) -> JSON:
-    kind = type(chosen.entry.record).__name__.lower() + "s"
+    kind = next(kind for kind, record in KINDS.items() if type(chosen.entry.record) is record)
     plugin = f"{chosen.entry.plugin.distribution} {chosen.entry.plugin.version}"
     return {"kind": kind, "name": chosen.name, "params": params.plain(values), "plugin": plugin}

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from harness import compiling
-from harness.steps import combining, making, reranking, searching, tuning
+from harness.steps import analysing, combining, making, reranking, searching, tuning
 from harness.steps.task import Outcome, Task
 
 __all__ = ["Outcome", "Task", "execute"]
@@ -21,6 +21,7 @@ EXECUTORS: dict[str, Callable[[Task], Outcome]] = {
     "combine": combining.combine,
     "rerank": reranking.rerank,
     "tune": tuning.tune,
+    "analyse": analysing.analyse,
 }
 
 

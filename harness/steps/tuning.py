@@ -37,7 +37,7 @@ def tune(task: Task) -> Outcome:
         tried.append(found.columns[0])
         scored = found.queries
     task.progress(len(tried), len(tried))
-    curve = [mean(one, np.ones(len(scored), np.bool_)) for one in tried]
+    curve = [score.mean(one, np.ones(len(scored), np.bool_)) for one in tried]
     slices = sorted({name for names in queries.slices for name in names})
     of_slice = {name: np.array([name in queries.slices[i] for i in scored.tolist()]) for name in slices}
     facts = {
@@ -46,7 +46,9 @@ def tune(task: Task) -> Outcome:
         "queries": len(scored),
         "values": work["values"],
         "curve": curve,
-        "slices": {name: [mean(one, mask) for one in tried] for name, mask in of_slice.items() if mask.any()},
+        "slices": {
+            name: [score.mean(one, mask) for one in tried] for name, mask in of_slice.items() if mask.any()
+        },
         "value": None if work["folds"] else work["values"][best(curve)],
         "folds": _across(tried, work, folding.folds(queries.ids, work["folds"])[scored])
         if work["folds"]
@@ -60,14 +62,6 @@ def best(curve: Sequence[float]) -> int:
     return int(np.argmax(curve))
 
 
-def mean(scored: Scored, chosen: NDArray[np.bool_]) -> float:
-    """The column's mean over the chosen queries (bool[S])."""
-    if scored.average == "ratio":
-        whole = float(scored.denominator[chosen].sum())
-        return round(float(scored.numerator[chosen].sum()) / whole, 6) if whole else 0.0
-    return round(float(scored.values[chosen].mean()), 6)
-
-
 def _across(tried: Sequence[Scored], work: JSON, fold_of: NDArray[np.int64]) -> list[float]:
     """For each fold the value that is best on all others."""
     if len(np.unique(fold_of)) < 2:
@@ -75,5 +69,5 @@ def _across(tried: Sequence[Scored], work: JSON, fold_of: NDArray[np.int64]) -> 
     found = []
     for fold in range(work["folds"]):
         others = fold_of != fold
-        found.append(work["values"][best([mean(one, others) for one in tried])])
+        found.append(work["values"][best([score.mean(one, others) for one in tried])])
     return found

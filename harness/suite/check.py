@@ -9,13 +9,13 @@ from harness import params
 from harness.errors import HarnessError, Problems
 from harness.suite import grid
 from harness.suite.forms import Forms
-from harness.suite.model import DatasetSpec, Rerank, Suite, System, digest
+from harness.suite.model import Chosen, DatasetSpec, Rerank, Suite, System, digest
 from harness.types import Unit
 from harness.yamlfile import Node
 
 KEYS = (  # of a suite, in the order that one writes them
     "suite", "description", "include", "datasets", "systems",
-    "measures", "protocol", "depth", "seed", "timeout",
+    "measures", "protocol", "analyses", "depth", "seed", "timeout",
 )  # fmt: skip
 SYSTEM_KEYS = ("context", "retriever", "unit", "of", "combine", "rerank", "depth")
 DATASET_KEYS = ("unknown_judgements", "scored")
@@ -38,6 +38,7 @@ class Checker(Forms):
         systems = self.systems(values["systems"]) if self.required(root, values, "systems") else ()
         protocol = self.scalar(values, "protocol", str, "a name", None)
         measures = self.measures(values)
+        analyses = self.analyses(values)
         if ("measures" in values) == ("protocol" in values):
             both = "only one of 'measures' and 'protocol' may be given" if "measures" in values else ""
             self.say(root, "", both or "say what to measure: 'measures: [nDCG@10, R@100]', or a 'protocol'")
@@ -49,10 +50,13 @@ class Checker(Forms):
         if self.problems:
             raise Problems(sorted(set(self.problems), key=_by_place))
         scoring = values.get("measures") or values["protocol"]
-        digested = digest(name, datasets, systems, [list(measures), protocol, depth, seed])
+        scored = [list(measures), protocol, depth, seed]
+        if analyses:
+            scored.append([[chosen.name, chosen.given] for chosen in analyses])
+        digested = digest(name, datasets, systems, scored)
         return Suite(
-            name, description, root.file, datasets, systems, measures, protocol, depth, seed, timeout,
-            scoring.place, digested,
+            name, description, root.file, datasets, systems, measures, analyses, protocol, depth, seed,
+            timeout, scoring.place, digested,
         )  # fmt: skip
 
     # what a suite consists of
@@ -222,6 +226,16 @@ class Checker(Forms):
         if "measures" not in values:
             return ()
         return self.names(values["measures"], "measures", "measure")
+
+    def analyses(self, values: dict[str, Node]) -> tuple[Chosen, ...]:
+        node = values.get("analyses")
+        items = node.value if node is not None and isinstance(node.value, list) else [node] if node else []
+        chosen = [self.chosen(item, f"analyses[{i}]", "analyses") for i, item in enumerate(items)]
+        found = [item for item in chosen if item is not None]
+        for name, count in _counts(item.name for item in found).items():
+            if count > 1 and node is not None:
+                self.say(node, "analyses", f"'{name}' stands here twice; remove one of the two")
+        return tuple(found)
 
     def required(self, root: Node, values: dict[str, Node], key: str) -> bool:
         if key not in values:

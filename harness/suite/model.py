@@ -72,6 +72,7 @@ class Suite:
     datasets: tuple[DatasetSpec, ...]
     systems: tuple[System, ...]  # in the order written; grids fanned out
     measures: tuple[str, ...]
+    analyses: tuple[Chosen, ...]
     protocol: str | None
     depth: int
     seed: int

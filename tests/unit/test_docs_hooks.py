@@ -7,11 +7,12 @@ import importlib.util
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from harness import catalogue, hookspecs, protocols, score, testing
+from harness import catalogue, findings, hookspecs, protocols, score, testing
 from harness.measures.grades import Judged
 from harness.records import Column
 from harness.score import Documents
@@ -89,6 +90,15 @@ def test_the_example_of_harness_combiners(tmp_path):
 
 def test_the_example_of_harness_analysers(tmp_path):
     keeps_the_contract("analyser", the_record("harness_analysers", tmp_path), tmp_path)
+
+
+def test_the_example_of_harness_analyses_stands_in_a_leaderboard(tmp_path):
+    found = records("harness_analyses", tmp_path)
+    [entry] = found.entries["analyses"]["lengths"]
+    hits = hits_of_two_queries()
+    study = SimpleNamespace(systems=[SimpleNamespace(name="one", hits=hits)])
+    [finding] = entry.record.build(None).analyse(study)
+    assert findings.entry(finding)["rows"] == (("one", int((hits.passages >= 0).sum())),)
 
 
 def test_the_example_of_harness_protocols_scores_passages_and_documents(tmp_path):

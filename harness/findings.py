@@ -1,0 +1,73 @@
+"""What an analysis hands to a reader: a small table, and how to draw it. The report shows any of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Literal, TypeAlias
+
+from harness.errors import ContractError, HarnessError
+from harness.types import JSON
+
+Cell: TypeAlias = str | int | float | bool | None
+Kind: TypeAlias = Literal["table", "line", "bar", "point", "heat"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One entry of a leaderboard's `analyses`. A picture takes three of its columns: `x`, `y`, and
+    `series` for what is told apart by colour (of a `heat`, the number in each field)."""
+
+    name: str  # unique in a leaderboard, such as `depth/condqa`
+    title: str
+    kind: Kind
+    columns: tuple[str, ...]  # their headings
+    rows: tuple[tuple[Cell, ...], ...]
+    x: str | None = None
+    y: str | None = None
+    series: str | None = None
+    dataset: str | None = None  # None: of the whole leaderboard
+    says: str = ""  # what is computed, and from where, in words
+    flags: tuple[str, ...] = ()  # what a reader should know before trusting it
+
+
+def entry(analysis: Finding) -> dict[str, JSON]:
+    """The analysis as it stands in a leaderboard; ContractError tells what is wrong with it."""
+    problem = _problem(analysis)
+    if problem:
+        raise ContractError(f"the analysis '{analysis.name}': {problem}")
+    return asdict(analysis)
+
+
+def read(found: JSON, where: str) -> tuple[Finding, ...]:
+    """The `analyses` of a leaderboard. Raises HarnessError for one that nobody could draw."""
+    import msgspec
+
+    try:
+        analyses = msgspec.convert(found, tuple[Finding, ...])
+    except msgspec.ValidationError as error:
+        raise HarnessError(f"{where}: analyses: {error}; make it again") from None
+    seen: set[str] = set()
+    for analysis in analyses:
+        problem = "stands twice" if analysis.name in seen else _problem(analysis)
+        if problem:
+            raise HarnessError(f"{where}: analyses: '{analysis.name}': {problem}; make it again")
+        seen.add(analysis.name)
+    return analyses
+
+
+def _problem(analysis: Finding) -> str | None:
+    columns = analysis.columns
+    if len(set(columns)) != len(columns) or not columns:
+        return "needs columns with different names"
+    drawn = (analysis.x, analysis.y, *(() if analysis.series is None else (analysis.series,)))
+    if analysis.kind != "table" and (strange := [name for name in drawn if name not in columns]):
+        return f"draws {strange[0]!r}, which is none of its columns"
+    if analysis.kind == "heat" and analysis.series is None:
+        return "a heat map needs a series: the column of its numbers"
+    for number, row in enumerate(analysis.rows, 1):
+        if len(row) != len(columns):
+            return f"row {number} has {len(row)} cells for {len(columns)} columns"
+        if any(isinstance(cell, float) and not math.isfinite(cell) for cell in row):
+            return f"row {number} has a number that is not finite"
+    return None

@@ -1,0 +1,58 @@
+"""The step that runs an analysis over what was found."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from harness import findings, hitsfile, judging, protocols, topics
+from harness.records import Column
+from harness.steps.combining import combiner
+from harness.steps.task import Outcome, Task
+from harness.study import Ran, Study
+from harness.types import JSON, Hits
+
+
+def analyse(task: Task) -> Outcome:
+    work, read, queries = task.work, task.corpus(), task.queries()
+    stored = topics.read_judgements(task.input("judgements").folder)
+    study = Study(
+        dataset=work["dataset"],
+        language=work["language"],
+        notes=tuple(work["notes"]),
+        queries=queries,
+        judged=judging.judging(read, queries, stored).judged,
+        corpus=read,
+        systems=tuple(_ran(task, said) for said in work["systems"]),
+        columns=tuple(Column(measure, unit) for measure, unit in work["columns"]),
+        own=protocols.own_measures(task.catalogue),
+    )
+    found = []
+    for finding in task.method().analyse(study):
+        name = f"{finding.name}/{study.dataset}"
+        flags = (*finding.flags, *study.notes)
+        changed = dataclasses.replace(finding, name=name, dataset=study.dataset, flags=flags)
+        found.append(findings.entry(changed))
+        task.progress(len(found), None)
+    return Outcome({"analyses": found}, {})
+
+
+def _ran(task: Task, said: JSON) -> Ran:
+    def vary(parameter: str, value: float) -> Hits:
+        other = dataclasses.replace(task, kind="tune", work={**said["combine"], "parameter": parameter})
+        return combiner(other)(value)
+
+    reported = []
+    for kind, method, step in said["telling"]:
+        facts = task.store.read(step, trust=True).facts.get("reported")
+        if facts:
+            reported.append({"step": kind, "method": method, "facts": facts})
+    return Ran(
+        name=said["name"],
+        unit=said["unit"],
+        hits=hitsfile.load(task.store.read(said["hits"])),
+        context=tuple(said["context"]),
+        texts=task.texts(said),
+        reported=tuple(reported),
+        parameters=tuple(said["combine"]["method"]["params"]) if said["combine"] else (),
+        vary=vary if said["combine"] else None,
+    )

@@ -1,0 +1,70 @@
+"""Analyses of finished runs: what the DAPR paper looks at beyond its main table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from harness import hookimpl
+from harness.records import Analysis, param
+
+
+@dataclass(frozen=True)
+class DepthParams:
+    bins: tuple[int, ...] = param((1, 2, 3, 6, 11, 21, 51), "the first depth of each group, from 1")
+
+    def __post_init__(self) -> None:
+        if not self.bins or self.bins[0] != 1 or list(self.bins) != sorted(set(self.bins)):
+            raise ValueError("'bins' are first depths in ascending order, starting with 1: [1, 2, 6, 21]")
+
+
+@dataclass(frozen=True)
+class WeightsParams:
+    parameter: str = param("weight", "the combiner's parameter that is varied")
+    steps: int = param(10, "equal steps from 0 to 1", minimum=1, maximum=1000)
+
+
+def _build(module: str, name: str) -> Any:
+    def build(params: Any) -> Any:
+        from importlib import import_module
+
+        return getattr(import_module(f"harness_analyses.{module}"), name)(params)
+
+    return build
+
+
+@hookimpl
+def harness_analyses() -> Iterable[Analysis]:
+    yield Analysis(
+        name="depth",
+        summary="where in its document the relevant passage stands, and the scores by that (DAPR, figure 4)",
+        build=_build("depth", "Depth"),
+        params=DepthParams,
+    )
+    yield Analysis(
+        name="levels",
+        summary="each system at passage and at document level, by MaxP (DAPR, table 4)",
+        build=_build("levels", "Levels"),
+    )
+    yield Analysis(
+        name="slices",
+        summary="each system on each slice of the queries (DAPR, figure 3)",
+        build=_build("slices", "Slices"),
+    )
+    yield Analysis(
+        name="jaccard",
+        summary="words that query and relevant passage share, with and without context (DAPR, table 5)",
+        build=_build("jaccard", "Jaccard"),
+    )
+    yield Analysis(
+        name="weights",
+        summary="the score as a function of the fusion weight, overall and by slice (DAPR, figure 2)",
+        build=_build("weights", "Weights"),
+        params=WeightsParams,
+    )
+    yield Analysis(
+        name="cut",
+        summary="how much text an encoder cut off, and how much of it because of added context",
+        build=_build("cut", "Cut"),
+    )

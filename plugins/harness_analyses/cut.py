@@ -1,0 +1,48 @@
+"""How much text the encoders cut off, and what added context pushed past their maximum length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from harness.findings import Finding
+from harness.study import Ran, Study
+from harness.types import JSON
+
+HEADS = ("system", "context", "texts cut", "tokens lost", "share of tokens", "pushed out by context")
+
+
+class Cut:
+    def __init__(self, params: Any) -> None:
+        pass
+
+    def analyse(self, study: Study) -> Iterator[Finding]:
+        encoded = [(system, facts) for system in study.systems if (facts := _facts(system)) is not None]
+        if not encoded:
+            return
+        without = {
+            (facts["method"], system.unit): facts["facts"] for system, facts in encoded if not system.context
+        }
+        rows = []
+        for system, facts in encoded:
+            told = facts["facts"]
+            plain = without.get((facts["method"], system.unit))
+            more = told["tokens_lost"] - plain["tokens_lost"] if plain and system.context else None
+            context = " + ".join(system.context) or "none"
+            share = round(told["tokens_lost"] / max(1, told["tokens"]), 6)
+            rows.append((system.name, context, told["texts_cut"], told["tokens_lost"], share, more))
+        yield Finding(
+            name="cut",
+            title="Text that encoders cut off",
+            kind="table",
+            columns=HEADS,
+            rows=tuple(rows),
+            says="Tokens beyond the encoder's maximum length are not read. The last column is how many more "
+            "are lost than without context: tokens of passages that what stands before them pushed out.",
+        )
+
+
+def _facts(system: Ran) -> JSON:
+    """What the encoder of a single retriever told of its texts."""
+    told = [item for item in system.reported if item["step"] == "index" and "tokens_lost" in item["facts"]]
+    return told[0] if len(told) == 1 else None

@@ -1,0 +1,67 @@
+"""How many words query and relevant passage share, with and without each context."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.findings import Finding
+from harness.study import Study
+from harness.texts import View
+
+if TYPE_CHECKING:
+    from harness.types import Ints
+
+# words, of scripts without spaces the single characters
+WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
+
+
+class Jaccard:
+    def __init__(self, params: Any) -> None:
+        pass
+
+    def analyse(self, study: Study) -> Iterator[Finding]:
+        judged = study.judged
+        kept = (judged.grade > 0) & (judged.passage < study.corpus.passages)
+        query, passage = judged.query[kept].astype(np.int64), judged.passage[kept]
+        queries = [words(text) for text in study.queries.texts]
+        views: dict[tuple[str, ...], View] = {(): View(study.corpus)}
+        for system in study.systems:
+            if system.unit == "passage":
+                views.setdefault(system.context, system.texts)
+        rows = []
+        plain = similarity(views[()], queries, query, passage)
+        for context, view in views.items():
+            found = similarity(view, queries, query, passage) if context else plain
+            name = " + ".join(context) or "none"
+            rows.append((name, round(100 * found, 4), round(100 * (found - plain), 4)))
+        yield Finding(
+            name="jaccard",
+            title="Words shared by query and relevant passage",
+            kind="bar",
+            columns=("context", "Jaccard similarity", "difference"),
+            rows=tuple(rows),
+            x="context",
+            y="Jaccard similarity",
+            says="Words of both over words of either, in lower case (of Chinese the characters), in "
+            "hundredths: the mean over all relevant passages (DAPR, table 5).",
+        )
+
+
+def similarity(view: View, queries: list[set[str]], query: Ints, passage: Ints) -> float:
+    """The mean of |q ∩ p| / |q ∪ p| over pairs of query and passage, 0 where both are empty."""
+    if not len(query):
+        return 0.0
+    total = 0.0
+    for number, text in zip(query.tolist(), view.take(np.asarray(passage, np.int64)), strict=True):
+        both, own = queries[number], words(text)
+        either = len(both | own)
+        total += len(both & own) / either if either else 0.0
+    return total / len(query)
+
+
+def words(text: str) -> set[str]:
+    return set(WORD.findall(text.lower()))

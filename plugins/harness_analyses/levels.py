@@ -1,0 +1,36 @@
+"""Each system at passage and at document level: what finds the document may still miss the passage in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from harness.findings import Finding
+from harness.records import Column
+from harness.score import mean
+from harness.study import Study
+
+
+class Levels:
+    def __init__(self, params: Any) -> None:
+        pass
+
+    def analyse(self, study: Study) -> Iterator[Finding]:
+        measure = study.columns[0].measure
+        columns = (Column(measure), Column(measure, "document"))
+        rows = []
+        for system in study.systems:
+            scores = study.scores(system.hits, columns)
+            rows += [(system.name, scored.column.unit, mean(scored)) for scored in scores.columns]
+        yield Finding(
+            name="levels",
+            title=f"{measure} at passage and document level",
+            kind="bar",
+            columns=("system", "level", measure),
+            rows=tuple(rows),
+            x="system",
+            y=measure,
+            series="level",
+            says="A document is ranked by its best passage (MaxP) and is as relevant as the best of its "
+            "passages (DAPR, table 4).",
+        )

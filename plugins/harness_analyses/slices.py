@@ -1,0 +1,44 @@
+"""Each system on each slice of the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from harness.findings import Finding
+from harness.score import mean
+from harness.study import Study
+
+
+class Slices:
+    def __init__(self, params: Any) -> None:
+        pass
+
+    def analyse(self, study: Study) -> Iterator[Finding]:
+        names = sorted({name for names in study.queries.slices for name in names})
+        if not names:
+            return
+        column = study.columns[0]
+        rows = []
+        for system in study.systems:
+            if system.unit != column.unit:
+                continue
+            scores = study.scores(system.hits, (column,))
+            scored = scores.columns[0]
+            for name in names:
+                chosen = np.array([name in study.queries.slices[i] for i in scores.queries.tolist()])
+                if chosen.any():
+                    rows.append((name, system.name, mean(scored, chosen), int(chosen.sum())))
+        yield Finding(
+            name="slices",
+            title=f"{column.label} by slice",
+            kind="bar",
+            columns=("slice", "system", column.label, "queries"),
+            rows=tuple(rows),
+            x="slice",
+            y=column.label,
+            series="system",
+            says="The mean over the queries of each slice (DAPR, figure 3).",
+        )

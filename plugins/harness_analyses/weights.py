@@ -1,0 +1,52 @@
+"""The score as a function of the fusion weight, overall and on each slice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from harness.findings import Finding
+from harness.score import mean
+from harness.study import Ran, Study
+
+
+class Weights:
+    def __init__(self, params: Any) -> None:
+        self.parameter = params.parameter
+        self.values = [round(i / params.steps, 10) for i in range(params.steps + 1)]
+
+    def analyse(self, study: Study) -> Iterator[Finding]:
+        for system in study.systems:
+            if system.vary is not None and self.parameter in system.parameters:
+                yield self.curve(study, system)
+
+    def curve(self, study: Study, system: Ran) -> Finding:
+        assert system.vary is not None
+        column = study.columns[0]
+        if system.unit == "document":
+            column = column._replace(unit="document")
+        names = sorted({name for names in study.queries.slices for name in names})
+        rows = []
+        for value in self.values:
+            scores = study.scores(system.vary(self.parameter, value), (column,))
+            found = scores.columns[0]
+            rows.append(("all queries", value, mean(found)))
+            for name in names:
+                chosen = np.array([name in study.queries.slices[i] for i in scores.queries.tolist()])
+                if chosen.any():
+                    rows.append((name, value, mean(found, chosen)))
+        return Finding(
+            name=f"weights/{system.name}",
+            title=f"{column.label} of {system.name} by {self.parameter}",
+            kind="line",
+            columns=("queries", self.parameter, column.label),
+            rows=tuple(rows),
+            x=self.parameter,
+            y=column.label,
+            series="queries",
+            says="The same inputs combined with every value; the weight is the first input's (DAPR, figure "
+            "2, whose weight is the document side's).",
+            flags=("the curve is of the scored queries: to choose from it is to select on them",),
+        )

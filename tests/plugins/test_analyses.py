@@ -1,0 +1,119 @@
+"""Analyses of finished runs: numbers worked out by hand on a collection of three documents."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from harness import run
+from harness.leaderboard import Leaderboard
+
+DOCUMENTS = [
+    ("a", "Red fox", ["one plain line", "the fox runs", "nothing here"]),
+    ("b", "Blue whale", ["the whale swims in the sea"]),
+    ("c", "Green tree", ["a tree", "an oak stands", "leaves fall", "the oak is old"]),
+]
+SUITE = """
+suite: small
+datasets:
+  small: {files: {path: data, language: en}}
+systems:
+  plain: {retriever: bm25}
+  titles: {context: [titles], retriever: bm25}
+  documents: {context: [titles], retriever: bm25, unit: document}
+  fused: {of: [plain, documents], combine: {convex: {weight: 0.5}}}
+measures: [RR@10]
+depth: 10
+analyses: [levels, {depth: {bins: [1, 2, 4]}}, jaccard, {weights: {steps: 4}}, cut, slices]
+"""
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory) -> Leaderboard:
+    folder = tmp_path_factory.mktemp("analyses")
+    passages = [
+        {"_id": f"{d}{i}", "title": title, "text": text, "doc_id": d, "paragraph_no": i}
+        for d, title, texts in DOCUMENTS
+        for i, text in enumerate(texts)
+    ]
+    write(folder / "data/corpus.jsonl", passages)
+    write(
+        folder / "data/queries.jsonl", [{"_id": "q1", "text": "fox runs"}, {"_id": "q2", "text": "green oak"}]
+    )
+    (folder / "data/qrels").mkdir()
+    lines = ["query-id\tcorpus-id\tscore", "q1\ta1\t1", "q2\tc1\t1", "q2\tc3\t2"]
+    (folder / "data/qrels/test.tsv").write_text("\n".join(lines) + "\n")
+    (folder / "suite.yaml").write_text(SUITE)
+    return run(folder / "suite.yaml", store=folder / "store", quiet=True)
+
+
+def write(path, rows) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+
+
+def found(board: Leaderboard, name: str) -> list[list]:
+    [entry] = [entry for entry in board.data["analyses"] if entry["name"] == f"{name}/small"]
+    return entry["rows"]
+
+
+def test_all_that_has_something_to_say_is_there(board):
+    names = [entry["name"] for entry in board.data["analyses"]]
+    # no encoder cut anything, and no query is in a slice
+    assert names == [
+        "levels/small",
+        "depth/small",
+        "scores-by-depth/small",
+        "jaccard/small",
+        "weights/fused/small",
+    ]
+
+
+def test_depth_counts_relevant_passages_from_the_start_of_their_document(board):
+    # a1 is the second of its document, c1 the second and c3 the fourth of theirs
+    assert found(board, "depth") == [["2-3", 0.666667, 2], ["4+", 0.333333, 1]]
+    by_depth = {(system, depth): queries for system, depth, _, queries in found(board, "scores-by-depth")}
+    assert by_depth == {("plain", "2-3"): 2, ("titles", "2-3"): 2, ("fused", "2-3"): 2}
+
+
+def test_jaccard_is_words_of_both_over_words_of_either(board):
+    plain = (2 / 3 + 1 / 4 + 1 / 5) / 3
+    titled = (2 / 4 + 2 / 5 + 2 / 6) / 3
+    assert found(board, "jaccard") == [
+        ["none", pytest.approx(100 * plain, abs=1e-4), 0.0],
+        ["titles", pytest.approx(100 * titled, abs=1e-4), pytest.approx(100 * (titled - plain), abs=2e-4)],
+    ]
+
+
+def test_levels_have_a_row_for_each_unit_that_a_system_can_be_scored_in(board):
+    levels = {(system, level): value for system, level, value in found(board, "levels")}
+    assert ("documents", "passage") not in levels
+    assert levels["documents", "document"] == 1.0
+    assert levels["plain", "passage"] <= levels["plain", "document"]
+
+
+def test_the_curve_of_weights_goes_through_the_scores_of_the_systems(board):
+    curve = {
+        weight: value for queries, weight, value in found(board, "weights/fused") if queries == "all queries"
+    }
+    assert list(curve) == [0.0, 0.25, 0.5, 0.75, 1.0]
+    [fused] = [row for row in board.rows if row["system"] == "fused"]
+    assert curve[0.5] == fused["measures"]["RR@10"]["mean"]
+
+
+def test_a_parameter_that_no_combiner_has_makes_no_curve(board, tmp_path):
+    text = SUITE.replace("steps: 4", "steps: 4, parameter: depth").replace(
+        "path: data", f"path: {board.folder}/data"
+    )
+    (tmp_path / "suite.yaml").write_text(text)
+    other = run(tmp_path / "suite.yaml", store=board.folder / "store", quiet=True)
+    assert [entry["name"] for entry in other.data["analyses"] if entry["name"].startswith("weights")] == []
+    assert all(row["status"] == "ok" for row in other.rows)
+
+
+def test_bins_that_do_not_ascend_from_one_are_refused(tmp_path):
+    from harness.errors import HarnessError
+
+    (tmp_path / "suite.yaml").write_text(SUITE.replace("[1, 2, 4]", "[2, 1]"))
+    with pytest.raises(HarnessError, match=r"suite.yaml:12: analyses\[1\].depth: 'bins' are first depths"):
+        run(tmp_path / "suite.yaml", quiet=True)
