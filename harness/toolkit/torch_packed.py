@@ -189,12 +189,12 @@ def _embedded(weights: Weights, tokens: Tokens) -> torch.Tensor:
 def _positions(tokens: Tokens, padding: int | None) -> NDArray[np.int64]:
     """int64[T]: 0, 1, 2 ... in each text; RoBERTa counts on from its padding's id and leaves out tokens
     that have that id."""
-    counted = (
-        np.ones(len(tokens.ids), np.int64) if padding is None else (tokens.ids != padding).astype(np.int64)
-    )
-    so_far = np.concatenate([np.zeros(1, np.int64), np.cumsum(counted)])
-    within = so_far[1:] - np.repeat(so_far[tokens.bounds[:-1]], np.diff(tokens.bounds))
-    return within - 1 if padding is None else within * counted + padding
+    counts = np.ones(len(tokens.ids), np.bool_) if padding is None else tokens.ids != padding
+    so_far = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
+    before = np.repeat(so_far[tokens.bounds[:-1]], np.diff(tokens.bounds))
+    place: NDArray[np.int64] = so_far[1:] - before  # 1, 2, 3 ...
+    found: NDArray[np.int64] = place - 1 if padding is None else np.where(counts, place, 0) + padding
+    return found
 
 
 class Alike(NamedTuple):
