@@ -13,7 +13,8 @@ from pathlib import Path
 from harness.errors import HarnessError, StoreError
 
 KINDS = (
-    "datasets", "contexts", "retrievers", "rerankers", "combiners", "analysers", "analyses", "protocols", "measures",
+    "datasets", "contexts", "retrievers", "rerankers", "combiners", "analysers", "analyses",
+    "protocols", "measures",
 )  # fmt: skip
 NEW_KINDS = ("retriever", "reranker", "context", "dataset")
 
