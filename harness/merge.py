@@ -47,7 +47,7 @@ def merge(paths: Sequence[Path], out: Path) -> Merged:
     files, wrong = _files(chosen, notes)
     if problems or wrong:
         raise Problems([*problems, *wrong])
-    board = Leaderboard(_content(sources, chosen), out)
+    board = Leaderboard(_content(sources, chosen, notes), out)
     with disk.explaining(out):
         for source, place in files:
             (out / place).parent.mkdir(parents=True, exist_ok=True)
@@ -56,10 +56,7 @@ def merge(paths: Sequence[Path], out: Path) -> Merged:
         path = board.write()
         page = out / "README.md"
         if not page.exists() or page.read_bytes().startswith(report.MARK.encode()):
-            names = " and ".join(source.name for source in sources)
-            disk.replace_file(
-                page, report.readme(board, f"SUITE  # on each machine; merged from {names}").encode()
-            )
+            disk.replace_file(page, report.readme(board, "SUITE --only ROWS  # on each machine").encode())
     return Merged(board, path, tuple(notes))
 
 
@@ -164,7 +161,7 @@ def _files(chosen: Sequence[_Row], notes: list[str]) -> tuple[list[tuple[Path, s
     return [(path, place) for path, place, _ in files.values()], problems
 
 
-def _content(sources: Sequence[Source], chosen: Sequence[_Row]) -> dict[str, JSON]:
+def _content(sources: Sequence[Source], chosen: Sequence[_Row], notes: list[str]) -> dict[str, JSON]:
     first = sources[0].board.data
     suites = sorted({source.board.data["suite"]["digest"] for source in sources})
     digest = suites[0] if len(suites) == 1 else hashlib.sha256(" ".join(suites).encode()).hexdigest()
@@ -184,8 +181,23 @@ def _content(sources: Sequence[Source], chosen: Sequence[_Row]) -> dict[str, JSO
         "suite": {**first["suite"], "digest": digest},
         "datasets": _blocks(sources),
         "rows": rows,
+        "analyses": _analyses(sources, notes),
         "environment": environment,
     }
+
+
+def _analyses(sources: Sequence[Source], notes: list[str]) -> list[JSON]:
+    """Those of all leaderboards; one that they do not agree on was made of a part of the rows, and goes."""
+    found: dict[str, JSON] = {}
+    differ = []
+    for source in sources:
+        for analysis in source.board.data.get("analyses", []):
+            if found.setdefault(analysis["name"], analysis) != analysis:
+                differ.append(analysis["name"])
+    notes += [
+        f"the analysis '{name}' differs between them, and is left out" for name in dict.fromkeys(differ)
+    ]
+    return [analysis for name, analysis in found.items() if name not in differ]
 
 
 def _blocks(sources: Sequence[Source]) -> list[JSON]:

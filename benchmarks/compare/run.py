@@ -26,7 +26,8 @@ def row(dataset: str, system: str, path: str, digest: str, means: list[float], q
     return {
         "dataset": dataset, "split": "test", "system": system, "unit": "passage", "protocol": None,
         "origin": "run", "status": "ok", "error": None, "flags": [], "measures": measures, "slices": {},
-        "scored": {}, "reported": [], "tuning": [], "provenance": {"fingerprint": digest, "seed": 0, "steps": []},
+        "scored": {}, "reported": [], "tuning": [],
+        "provenance": {"fingerprint": digest, "seed": 0, "steps": []},
         "files": {"per_query": {"path": path, "sha256": digest}}, "cost": {},
     }  # fmt: skip
 
@@ -56,7 +57,7 @@ def make(folder: Path, systems: int, datasets: int, queries: int) -> None:
     suite = {"digest": "", "depth": 1000, "seed": 0, "protocol": None, "measures": list(MEASURES)}
     board = {
         "schema": "passage-harness/leaderboard/1", "name": "made", "description": "", "suite": suite,
-        "datasets": blocks, "columns": columns, "rows": rows, "environment": {},
+        "datasets": blocks, "columns": columns, "rows": rows, "analyses": [], "environment": {},
     }  # fmt: skip
     (folder / "leaderboard.json").write_bytes(orjson.dumps(board))
 

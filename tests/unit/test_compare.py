@@ -1,0 +1,339 @@
+"""Comparing leaderboards: what is refused, which pairs and families there are, and what got worse."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import orjson
+import pytest
+
+from harness.cli import main
+from harness.compare import Settings, compare, load
+from harness.compare.data import Filters
+from harness.compare.regressions import regressions, watched
+from harness.compare.text import render
+from harness.errors import HarnessError
+
+QUERIES = 40
+CORPUS = "c" * 64
+
+
+def values(seed, lift=0.0):
+    return np.clip(np.random.default_rng(seed).random(QUERIES) / 2 + lift, 0, 1)
+
+
+def board(folder, systems, *, name="made", **changes):
+    """A leaderboard in a folder: systems is name -> {column: values}, or None for a failed one."""
+    queries = changes.pop("queries", [f"q{i}" for i in range(QUERIES)])
+    dataset = changes.pop("dataset", "d")
+    labels = list(dict.fromkeys(label for found in systems.values() if found for label in found))
+    rows = []
+    for system, found in systems.items():
+        heads, columns = ["query"], [queries]
+        for label, column in (found or {}).items():
+            parts = column if isinstance(column, tuple) else (column,)
+            ends = (" numerator", " denominator") if len(parts) == 2 else ("",)
+            heads += [label + end for end in ends]
+            columns += [[repr(value) for value in np.asarray(part, float).tolist()] for part in parts]
+        lines = ["\t".join(heads), *map("\t".join, zip(*columns, strict=True))]
+        data = ("\n".join(lines) + "\n").encode()
+        path = folder / "per-query" / dataset / f"{system}.tsv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        file = {"path": f"per-query/{dataset}/{system}.tsv", "sha256": hashlib.sha256(data).hexdigest()}
+        rows.append(
+            {
+                "dataset": dataset, "split": "test", "system": system, "unit": "passage", "protocol": None,
+                "origin": "run", "status": "ok" if found else "failed", "error": None if found else "no",
+                "flags": [], "slices": {}, "scored": {}, "reported": [], "tuning": [],
+                "measures": {x: {"mean": 0.5, "ci95": [0.4, 0.6], "queries": len(queries)} for x in found or {}},
+                "files": {"per_query": file} if found else {}, "cost": {"seconds": 1.0} if found else {},
+                "provenance": {"fingerprint": file["sha256"] if found else None, "seed": 0, "steps": []},
+            }
+        )  # fmt: skip
+    block = {
+        "name": dataset, "split": "test", "digests": {"corpus": CORPUS, "judgements": "j" * 64},
+        "contents": {"corpus": CORPUS, "judgements": "j" * 64, "queries": "q" * 64}, "counts": {},
+        "unknown_judgements": "keep", **changes.pop("block", {}),
+    }  # fmt: skip
+    columns = [
+        {"label": x, "measure": x, "unit": "passage", "says": ""} for x in changes.pop("labels", labels)
+    ]
+    suite = {"digest": "", "depth": 100, "seed": 0, "protocol": None, "measures": labels}
+    content = {
+        "schema": "passage-harness/leaderboard/1", "name": name, "description": "",
+        "suite": {**suite, **changes.pop("suite", {})}, "datasets": [block], "columns": columns,
+        "rows": rows, "analyses": [], "environment": {"cpu": name, "cores": 2}, **changes,
+    }  # fmt: skip
+    (folder / "leaderboard.json").write_bytes(orjson.dumps(content))
+    return folder
+
+
+@pytest.fixture
+def three(tmp_path):
+    """Two that are alike and one that is better."""
+    same = values(1)
+    return board(
+        tmp_path,
+        {
+            "a": {"nDCG@10": same},
+            "b": {"nDCG@10": same + (values(2) - 0.25) / 20},
+            "c": {"nDCG@10": same + 0.3},
+        },
+    )
+
+
+def test_all_pairs_are_compared_and_tiers_told(three):
+    found = compare(load([three]), Settings())
+    assert [(item.first, item.second) for item in found.comparisons] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert {item.system: item.tier for item in found.standings} == {"a": "b", "b": "b", "c": "a"}
+    assert found.families == {"d / nDCG@10": 3}
+    worse = found.comparisons[1]
+    assert worse.difference == pytest.approx(-0.3)
+    assert worse.corrected < 0.001
+    assert (worse.won, worse.tied, worse.lost) == (0, 0, QUERIES)
+    assert worse.interval == pytest.approx((-0.3, -0.3))
+
+
+def test_each_is_compared_with_a_baseline(three):
+    found = compare(load([three]), Settings("baseline", "b"))
+    assert [(item.first, item.second) for item in found.comparisons] == [("a", "b"), ("c", "b")]
+    assert {item.tier for item in found.standings} == {None}
+
+
+@pytest.mark.parametrize(
+    ("family", "sizes"), [("column", [3, 3]), ("dataset", [6]), ("measure", [3, 3]), ("all", [6])]
+)
+def test_a_family_is_what_the_user_says(tmp_path, family, sizes):
+    systems = {x: {"nDCG@10": values(i), "R@5": values(i + 9)} for i, x in enumerate("abc")}
+    found = compare(load([board(tmp_path, systems)]), Settings(family=family))
+    assert list(found.families.values()) == sizes
+    assert "families of 3 tests" in render(found, "table") or "1 family of 6 tests" in render(found, "table")
+
+
+def test_what_else_is_compared_changes_no_p(tmp_path):
+    systems = {x: {"nDCG@10": values(i), "R@5": values(i + 9)} for i, x in enumerate("abc")}
+    whole = compare(load([board(tmp_path, systems)]), Settings())
+    part = compare(load([tmp_path], Filters(measures=("R@5",), systems=("a", "b"))), Settings())
+    (same,) = [x for x in whole.comparisons if (x.measure, x.first, x.second) == ("R@5", "a", "b")]
+    assert part.comparisons[0].p == same.p
+    assert part.comparisons[0].interval == same.interval
+    assert part.comparisons[0].corrected <= same.corrected
+
+
+def test_holm_takes_as_many_permutations_as_the_family_needs(tmp_path):
+    systems = {f"s{i}": {"nDCG@10": values(i)} for i in range(40)}
+    folder = board(tmp_path, systems)
+    assert compare(load([folder]), Settings(correction="holm")).permutations == 4 * 780 * 20
+    with pytest.raises(HarnessError, match=r"can make none of 780 tests significant at 0\.05 by holm"):
+        compare(load([folder]), Settings(correction="holm", permutations=10_000))
+    assert compare(load([folder]), Settings()).permutations == 10_000
+
+
+@pytest.mark.parametrize("test", ["t", "wilcoxon"])
+def test_other_tests_are_corrected_by_holm(three, test):
+    found = compare(load([three]), Settings(test=test))
+    assert found.correction == "holm"
+    assert found.permutations is None
+    p = sorted(item.p for item in found.comparisons)
+    assert min(item.corrected for item in found.comparisons) == pytest.approx(3 * p[0])
+
+
+def test_a_ratio_of_sums_is_compared_as_a_ratio(tmp_path):
+    whole = np.arange(1.0, QUERIES + 1)
+    part = np.where(np.arange(QUERIES) % 2, whole, 0)
+    systems = {"a": {"MicroR@5": (part, whole)}, "b": {"MicroR@5": (part / 2, whole)}}
+    (found,) = compare(load([board(tmp_path, systems)]), Settings()).comparisons
+    assert found.means == pytest.approx((part.sum() / whole.sum(), part.sum() / whole.sum() / 2))
+    assert (found.won, found.tied, found.lost) == (QUERIES // 2, QUERIES // 2, 0)
+    with pytest.raises(HarnessError, match="MicroR@5 is a ratio of sums"):
+        compare(load([tmp_path]), Settings(test="wilcoxon"))
+
+
+def test_a_sum_is_compared_as_a_sum(tmp_path):
+    systems = {"a": {"NumRet": np.full(QUERIES, 3.0)}, "b": {"NumRet": np.full(QUERIES, 1.0)}}
+    (found,) = compare(load([board(tmp_path, systems)]), Settings()).comparisons
+    assert (found.difference, found.interval) == (80.0, (80.0, 80.0))
+
+
+def test_two_leaderboards_share_their_queries(tmp_path):
+    (tmp_path / "x").mkdir()
+    (tmp_path / "y").mkdir()
+    found = values(1)
+    first = board(tmp_path / "x", {"a": {"nDCG@10": found}}, name="x")
+    reversed_ids = [f"q{i}" for i in reversed(range(QUERIES))]
+    second = board(tmp_path / "y", {"b": {"nDCG@10": found[::-1][:30]}}, name="y", queries=reversed_ids[:30])
+    loaded = load([first, second])
+    (only,) = compare(loaded, Settings()).comparisons
+    assert (only.queries, only.difference, only.tied) == (30, 0.0, 30)
+    assert "d: compared on the 30 queries that all share, of up to 40" in loaded.notes
+
+
+def test_a_row_that_two_leaderboards_have_is_taken_once(tmp_path):
+    (tmp_path / "x").mkdir()
+    (tmp_path / "y").mkdir()
+    same, new = values(1), values(2)
+    first = board(tmp_path / "x", {"a": {"R@5": same}, "b": {"R@5": same}}, name="x")
+    second = board(tmp_path / "y", {"a": {"R@5": same}, "b": {"R@5": new}}, name="y")
+    names = [entry.name for entry in load([first, second]).fields[0].entries]
+    assert names == ["a", "x: b", "y: b"]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"suite": {"protocol": "dapr"}}, "is scored by the protocol 'dapr', x by bare measures"),
+        ({"block": {"contents": {"corpus": "0" * 64, "judgements": "j" * 64}, "digests": {}}}, "has the corpus 000000000000"),
+        ({"block": {"contents": {"corpus": CORPUS, "judgements": "1" * 64}, "digests": {}}}, "contents.judgements differs"),
+        ({"block": {"contents": {}, "digests": {"corpus": "2" * 64, "judgements": "j" * 64}}}, "digests.corpus differs"),
+        ({"block": {"split": "dev"}}, "has the split 'dev', x has 'test'"),
+        ({"block": {"unknown_judgements": "drop"}}, "has unknown_judgements 'drop'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_compared_is_refused_by_name(tmp_path, change, told):
+    (tmp_path / "x").mkdir()
+    (tmp_path / "y").mkdir()
+    first = board(tmp_path / "x", {"a": {"R@5": values(1)}}, name="x")
+    second = board(tmp_path / "y", {"b": {"R@5": values(2)}}, name="y", **change)
+    with pytest.raises(HarnessError, match="y: ") as refused:
+        load([first, second])
+    assert told in str(refused.value)
+
+
+def test_other_keys_for_the_same_contents_are_no_other_data(tmp_path):
+    (tmp_path / "x").mkdir()
+    (tmp_path / "y").mkdir()
+    first = board(tmp_path / "x", {"a": {"R@5": values(1)}}, name="x")
+    second = board(tmp_path / "y", {"b": {"R@5": values(2)}}, name="y", block={"digests": {"corpus": "0"}})
+    assert len(load([first, second]).fields[0].entries) == 2
+
+
+def test_a_value_that_is_no_number_is_told_by_file_and_line(tmp_path):
+    bad = values(1)
+    bad[7] = np.nan
+    board(tmp_path, {"a": {"R@5": bad}, "b": {"R@5": values(2)}})
+    with pytest.raises(HarnessError, match=r"a\.tsv:9: 'R@5' of the query 'q7' is no finite number"):
+        load([tmp_path])
+
+
+def test_a_missing_file_of_values_leaves_its_row_out_and_says_so(three):
+    (three / "per-query" / "d" / "b.tsv").unlink()
+    loaded = load([three])
+    assert [entry.name for entry in loaded.fields[0].entries] == ["a", "c"]
+    assert "made: per-query/d/b.tsv is not here, so d / b is left out" in loaded.notes
+
+
+def test_a_changed_file_of_values_is_refused(three):
+    path = three / "per-query" / "d" / "b.tsv"
+    path.write_text(path.read_text().replace("q1\t", "q1\t0"))
+    with pytest.raises(HarnessError, match="SHA-256 differs"):
+        load([three])
+
+
+def test_too_few_queries_are_told(tmp_path):
+    few = {"queries": ["q0", "q1", "q2"]}
+    board(tmp_path, {x: {"R@5": np.array([0.1, 0.2, 0.3]) * i} for i, x in enumerate("ab", 1)}, **few)
+    found = compare(load([tmp_path]), Settings())
+    assert found.comparisons[0].exact
+    assert found.comparisons[0].p == 0.25
+    assert found.notes == ("d: 3 queries are too few for any difference to be significant",)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([], {"nDCG@10": None, "R(rel=2)@50": None}),
+        (["nDCG@10=0.01"], {"nDCG@10": 0.01}),
+        (["R(rel=2)@50"], {"R(rel=2)@50": None}),
+        (["R(rel=2)@50=0", "nDCG@10"], {"R(rel=2)@50": 0.0, "nDCG@10": None}),
+    ],
+)
+def test_a_tolerance_is_read_after_the_last_sign(given, expected):
+    assert watched(given, ["nDCG@10", "R(rel=2)@50"]) == expected
+
+
+@pytest.mark.parametrize("given", ["leaderboards/tour", "nDCG@10=low", "nDCG@10=-1", "nDCG@10=nan"])
+def test_a_wrong_tolerance_is_refused(given):
+    with pytest.raises(HarnessError, match="--fail-on-regression"):
+        watched([given], ["nDCG@10"])
+
+
+@pytest.fixture
+def before_and_after(tmp_path):
+    for name in ("before", "after"):
+        (tmp_path / name).mkdir()
+    old = {x: {"nDCG@10": values(i, 0.3), "R@5": values(i)} for i, x in enumerate(("same", "worse", "gone"))}
+    new = {
+        "same": old["same"],
+        "worse": {"nDCG@10": old["worse"]["nDCG@10"] - 0.02, "R@5": old["worse"]["R@5"] - 1e-4 * (values(3) < 0.2)},
+        "gone": None,
+    }  # fmt: skip
+    return (
+        board(tmp_path / "before", old, name="before"),
+        board(tmp_path / "after", new, name="after", labels=["nDCG@10", "R@5"]),
+    )
+
+
+def test_a_significant_drop_and_a_lost_row_are_regressions(before_and_after):
+    loaded = load(before_and_after, together=False)
+    compared = compare(loaded, Settings("name"))
+    assert [(item.first, item.second) for item in compared.comparisons][:2] == [
+        ("after: same", "before: same"),
+        ("after: worse", "before: worse"),
+    ]
+    found = regressions(loaded, compared, watched([], ["nDCG@10", "R@5"]))
+    assert [(item.system, item.measure) for item in found] == [
+        ("gone", None), ("after: worse", "nDCG@10"), ("after: worse", "R@5"),
+    ]  # fmt: skip
+    assert "failed in after: no" in found[0].reason
+    tolerated = regressions(loaded, compared, watched(["nDCG@10=0.03", "R@5=0"], ["nDCG@10", "R@5"]))
+    assert [(item.system, item.measure) for item in tolerated] == [("gone", None), ("after: worse", "R@5")]
+
+
+def test_the_command_exits_with_3_after_a_regression(before_and_after, capsys):
+    paths = [str(path) for path in before_and_after]
+    assert main(["compare", *paths, "--fail-on-regression", "--format", "markdown"]) == 3
+    out = capsys.readouterr().out
+    assert out.startswith("3 regressions:\n\n- d / gone failed in after: no\n")
+    assert main(["compare", *paths, "--system", "same", "--fail-on-regression"]) == 0
+    assert capsys.readouterr().out.startswith("no regression\n")
+    only = ["--system", "worse", "--system", "same"]
+    assert main(["compare", *paths, *only, "--fail-on-regression", "nDCG@10=0.05"]) == 0
+    assert main(["compare", *paths, *only, "--fail-on-regression", "nDCG@10=0.01"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--baseline", "z"], "--baseline z: there is no such system; there are a, b, c"),
+        (["--measure", "MRR"], "--measure MRR: matches no measure; there are nDCG@10"),
+        (["--by-name"], "--by-name: needs a second leaderboard"),
+        (["--fail-on-regression"], "--fail-on-regression: needs a second leaderboard, or --baseline SYSTEM"),
+        (["--test", "t", "--correction", "max-t"], "--correction max-t: comes from the permutations"),
+        (["--system", "a"], "there is no pair to compare"),
+    ],
+)
+def test_what_the_command_cannot_do_it_says(three, capsys, options, told):
+    assert main(["compare", str(three), *options]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_json_holds_everything(three):
+    found = orjson.loads(render(compare(load([three]), Settings()), "json", []))
+    assert found["regressions"] == []
+    assert found["families"] == {"d / nDCG@10": 3}
+    assert found["comparisons"][1]["lost"] == QUERIES
+
+
+def test_latex_names_are_escaped_and_tiers_are_superscripts(tmp_path):
+    board(tmp_path, {"a_b&c": {"nDCG@10": values(1)}, "d": {"nDCG@10": values(1, 0.3)}})
+    text = render(compare(load([tmp_path]), Settings()), "latex")
+    assert "a\\_b\\&c & " in text
+    assert "$^{a}$ \\\\" in text
+
+
+def test_markdown_of_hostile_names_is_escaped(tmp_path):
+    board(tmp_path, {"a|<b>": {"nDCG@10": values(1)}, "d": {"nDCG@10": values(1, 0.3)}})
+    text = render(compare(load([tmp_path]), Settings()), "markdown")
+    assert "a\\|\\<b\\>" in text
