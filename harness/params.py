@@ -141,7 +141,10 @@ def _first(
         value, found = _value(given, arg, base, path)
         if not found:
             return value, []
-        deeper = [problem for problem in found if problem.path != path] or deeper
+        if isinstance(arg, type) and dataclasses.is_dataclass(arg) and isinstance(given, dict):
+            deeper = found  # a mapping is meant for it, so what it says of itself helps more than the types
+        else:
+            deeper = [problem for problem in found if problem.path != path] or deeper
     return None, deeper or wrong
 
 

@@ -99,3 +99,30 @@ def test_all_mistakes_are_told_at_once():
 )
 def test_a_list_fans_out_only_where_it_is_no_value(hint, expected):
     assert params.is_list(hint) is expected
+
+
+@dataclass(frozen=True)
+class Deep:
+    name: str = ""
+
+    def __post_init__(self):
+        if self.name == "bad":
+            raise ValueError("name: 'bad' is none")
+
+
+@dataclass(frozen=True)
+class Either:
+    how: Literal["simple"] | Deep = "simple"
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"name": "bad"}, "name: 'bad' is none"),
+        ({"nam": "x"}, "unknown parameter 'nam'; did you mean 'name'?"),
+        (3, "expected one of 'simple' or a mapping, got 3"),
+    ],
+)
+def test_a_mapping_that_is_one_of_two_forms_says_what_is_wrong_with_it(given, problem):
+    _, problems = params.convert(Either, {"how": given}, Path())
+    assert [found.text for found in problems] == [problem]
