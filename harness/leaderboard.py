@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from harness.yamlfile import shown_path
 
 SCHEMA = "passage-harness/leaderboard/1"
 FILE = "leaderboard.json"
+NO_NUMBER = re.compile("NaN|Infinity")
 LIBRARIES = ("numpy", "pyarrow", "numba", "ir-measures", "msgspec", "pluggy")
 
 
@@ -73,7 +75,9 @@ def read(path: Path) -> Leaderboard:
             f"{where}: cannot be read ({(error.strerror or '').lower()}); check the path"
         ) from None
     except orjson.JSONDecodeError as error:
-        raise HarnessError(f"{where}:{error.lineno}: not valid JSON ({error.msg}); make it again") from None
+        rest = error.doc[error.pos - 1 : error.pos + 8]
+        what = "holds NaN or Infinity, which are no numbers" if NO_NUMBER.search(rest) else "not valid JSON"
+        raise HarnessError(f"{where}:{error.lineno}: {what} ({error.msg}); make it again") from None
     found = data.get("schema") if isinstance(data, dict) else None
     if not isinstance(found, str) or not found.startswith("passage-harness/leaderboard/"):
         raise HarnessError(
