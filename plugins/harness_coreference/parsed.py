@@ -33,6 +33,8 @@ class Parsed:
             what = str(error).splitlines()[0]
             raise HarnessError(f"coreference: spaCy cannot load the pipeline '{pipeline}': {what}") from None
         self._rules = Xrenner(model="eng", override="OntoNotes", rule_based=True, no_seq=True)
+        for file in self._rules.lex.model_files.values():  # read by now, and left open
+            file.close()
         # It makes the types of a chain's mentions one, which are not read here, and fails on an empty chain.
         self._rules.lex.filters["force_single_type_chains"] = False
 
