@@ -17,22 +17,32 @@ from pathlib import Path
 
 import spacy
 import zstandard
-from harness_keyphrases import english
 from spacy.tokens import Doc
 
+from harness_keyphrases import english
+
 CLASS = {"NOUN": "N", "PROPN": "N", "ADJ": "A", "VERB": "V", "AUX": "V", "ADV": "R", "DET": "D"}
-# Words of closed classes, so that none depends on what the texts happen to speak of ("you" is rare in science).
+# Words of closed classes, so that none depends on what the texts speak of ("you" is rare in science).
 CLOSED = {
     "D": "a an the my your his her its our their every whose",
-    "O": """i me mine you yours he him hers she it we us ours they them theirs myself yourself yourselves himself
-        herself itself ourselves themselves oneself someone somebody something anyone anybody anything everyone
-        everybody everything nobody nothing whoever whatever who whom and or but nor if unless because although
-        though whereas while whether of in from with without into onto upon for at by against between among amongst
-        during until till since toward towards via per than as to about despite amid beside beneath versus""",
-    "V": """am is are was were be been being do does did don doesn didn have has had having haven hasn hadn isn aren
-        wasn weren can cannot couldn could shall should shouldn would wouldn may might must mustn won""",
-    "R": """not never always often again also already soon however therefore thus hence too very quite rather almost
-        perhaps maybe instead anyway elsewhere somewhere anywhere everywhere abroad together""",
+    "O": """
+        i me mine you yours he him hers she it we us ours they them theirs myself yourself
+        yourselves himself herself itself ourselves themselves oneself someone somebody something
+        anyone anybody anything everyone everybody everything nobody nothing whoever whatever who
+        whom and or but nor if unless because although though whereas while whether of in from with
+        without into onto upon for at by against between among amongst during until till since
+        toward towards via per than as to about despite amid beside beneath versus
+    """,
+    "V": """
+        am is are was were be been being do does did don doesn didn have has had having haven hasn
+        hadn isn aren wasn weren can cannot couldn could shall should shouldn would wouldn may might
+        must mustn won
+    """,
+    "R": """
+        not never always often again also already soon however therefore thus hence too very quite
+        rather almost perhaps maybe instead anyway elsewhere somewhere anywhere everywhere abroad
+        together
+    """,
 }
 ROUNDS = 5
 OFTEN, SURE = 20, 0.997  # a word seen so often, so surely of one class, is always of that class
@@ -160,8 +170,8 @@ def agree(given: list[list[str]], truth: list[str]) -> None:
                 kept += mine
                 expected += yours
     print(
-        f"{total} words: kept or not the same {same / total:.4f}, of what is kept {precise / kept:.4f} rightly, "
-        f"of what should be {precise / expected:.4f}; class the same {classes / total:.4f}"
+        f"{total} words: kept or not the same {same / total:.4f}, of what is kept {precise / kept:.4f} "
+        f"rightly, of what should be {precise / expected:.4f}; class the same {classes / total:.4f}"
     )
 
 

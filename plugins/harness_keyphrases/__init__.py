@@ -92,7 +92,7 @@ def lacks(params: Keyphrases) -> list[str]:
         if not params.pipeline.is_dir():
             found.append(f"the spaCy pipeline {params.pipeline} (there is no such folder)")
     elif library == "spacy":
-        name, _, version = (params.pipeline or PIPELINE).partition("==")
+        name, _, version = str(params.pipeline or PIPELINE).partition("==")
         here = _installed(name)
         if here is None or version not in ("", here):
             how = f"`python -m spacy download {name}{f'-{version} --direct' if version else ''}`"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import multiprocessing
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-import numba
 import Stemmer
 
 from harness.types import Addition, Document
@@ -19,20 +19,26 @@ from harness_keyphrases import PIPELINE, Keyphrases, taggers, topicrank
 from harness_keyphrases.topicrank import Rules
 
 AHEAD = 1024  # documents read before the first addition
-MUCH = 1_000_000  # characters in them that are worth other processes: seconds of work
+MUCH = 2_000_000  # characters in them that are worth the second or two until other processes are there
 TOGETHER = 16  # documents handed to a process at once
 
-# Adjectives and nouns that say how many, which or what place, but not what about.
-STOPWORDS = """many much more most few fewer less least little several other others another same such own certain
-various whole entire full only very first second third last next previous former latter further due able unable likely
-available possible following lot lots thing things one ones kind kinds sort sorts type types way ways bit number amount
-part parts rest example case cases"""
+# Adjectives and nouns that say how many or which, but not what about.
+STOPWORDS = """
+able another available certain due enough entire few fewer first following former full further last
+later latter least less likely little lot lots many more most much next one ones only other others
+own possible previous same second several such thing things third unable various very whole
+"""
+
+
+def cores() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
 class Augmenter:
     params: Keyphrases
-    processes: int = numba.config.NUMBA_NUM_THREADS  # what the step may use; results do not depend on it
+    processes: int = field(default_factory=cores)  # the results do not depend on them
 
     def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
         """Windows that hold little are done here, others by processes, which end with the last window."""

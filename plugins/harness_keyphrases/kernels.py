@@ -10,8 +10,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-# Jaccard distances are fractions whose denominators are sizes of unions. Times this, which all numbers up to 20
-# divide, those of up to 20 stems are whole numbers, so that their sums are exact and equal averages are equal.
+# Jaccard distances are fractions whose denominators are sizes of unions. Times this, which all numbers up to
+# 20 divide, those of up to 20 stems are whole, so that their sums are exact and equal averages are equal.
 SCALE = 232_792_560
 
 
@@ -29,7 +29,8 @@ def jaccard(stems: NDArray[np.int32], ends: NDArray[np.int64], i: int, j: int) -
         else:
             b += 1
     either = ends[i + 1] - ends[i] + ends[j + 1] - ends[j] - both
-    return SCALE * (either - both) // either
+    distance: int = SCALE * (either - both) // either
+    return distance
 
 
 @nb.njit(nogil=True, cache=True)
@@ -119,8 +120,8 @@ def look(
 
 @nb.njit(nogil=True, cache=True)
 def edges(offsets: NDArray[np.int64], topics: NDArray[np.int32], count: int) -> NDArray[np.float64]:
-    """float64[count, count]: for two topics the sum of 1 / |p - q| over all offsets p of one and q of the other
-    (Bougouin et al. 2013, equations 1 and 2). Occurrences are longest sequences, so no two begin at one offset."""
+    """float64[count, count]: for two topics the sum of 1 / |p - q| over all offsets p of one and q of the
+    other (Bougouin et al. 2013, equations 1 and 2). Longest sequences never begin at the same offset."""
     weights = np.zeros((count, count))
     for i in range(len(offsets)):
         for j in range(i):

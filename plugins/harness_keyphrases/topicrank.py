@@ -86,8 +86,8 @@ def topics(text: str, found: Sequence[Occurrence]) -> list[Topic]:
         if number == len(first):
             first.append(occurrence)
         of.append(number)
-    topic = clustered(list(numbers))  # int32[C]
-    starts, topic = np.unique(topic, return_inverse=True)  # a topic is named by its first candidate
+    # a topic is named by its first candidate; int32[T], and which of them each candidate is in: int64[C]
+    starts, topic = np.unique(clustered(list(numbers)), return_inverse=True)
     offsets = np.array([occurrence.offset for occurrence in found], np.int64)
     weights = kernels.edges(offsets, topic[of].astype(np.int32), len(starts))
     scores = kernels.pagerank(weights, DAMPING)

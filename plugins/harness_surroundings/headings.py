@@ -1,10 +1,10 @@
 """The context-augmenter `headings`: those that a passage stands under, outermost first.
 
-A line is a heading if it is marked as one: `# to ###### text` (Markdown) or `<h1> to <h6>` (HTML). In a document
-without any such mark, a plain line is one if it is short, begins with a capital or a letter of a script without
-(perhaps numbered, as in "2.1 Scope"), ends with a letter, digit, question mark or closing bracket, has no cell
-border, and running text follows: a line that is not like this. Of more than two such lines in a row
-none is a heading, for that is a list.
+A line is a heading if it is marked as one: `# to ###### text` (Markdown) or `<h1> to <h6>` (HTML). In a
+document without any such mark, a plain line is one if it is short, begins with a capital or a letter of
+a script that has none (perhaps numbered, as in "2.1 Scope"), ends with a letter, digit, question mark
+or closing bracket, has no cell border, and running text follows: a line that is not like this. Of more
+than two such lines in a row none is a heading, for that is a list.
 """
 
 from __future__ import annotations
@@ -108,4 +108,6 @@ def looks_plain(line: str) -> bool:
     length = len(UNSPACED.findall(line))
     short = length <= CHARACTERS if length else len(line.split()) <= WORDS
     ends = line[-1].isalnum() or line[-1] in "?？)）】》"
-    return short and ends and (first in "【《" or first.isalpha() and not first.islower()) and "|" not in line
+    return (
+        short and ends and (first in "【《" or (first.isalpha() and not first.islower())) and "|" not in line
+    )

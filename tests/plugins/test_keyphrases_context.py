@@ -3,11 +3,12 @@
 import hashlib
 import os
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from harness import testing
+from harness import additions, corpus, testing
 from harness.errors import HarnessError
 from harness.types import Addition, Document, Facts, Passage
 
@@ -99,7 +100,7 @@ def test_the_tagger_goes_by_the_datasets_language_alone(language, tagger):
 
 
 def test_a_language_without_a_tagger_is_refused():
-    with pytest.raises(HarnessError, match="no tagger for the language 'de'; .* keyphrases-from-file"):
+    with pytest.raises(HarnessError, match=r"no tagger for the language 'de'; .* keyphrases-from-file"):
         resolve(Keyphrases(), Facts("de", "de", "passage"))
 
 
@@ -142,7 +143,7 @@ def test_the_embedded_taggers_words_cover_all_but_white_space():
     for text in ("a\n\nb c", "naïve café—déjà vu", "x\u2028y\tz", "don't 'quote' ’s", "北京 is 大"):
         found = tag(text)
         assert "".join(text[word.start : word.end] for word in found) == "".join(text.split())
-        assert all(a.end <= b.start for a, b in zip(found, found[1:], strict=False))
+        assert all(a.end <= b.start for a, b in pairwise(found))
 
 
 def test_the_weights_are_those_that_the_sources_name():
@@ -193,3 +194,34 @@ def test_the_embedded_tagger_agrees_with_spacy_on_pages_that_it_was_not_learnt_f
                 total += 1
                 same += (ours in english.KEPT) == (token.pos_ in ("NOUN", "PROPN", "ADJ"))
     assert same / total > 0.97
+
+
+def test_a_run_that_was_killed_goes_on_with_the_shard_that_it_had_not_finished(tmp_path, monkeypatch):
+    class Source:
+        def documents(self):
+            return (document(*BRIDGE, f"Tower {i} is tall.", id=f"d{i}") for i in range(6))
+
+    class Killed(augmenter.Augmenter):
+        def augment(self, documents):
+            for given, addition in zip(documents, super().augment(documents), strict=True):
+                seen.append(given.id)
+                if given.id == "d3" and dying:
+                    raise KeyboardInterrupt
+                yield addition
+
+    monkeypatch.setattr(additions, "DOCUMENTS", 2)
+    for name in ("corpus", "whole", "resumed"):
+        (tmp_path / name).mkdir()
+    corpus.write(Source(), tmp_path / "corpus", lambda done, total: None)
+    read = corpus.Corpus(tmp_path / "corpus")
+    seen, dying = [], True
+    method = Killed(Keyphrases(tagger="embedded"))
+    with pytest.raises(KeyboardInterrupt):
+        additions.write(method, read, tmp_path / "resumed", lambda done, total: None)
+    assert seen == ["d0", "d1", "d2", "d3"]
+    seen, dying = [], False
+    told = additions.write(method, read, tmp_path / "resumed", lambda done, total: None)
+    assert seen == ["d2", "d3", "d4", "d5"]
+    assert told == additions.write(method, read, tmp_path / "whole", lambda done, total: None)
+    for shard in sorted((tmp_path / "whole").iterdir()):
+        assert (tmp_path / "resumed" / shard.name).read_bytes() == shard.read_bytes()

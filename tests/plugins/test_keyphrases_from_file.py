@@ -60,7 +60,7 @@ def test_a_table_of_tabs_or_parquet_says_the_same(tmp_path):
 
 
 def test_a_document_that_the_file_lacks_is_refused_or_counted(file):
-    with pytest.raises(HarnessError, match="the document 'd3' is missing, one of 2; .* missing: skip"):
+    with pytest.raises(HarnessError, match=r"the document 'd3' is missing, one of 2; .* missing: skip"):
         prefixes(file, *ROWS, "d3", "d4")
     found, told = prefixes(file, *ROWS, "d3", "d4", missing="skip")
     assert found == [*ROWS.values(), "", ""]
@@ -68,7 +68,9 @@ def test_a_document_that_the_file_lacks_is_refused_or_counted(file):
 
 
 def test_a_document_that_the_collection_lacks_is_refused_or_counted(file):
-    with pytest.raises(HarnessError, match="the collection has no document 'd1', one of 2; .* unknown: skip"):
+    with pytest.raises(
+        HarnessError, match=r"the collection has no document 'd1', one of 2; .* unknown: skip"
+    ):
         prefixes(file, "d0")
     found, told = prefixes(file, "d0", unknown="skip")
     assert (found, told["documents_unknown_in_file"]) == (["bridge; river"], 2)
