@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.errors import HarnessError
 
 DEVICES, DTYPES = ("auto", "cpu", "cuda"), ("auto", "fp32", "bf16", "fp16")
-CPU_INFO = Path("/proc/cpuinfo")
+CPU_INFO, DEVICES_FOLDER = Path("/proc/cpuinfo"), Path("/dev")
 # x86 names the instruction sets that multiply bf16, ARM has one name for both of its own
 NATIVE_BF16 = {"avx512_bf16", "amx_bf16", "bf16"}
 
@@ -31,11 +31,12 @@ def device(asked: str = "auto") -> str:
 
 def gpus() -> int:
     """How many GPUs torch may use."""
-    if not any(Path("/dev").glob("nvidia[0-9]*")) or not _torch_knows_cuda():
+    there = list(DEVICES_FOLDER.glob("nvidia[0-9]*"))
+    if not there or not _torch_knows_cuda():
         return 0
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
-        return len(list(Path("/dev").glob("nvidia[0-9]*")))
+        return len(there)
     names = [name.strip() for name in visible.split(",")]
     # CUDA ignores what stands after the first invalid name
     return next((at for at, name in enumerate(names) if name in ("", "-1")), len(names))
