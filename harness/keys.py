@@ -44,7 +44,7 @@ def method(entry: Entry, values: Any, digest: Digest, leave_out: tuple[str, ...]
 def addressed(value: Any, digest: Digest) -> JSON:
     """A parameter by what it says; a path by the contents that it names."""
     if isinstance(value, Path):
-        return {"sha256": digest(value)} if value.exists() else {"missing": value.name}
+        return {"sha256": digest(value)} if value.exists() else {"missing": str(value)}
     if isinstance(value, Mapping):
         return {str(name): addressed(item, digest) for name, item in value.items()}
     if isinstance(value, list | tuple):

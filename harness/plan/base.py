@@ -107,7 +107,7 @@ class Base:
         paths = keys.paths_in(chosen.params)
         lacking = [f"{shown_path(path)} (not there)" for path in paths if not path.exists()]
         needs += lacking
-        if collection.needs or lacking:
+        if lacking:
             return chosen.params, needs
         card = collection.card
         facts = Facts(card.language, card.query_language or card.language, unit)
@@ -115,6 +115,8 @@ class Base:
             values = record.resolve(chosen.params, facts) if record.resolve else chosen.params
             return values, [*needs, *(record.lacks(values) if record.lacks else ())]
         except HarnessError as error:
+            if collection.needs and card.language is None:  # it may lie in what is not here
+                return chosen.params, needs
             text = f"{chosen.place}: {chosen.name} on dataset '{collection.spec.name}': {error}"
             self.problems.append(text)
             raise Broken(text) from error
