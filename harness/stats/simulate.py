@@ -189,18 +189,18 @@ def page() -> str:
     parts = [
         HEAD,
         "## Intervals\n",
-        f"How often the 95 % interval holds the truth, in {REPETITIONS:,} experiments each (2,000 resamples; the",
-        "standard error of a share is about 0.003). An ideal interval has 0.950.\n",
+        f"How often the 95 % interval holds the truth, in {REPETITIONS:,} experiments each (2,000",
+        "resamples; the standard error of a share is about 0.003). An ideal interval has 0.950.\n",
         "Of one system's mean, as a leaderboard shows it:\n",
         _by_size(single),
         "Of the difference of two systems, as `harness compare` shows it:\n",
         _by_size(difference),
         "The percentile bootstrap is too narrow for few queries: at 20 it holds the truth in 90 to 94 of 100",
-        "cases, and where hardly any query differs it can do no better. From some 150 queries it is what it says.\n",
+        "cases, and where hardly any query differs it can do no better.\n",
         "## One test\n",
-        f"How often a pair that does not differ is called different at 0.05, in {REPETITIONS:,} experiments each.",
-        f"Randomisation is drawn {FLIPS:,} times, or exact at 10 queries. A share above 0.05 by more than 0.01",
-        "would be a broken promise; one below it is a careful test.\n",
+        f"How often a pair that does not differ is called different at 0.05, in {REPETITIONS:,}",
+        f"experiments each. Randomisation is drawn {FLIPS:,} times, or exact at 10 queries. A share above 0.05 by more than",
+        "0.01 would be a broken promise; one below it is a careful test.\n",
         _table(
             ("values", "queries", "randomisation", "t", "Wilcoxon"),
             [
@@ -209,9 +209,9 @@ def page() -> str:
             ],
         ),
         "## Families\n",
-        f"How often all pairs of eight systems (28 tests) hold at least one false positive, in {FAMILIES} families",
-        "each (standard error about 0.009 at 0.05). Where four systems really are better, only pairs within the",
-        "two halves can be false positives: the correction has to hold there too.\n",
+        f"How often all pairs of eight systems (28 tests) hold at least one false positive, in {FAMILIES}",
+        "families each (standard error about 0.009 at 0.05). Where four systems really are better, only",
+        "pairs within the two halves can be false positives: the correction has to hold there too.\n",
         _table(
             ("systems", "queries", "max-T", "Holm", "uncorrected"),
             [
@@ -231,7 +231,7 @@ HEAD = """\
 # Do intervals and tests keep their promises?
 
 Measured by simulation, with values as measures have them: many zeros, few levels, skewed. This page is what
-`python -m harness.stats.simulate` prints. What each number is and how it is computed says [compare.md](compare.md).
+`python -m harness.stats.simulate` prints. [compare.md](compare.md) says how each number is computed.
 """
 
 
