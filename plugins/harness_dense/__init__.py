@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from harness.hookspecs import hookimpl
 from harness.records import Retriever, param
+from harness.toolkit.faiss_options import Faiss
 from harness.types import Facts
 
 if TYPE_CHECKING:
@@ -42,7 +43,9 @@ class DenseParams:
     backend: Literal["auto", "torch", "openvino", "onnx"] = param(
         "auto", "what runs the model: torch, or onnx where the folder has nothing else"
     )
-    search: Literal["exact"] = param("exact", "how the nearest vectors are found")
+    search: Literal["exact"] | Faiss = param(
+        "exact", "how the nearest vectors are found: exact, or a faiss index by its name"
+    )
     trust_remote_code: bool = param(False, "run code that comes with the model; the leaderboard says so")
 
 

@@ -20,8 +20,9 @@ MODULES = {
     "torch": ("torch", "transformers", "safetensors"),
     "openvino": ("openvino", "torch", "transformers"),
     "onnx": ("onnxruntime",),
+    "faiss": ("faiss",),
 }
-EXTRAS = {"torch": "dense", "openvino": "dense,openvino", "onnx": "onnx"}
+EXTRAS = {"torch": "dense", "openvino": "dense,openvino", "onnx": "onnx", "faiss": "faiss"}
 
 
 def resolved(params: DenseParams) -> DenseParams:
@@ -35,7 +36,8 @@ def resolved(params: DenseParams) -> DenseParams:
     query_model, query_revision = _located(asked, params.query_revision) if asked else (None, "main")
     passages = _described(model, revision)
     queries = _described(query_model, query_revision) if query_model else passages
-    _refuse_code(params, [(model, passages), (query_model, queries)])
+    if not params.trust_remote_code:
+        _refuse_code(known, [(model, passages), (query_model, queries)])
     backend = _backend(params.backend, passages)
     device = hardware.device(params.device) if backend == "torch" else _cpu(params.device, backend)
     found: dict[str, Any] = {
@@ -68,13 +70,16 @@ def lacking(params: DenseParams) -> list[str]:
         for need in models.lacks(model, revision, weights)
         if isinstance(model, Path) or not _reachable(model, revision)
     ]
-    absent = [name for name in MODULES.get(params.backend, ()) if importlib.util.find_spec(name) is None]
-    if absent:
-        found.append(
-            f"'dense' with the backend {params.backend} needs {', '.join(absent)}; install it with: "
-            f"pip install 'passage-harness[{EXTRAS[params.backend]}]'"
-        )
-    return found
+    found += _absent(f"with the backend {params.backend}", params.backend)
+    return found if params.search == "exact" else [*found, *_absent("with this search", "faiss")]
+
+
+def _absent(why: str, what: str) -> list[str]:
+    absent = [name for name in MODULES.get(what, ()) if importlib.util.find_spec(name) is None]
+    if not absent:
+        return []
+    needed, extra = ", ".join(absent), EXTRAS[what]
+    return [f"'dense' {why} needs {needed}; install it with: pip install 'passage-harness[{extra}]'"]
 
 
 def _known(params: DenseParams) -> Known | None:
@@ -167,9 +172,10 @@ def _settings(params: DenseParams, authors: dict[str, Any], folders: dict[str, A
     return chosen
 
 
-def _refuse_code(params: DenseParams, towers: list[tuple[Path | str | None, Said | None]]) -> None:
+def _refuse_code(known: Known | None, towers: list[tuple[Path | str | None, Said | None]]) -> None:
+    """A folder tells whether it needs code; of a model that is not here it may be known."""
     for name, said in towers:
-        if said and said.own_code and not params.trust_remote_code:
+        if said.own_code if said else known and known.own_code:
             raise HarnessError(
                 f"model: {name} runs code of its own, which is refused; read that code, and if you trust it "
                 "say trust_remote_code: true"

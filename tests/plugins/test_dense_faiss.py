@@ -1,0 +1,111 @@
+"""`search` of `dense` by a faiss index: what it finds, what it is worth, and what is told of what it misses."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiny_models
+
+from harness import params as strict
+from harness import testing
+from harness.testing.texts import sentences
+from harness.toolkit.faiss_options import Faiss
+from harness.types import Facts
+from harness_dense import DenseParams, build, lacks, resolve
+
+TEXTS = sentences(200)
+
+
+@pytest.fixture
+def model(tmp_path):
+    pytest.importorskip("faiss")
+    pytest.importorskip("transformers")
+    return tiny_models.sentence_transformer(tmp_path / "model")
+
+
+def opened(model, folder, search, texts=TEXTS):
+    params = resolve(DenseParams(model=model, dtype="fp32", search=search), Facts("en", "en", "passage"))
+    corpus, method = testing.texts(texts), build(params)
+    folder.mkdir(exist_ok=True)
+    method.index(corpus, folder)
+    return method.open(corpus, folder)
+
+
+@pytest.mark.parametrize("name", ["Flat", "HNSW16", "IVF4,Flat"])
+def test_an_index_that_looks_everywhere_finds_what_exact_search_finds(name, model, tmp_path):
+    queries = ["castle of the island", "painter", ""]
+    wanted = opened(model, tmp_path / "index", "exact").search(queries, 10)
+    search = opened(model, tmp_path / "index", Faiss(name, probes=4, ef_search=200))
+    found = search.search(queries, 10)
+    assert found.passages.tolist() == wanted.passages.tolist()
+    assert found.scores == pytest.approx(wanted.scores, abs=1e-6)
+    told = search.report()
+    assert (told["recall"], told["recall_at"], told["recall_queries"]) == (1.0, 10, 3)
+
+
+def test_what_a_coarse_index_misses_is_told_and_what_it_finds_has_exact_scores(model, tmp_path):
+    queries = sentences(30, seed=7)
+    wanted = opened(model, tmp_path / "index", "exact").search(queries, len(TEXTS))
+    search = opened(model, tmp_path / "index", Faiss("IVF16,Flat", probes=1))
+    found = search.search(queries, 20)
+    share = np.mean([
+        len(set(row.tolist()) & set(best[:20].tolist())) / 20
+        for row, best in zip(found.passages, wanted.passages, strict=True)
+    ])  # fmt: skip
+    assert share < 1
+    assert search.report()["recall"] == pytest.approx(share)
+    for row in range(len(queries)):
+        score = dict(zip(wanted.passages[row].tolist(), wanted.scores[row].tolist(), strict=True))
+        there = found.passages[row] >= 0
+        for position, value in zip(
+            found.passages[row][there].tolist(), found.scores[row][there], strict=True
+        ):
+            assert value == pytest.approx(score[position], abs=1e-6)
+
+
+def test_within_is_exact_whatever_the_index(model, tmp_path):
+    search = opened(model, tmp_path / "index", Faiss("IVF16,Flat", probes=1))
+    exact = opened(model, tmp_path / "index", "exact")
+    within = np.arange(0, 200, 7)[None, :]
+    found, wanted = (one.search(["castle"], within.shape[1], within) for one in (search, exact))
+    assert found.passages.tolist() == wanted.passages.tolist()
+
+
+def test_another_index_encodes_nothing_again(model, tmp_path):
+    from harness_dense import harness_retrievers
+
+    [record] = harness_retrievers()
+    assert "search" in record.search_only
+    opened(model, tmp_path / "index", "exact")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "index").iterdir() if path.is_file()}
+    opened(model, tmp_path / "index", Faiss("HNSW16")).search(["castle"], 3)
+    assert before == {p.name: p.read_bytes() for p in (tmp_path / "index").iterdir() if p.is_file()}
+
+
+def test_an_empty_corpus_has_nothing_to_build(model, tmp_path):
+    search = opened(model, tmp_path / "index", Faiss("IVF16,Flat"), texts=[])
+    assert (search.search(["castle"], 3).passages == -1).all()
+    assert "recall" not in search.report()
+
+
+@pytest.mark.parametrize(
+    ("search", "problem"),
+    [
+        ("fast", "expected one of 'exact' or a mapping, got 'fast'"),
+        ({"faiss": "HSNW"}, "faiss: 'HSNW' is no part of an index"),
+        ({"faiss": "HNSW32", "probe": 3}, "unknown parameter 'probe'; did you mean 'probes'?"),
+    ],
+)
+def test_a_search_that_there_is_not_is_refused(search, problem):
+    _, problems = strict.convert(DenseParams, {"model": "dragon-plus", "search": search}, Path())
+    assert [found.text for found in problems][0].startswith(problem)
+
+
+def test_faiss_that_is_not_installed_is_told_with_its_extra(monkeypatch, tmp_path):
+    folder = tiny_models.onnx(tmp_path)
+    params = resolve(DenseParams(folder, pooling="mean", search=Faiss("Flat")), Facts("en", "en", "passage"))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
+    told = lacks(params)[-1]
+    assert (
+        told == "'dense' with this search needs faiss; install it with: pip install 'passage-harness[faiss]'"
+    )

@@ -1,0 +1,247 @@
+"""What stands in the key of `dense`: settings of the suite, the registry and the model's folder, without torch."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tiny_models
+
+from harness import params as strict
+from harness.errors import HarnessError
+from harness.types import Facts
+from harness_dense import DenseParams, lacks, registry, resolve
+
+DOCS = Path(__file__).parents[2] / "docs" / "models.md"
+
+
+def resolved(model, **given):
+    return resolve(DenseParams(model=model, **given), Facts("en", "en", "passage"))
+
+
+@pytest.fixture(autouse=True)
+def no_hub(monkeypatch, tmp_path):
+    """No model is in the cache, and the hub is not asked."""
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr("harness.toolkit.models._asked", lambda model, revision: None)
+    monkeypatch.setattr("harness_dense.resolving._reachable", lambda model, revision: False)
+
+
+def test_a_sentence_transformers_folder_needs_nothing_said(tmp_path):
+    said = {"prompts": {"query": "q: ", "passage": "p: "}, "similarity_fn_name": "dot"}
+    found = resolved(tiny_models.sentence_transformer(tmp_path, pooling="cls_token", said=said))
+    assert (found.pooling, found.normalise, found.similarity) == ("cls", True, "dot")
+    assert (found.query_prompt, found.passage_prompt) == ("q: ", "p: ")
+    assert (found.query_length, found.passage_length) == (48, 48)
+
+
+def test_a_default_prompt_goes_before_both(tmp_path):
+    said = {"prompts": {"all": "it: "}, "default_prompt_name": "all"}
+    found = resolved(tiny_models.sentence_transformer(tmp_path, said=said))
+    assert (found.query_prompt, found.passage_prompt) == ("it: ", "it: ")
+
+
+def test_later_versions_write_the_way_to_pool_as_one_word(tmp_path):
+    folder = tiny_models.sentence_transformer(tmp_path)
+    said = {"embedding_dimension": 32, "pooling_mode": "lasttoken", "include_prompt": True}
+    tiny_models.as_json(folder / "1_Pooling" / "config.json", said)
+    modules = json.loads((folder / "modules.json").read_text())
+    modules[0]["type"] = "sentence_transformers.base.modules.transformer.Transformer"
+    modules[1]["type"] = "sentence_transformers.sentence_transformer.modules.pooling.Pooling"
+    tiny_models.as_json(folder / "modules.json", modules)
+    assert resolved(folder).pooling == "last"
+
+
+def test_the_network_may_lie_in_a_folder_of_its_own(tmp_path):
+    folder = tiny_models.sentence_transformer(tmp_path / "model")
+    inner = folder / "0_Transformer"
+    inner.mkdir()
+    for name in ("config.json", "sentence_bert_config.json", "tokenizer_config.json", "model.safetensors"):
+        (folder / name).rename(inner / name)
+    modules = json.loads((folder / "modules.json").read_text())
+    modules[0]["path"] = inner.name
+    tiny_models.as_json(folder / "modules.json", modules)
+    assert resolved(folder).passage_length == 48
+
+
+def test_a_plain_folder_is_taken_as_it_comes_but_for_pooling(tmp_path):
+    folder = tiny_models.bert(tmp_path)
+    with pytest.raises(HarnessError, match="pooling: the model's folder does not say it; give it, or name"):
+        resolved(folder)
+    found = resolved(folder, pooling="mean")
+    assert (found.normalise, found.similarity, found.query_prompt) == (False, "dot", "")
+    assert found.passage_length == tiny_models.POSITIONS
+
+
+def test_positions_of_roberta_begin_after_the_padding(tmp_path):
+    folder = tiny_models.roberta(tmp_path)
+    said = json.loads((folder / "tokenizer_config.json").read_text())
+    tiny_models.as_json(folder / "tokenizer_config.json", said | {"model_max_length": 512})
+    assert resolved(folder, pooling="cls").passage_length == 66 - 2
+
+
+def test_a_length_beyond_the_models_places_is_refused(tmp_path):
+    folder = tiny_models.sentence_transformer(tmp_path)
+    with pytest.raises(HarnessError, match="query_length: 65 tokens, and the model has places for 64; give"):
+        resolved(folder, query_length=65)
+
+
+def test_a_folder_may_have_the_settings_of_a_known_model(tmp_path):
+    found = resolved(tiny_models.bert(tmp_path), settings="bge-small-zh-v1.5")
+    assert (found.pooling, found.normalise, found.similarity) == ("cls", True, "cosine")
+    assert found.query_prompt == registry.BGE_ZH
+    assert found.passage_length == 64  # what the checkpoint has places for, though the model has 512
+    assert found.settings is None
+
+
+def test_an_unknown_name_of_settings_or_a_model_is_told():
+    with pytest.raises(HarnessError, match=r"settings: unknown model 'bge-small-zh-v1'; did you mean 'bge"):
+        resolved(Path(), settings="bge-small-zh-v1")
+    with pytest.raises(HarnessError, match="model: unknown model 'dragonplus'; did you mean 'dragon-plus'"):
+        resolved("dragonplus")
+
+
+def test_a_short_name_stands_for_both_towers_with_their_settings():
+    found = resolved("dragon-plus")
+    assert found.model == "facebook/dragon-plus-context-encoder"
+    assert found.query_model == "facebook/dragon-plus-query-encoder"
+    assert (found.pooling, found.normalise, found.similarity) == ("cls", False, "dot")
+    assert (found.query_length, found.passage_length) == (512, 512)
+    assert resolved("facebook/dragon-plus-context-encoder") == found
+    assert len(lacks(found)) >= 2  # both towers
+    assert "hf download facebook/dragon-plus-query-encoder" in " ".join(lacks(found))
+
+
+def test_settings_of_two_towers_on_a_folder_need_the_other_folder(tmp_path):
+    folder = tiny_models.bert(tmp_path)
+    with pytest.raises(HarnessError, match="settings: dpr-nq has two towers; name the queries' one as query"):
+        resolved(folder, settings="dpr-nq")
+    assert resolved(folder, settings="dpr-nq", query_model=folder).query_model == folder
+
+
+def test_a_prompt_of_the_suite_may_be_empty():
+    assert resolved("e5-small-v2").query_prompt == "query: "
+    assert resolved("e5-small-v2", query_prompt="").query_prompt == ""
+
+
+def test_what_the_suite_says_comes_first():
+    found = resolved("e5-small-v2", pooling="cls", similarity="dot", normalise=False, passage_length=99)
+    assert (found.pooling, found.similarity, found.normalise) == ("cls", "dot", False)
+    assert (found.passage_length, found.query_length) == (99, 512)
+
+
+@pytest.mark.parametrize("known", registry.MODELS, ids=lambda known: known.name)
+def test_every_known_model_resolves_once_and_for_all(known):
+    found = resolved(known.name, trust_remote_code=known.own_code)
+    assert found.model == known.passages
+    open_ = [name for name in DenseParams.__dataclass_fields__ if getattr(found, name) == "auto"]
+    assert open_ == []
+    assert resolve(found, Facts("en", "en", "passage")) == found
+
+
+def test_short_names_are_told_apart_and_lie_on_the_hub():
+    names = [known.name for known in registry.MODELS]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[\w-]+/[\w.-]+", known.passages) for known in registry.MODELS)
+
+
+def test_the_page_of_models_has_every_known_model_with_its_settings():
+    rows = {}
+    for line in DOCS.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if line.startswith("| `") and len(cells) == 7:
+            rows[cells[0].strip("`")] = cells[1:]
+    assert list(rows) == registry.names()
+    for known in registry.MODELS:
+        assert rows[known.name] == row(known)
+
+
+def row(known):
+    """A model's cells in docs/models.md after its name."""
+    towers = f"`{known.passages}`" + (f", `{known.queries}`" if known.queries else "")
+    length = known.query_length or known.length
+    prompts = [f"`{text}`" for text in (known.query_prompt, known.passage_prompt) if text]
+    lengths = str(known.length) if length == known.length else f"{length} / {known.length}"
+    unit = f"{known.pooling}, length 1" if known.normalise else known.pooling
+    code = "; runs code of its own" if known.own_code else ""
+    return [towers, unit, known.similarity, lengths, " ".join(prompts), known.cite + code]
+
+
+class TestBackend:
+    def test_torch_unless_the_folder_holds_nothing_but_an_export(self, tmp_path):
+        exported = tiny_models.onnx(tmp_path / "exported")
+        given = {"pooling": "mean", "passage_length": 16, "query_length": 16}
+        found = resolved(exported, **given)
+        assert (found.backend, found.dtype, found.device) == ("onnx", "stored", "cpu")
+        tiny_models.bert(exported)  # the folder has both now
+        assert resolved(exported, **given).backend == "torch"
+
+    def test_an_export_has_its_own_dtype(self, tmp_path):
+        folder = tiny_models.onnx(tmp_path)
+        with pytest.raises(HarnessError, match="dtype: an ONNX file computes in what it was exported in"):
+            resolved(folder, pooling="mean", dtype="bf16")
+        with pytest.raises(HarnessError, match="dtype: stored is for ONNX files"):
+            resolved(tiny_models.sentence_transformer(tmp_path / "st"), dtype="stored")
+
+    def test_no_gpu_for_what_runs_on_the_cpu(self, tmp_path):
+        with pytest.raises(HarnessError, match="device: the backend onnx runs on the CPU"):
+            resolved(tiny_models.onnx(tmp_path), pooling="mean", device="cuda")
+
+    def test_a_backend_that_is_not_installed_is_told_with_its_extra(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
+        found = resolved(tiny_models.onnx(tmp_path), pooling="mean")
+        assert lacks(found) == [
+            "'dense' with the backend onnx needs onnxruntime; install it with: "
+            "pip install 'passage-harness[onnx]'"
+        ]
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        ("given", "problem"),
+        [
+            ({"pooling": "average"}, r"expected one of 'auto', 'cls', 'mean', 'max', 'last', got 'average'"),
+            ({"similarity": "l2"}, r"expected one of 'auto', 'dot', 'cosine', got 'l2'"),
+            ({"passage_length": 2}, r"expected at least 3, got 2"),
+            ({"normalise": "yes"}, r"expected true or false or one of 'auto', got 'yes'"),
+        ],
+    )
+    def test_a_wrong_setting(self, given, problem):
+        _, problems = strict.convert(DenseParams, {"model": "dragon-plus", **given}, Path())
+        assert [found.text for found in problems] == [problem]
+
+    def test_a_way_to_pool_that_is_not_supported(self, tmp_path):
+        folder = tiny_models.sentence_transformer(tmp_path, pooling="mean_sqrt_len_tokens")
+        with pytest.raises(HarnessError, match=r"pools by mean_sqrt_len_tokens, which is not supported"):
+            resolved(folder)
+
+    def test_a_module_that_is_not_supported(self, tmp_path):
+        folder = tiny_models.sentence_transformer(tmp_path)
+        modules = json.loads((folder / "modules.json").read_text())
+        modules.append({"idx": 3, "name": "3", "path": "", "type": "sentence_transformers.models.LSTM"})
+        tiny_models.as_json(folder / "modules.json", modules)
+        with pytest.raises(HarnessError, match=r"a module of the type 'sentence_transformers.models.LSTM'"):
+            resolved(folder)
+
+    def test_code_of_its_own_unless_the_suite_trusts_it(self, tmp_path):
+        code = {"AutoModel": "modeling_other.Other"}
+        folder = tiny_models.bert(tmp_path, auto_map=code, position_embedding_type="alibi")
+        with pytest.raises(HarnessError, match=r"runs code of its own, which is refused.*trust_remote_code"):
+            resolved(folder, pooling="mean", passage_length=64, query_length=64)
+        found = resolved(folder, pooling="mean", passage_length=64, query_length=64, trust_remote_code=True)
+        assert strict.plain(found)["trust_remote_code"] is True  # as the key and the leaderboard have it
+
+
+def test_planning_does_not_import_torch(tmp_path):
+    pytest.importorskip("torch")
+    folder = tiny_models.sentence_transformer(tmp_path)
+    program = (
+        "import sys; from pathlib import Path; from harness.types import Facts\n"
+        "from harness_dense import DenseParams, lacks, resolve\n"
+        f"found = resolve(DenseParams(model=Path({str(folder)!r})), Facts('en', 'en', 'passage')); lacks(found)\n"
+        "print([name for name in ('torch', 'transformers', 'tokenizers') if name in sys.modules])"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
