@@ -13,7 +13,7 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 from harness import leaderboard
-from harness.pages import page
+from harness.pages import page, tiers
 from harness.store import Store
 
 SWITCHES = (
@@ -58,7 +58,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = make.leaderboard(Path(folder), options.systems, options.datasets, options.queries)
         began = time.perf_counter()
-        text = page.build(leaderboard.read(path), Store(Path(folder, "store")).open(), None, {}, True)
+        board, store = leaderboard.read(path), Store(Path(folder, "store")).open()
+        text = page.build(board, store, None, tiers.tiers(board, path), True)
         print(f"| written in | {time.perf_counter() - began:.1f} s |")
         print(f"| size | {len(text.encode()) / 1e6:.1f} MB |")
         report = Path(folder, "report.html")

@@ -8,7 +8,7 @@ from pathlib import Path
 from harness import api, catalogue, leaderboard, suite
 from harness.errors import HarnessError
 from harness.leaderboard import Leaderboard
-from harness.pages import page, pictures
+from harness.pages import page, pictures, tiers
 from harness.store import Store
 from harness.yamlfile import shown_path
 
@@ -23,7 +23,9 @@ def report(options: argparse.Namespace) -> int:
         return 0
     store = Store(options.store or api.default_store()).open()
     out: Path = options.out or board.folder / "report.html"
-    text = page.build(board, store, suite_text(board), {}, not options.no_text)
+    text = page.build(
+        board, store, suite_text(board), tiers.tiers(board, options.leaderboard), not options.no_text
+    )
     page.write(out, text)
     print(f"report: {shown_path(out.absolute())} ({len(text.encode()) / 1e6:.1f} MB)")
     return 0

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from harness import analyses_model, per_query, plots
+from harness import findings, per_query, plots
 from harness.leaderboard import Leaderboard
 from harness.pages import packing, reproduction
 from harness.types import JSON
@@ -68,7 +68,7 @@ def content(board: Leaderboard, tiers: Tiers, suite: str | None) -> Content:
                 },
             }
         )  # fmt: skip
-    analyses = analyses_model.read(data.get("analyses") or [], "leaderboard.json")
+    analyses = findings.read(data.get("analyses") or [], "leaderboard.json")
     shown = {
         "name": data["name"],
         "description": data["description"],

@@ -12,7 +12,8 @@ from pathlib import Path
 from harness import disk, plots
 from harness.leaderboard import Leaderboard
 from harness.pages import evidence, packing
-from harness.pages.content import Tiers, content
+from harness.pages.content import content
+from harness.pages.tiers import Told
 from harness.store import Store
 from harness.types import JSON
 
@@ -22,9 +23,10 @@ VEGA = "window.vegaEmbed = vegaEmbed;"  # all that vl-convert gives out of its b
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
-def build(board: Leaderboard, store: Store, suite: str | None, tiers: Tiers, texts: bool) -> str:
+def build(board: Leaderboard, store: Store, suite: str | None, tiers: Told, texts: bool) -> str:
     """The whole report of a leaderboard as HTML. `texts` says whether queries and passages are in it."""
-    made = content(board, tiers, suite)
+    made = content(board, tiers.letters, suite)
+    made.board["tiersSaid"] = tiers.said
     chunks = dict(made.chunks)
     for i, (dataset, known) in enumerate(zip(made.board["datasets"], made.queries, strict=True)):
         looked = evidence.of_dataset(board, i, known.ids, known.values, store, texts)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import analyses_model, disk, plots
+from harness import disk, findings, plots
 from harness.leaderboard import Leaderboard
 from harness.types import JSON
 
@@ -40,7 +40,7 @@ def pictures(board: Leaderboard) -> Iterator[Picture]:
             spec = plots.filled(plots.heat("", "", label), fields)
             yield Picture(f"{name}-slices", name, f"{label} by slice on {name}", spec)
         yield from _tuned(name, rows)
-    for found in analyses_model.read(board.data.get("analyses") or [], "leaderboard.json"):
+    for found in findings.read(board.data.get("analyses") or [], "leaderboard.json"):
         drawn = plots.analysis(found)
         if drawn is not None:
             yield Picture(found.name, found.dataset, found.title, drawn)
@@ -64,7 +64,7 @@ def file_name(picture: Picture) -> str:
     return re.sub(r"[^\w.+-]", "_", picture.name) + ".svg"
 
 
-def _slices(rows: list[JSON], label: str) -> list[dict[str, analyses_model.Cell]]:
+def _slices(rows: list[JSON], label: str) -> list[dict[str, findings.Cell]]:
     return [
         {"x": name, "y": row["system"], "series": item["measures"][label]["mean"]}
         for row in rows
@@ -75,7 +75,7 @@ def _slices(rows: list[JSON], label: str) -> list[dict[str, analyses_model.Cell]
 
 def _tuned(dataset: str, rows: list[JSON]) -> Iterator[Picture]:
     """One picture for each parameter that was tuned, a line a system."""
-    lines: dict[tuple[str, str, str], list[dict[str, analyses_model.Cell]]] = {}
+    lines: dict[tuple[str, str, str], list[dict[str, findings.Cell]]] = {}
     for row in rows:
         for item in row.get("tuning") or []:
             pairs = zip(item["values"], item["curve"], strict=True)

@@ -38,8 +38,7 @@ section("results", "Results", (body) => {
   body.append(el("p", { class: "lead" }, foreign(dataset.card.name), `, ${dataset.card.split}`,
     counts.judged_queries ? `: ${counts.judged_queries.toLocaleString("en")} judged queries over ${counts.passages.toLocaleString("en")} passages.` : ".",
     " Means with 95 % bootstrap intervals; the best of a column is bold.",
-    rows.some((row) => Object.keys(row.tiers).length)
-      ? " Systems that share a letter cannot be told apart." : null));
+    board.tiersSaid ? ` ${board.tiersSaid}` : null));
   body.append(table.node);
   for (const row of rows) {
     if (row.error) body.append(el("p", { class: "note bad" }, foreign(row.system), " failed: ", foreign(row.error, 2000)));
