@@ -1,0 +1,217 @@
+"""What can be wrong with a model, told by `dense` with what to do; and memory that runs out, which is survived."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+import tiny_models
+
+from harness import testing
+from harness.errors import HarnessError
+from harness.types import Facts
+
+pytest.importorskip("transformers")
+pytest.importorskip("tokenizers")
+
+from harness_dense import DenseParams, build, lacks, resolve, resolving, towers
+
+
+def resolved(model, **given):
+    params = DenseParams(model=model, **{"dtype": "fp32", "pooling": "mean", **given})
+    return resolve(params, Facts("en", "en", "passage"))
+
+
+def index(folder, params, texts=("the castle", "a painter of the harbour " * 5, "")):
+    folder.mkdir(exist_ok=True)
+    return build(params).index(testing.texts(list(texts)), folder)
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    params = resolved(tmp_path / "nothing")
+    assert lacks(params) == [f"model {tmp_path / 'nothing'} (there is no such folder)"]
+    with pytest.raises(HarnessError, match=r"model: there is no folder .*nothing; check the path"):
+        index(tmp_path / "index", resolved(tmp_path / "nothing", passage_prompt="", passage_length=9))
+
+
+def test_a_package_that_is_not_installed(tmp_path):
+    params = resolved("package:no_such_package/model")
+    assert lacks(params) == ["model package:no_such_package/model (not here: `pip install no-such-package`)"]
+
+
+class Hub:
+    """A hub that knows one model with one branch."""
+
+    def __init__(self, refusals):
+        self.refusals = refusals
+
+    def model_info(self, model, revision, timeout):
+        def refused(kind):
+            error = kind.__new__(kind)
+            Exception.__init__(error, "404")
+            return error
+
+        if model != "some/model":
+            raise refused(self.refusals.RepositoryNotFoundError)
+        if revision != "main":
+            raise refused(self.refusals.RevisionNotFoundError)
+        raise AssertionError("not asked for here")
+
+
+@pytest.mark.parametrize(
+    ("model", "revision", "problem"),
+    [
+        (
+            "some/model",
+            "v9",
+            "model: some/model has no revision 'v9'; name one of its branches, tags or commi",
+        ),
+        ("no/model", "main", "model: the hub has no no/model, or not for you; check the name"),
+    ],
+)
+def test_a_model_or_a_revision_that_the_hub_has_not_is_told_while_planning(
+    model, revision, problem, tmp_path, monkeypatch
+):
+    from harness.toolkit import hub, models
+
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(hub, "HfApi", lambda: Hub(hub.refusals))
+    monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", False)
+    models._asked.cache_clear()
+    resolving._reachable.cache_clear()
+    with pytest.raises(HarnessError, match=problem):
+        resolved(model, revision=revision)
+
+
+def changed(folder, change):
+    """The checkpoint with other tensors."""
+    tensors = tiny_models.read_safetensors(folder / "model.safetensors")
+    change(tensors)
+    tiny_models.safetensors(folder / "model.safetensors", tensors)
+    return folder
+
+
+def test_a_checkpoint_that_lacks_a_tensor(tmp_path):
+    folder = changed(
+        tiny_models.bert(tmp_path / "model"),
+        lambda tensors: tensors.pop("encoder.layer.1.output.dense.weight"),
+    )
+    with pytest.raises(HarnessError, match=r"it lacks encoder\.layer\.1\.output\.dense\.weight; check that"):
+        index(tmp_path / "index", resolved(folder))
+
+
+def test_a_checkpoint_with_a_tensor_that_has_no_place(tmp_path):
+    folder = changed(
+        tiny_models.bert(tmp_path / "model"),
+        lambda tensors: tensors.update({"encoder.layer.7.strange": np.zeros(3, np.float32)}),
+    )
+    with pytest.raises(HarnessError, match=r"it has encoder\.layer\.7\.strange, which have no place"):
+        index(tmp_path / "index", resolved(folder))
+
+
+def test_a_tower_of_dpr_that_lacks_a_tensor(tmp_path):
+    folder = tiny_models.bert(
+        tmp_path / "model", prefix="ctx_encoder.bert_model.", pooler=False, model_type="dpr", projection_dim=0
+    )
+    changed(folder, lambda tensors: tensors.pop("ctx_encoder.bert_model.embeddings.LayerNorm.bias"))
+    with pytest.raises(HarnessError, match=r"it lacks ctx_encoder\.bert_model\.embeddings\.LayerNorm\.bias"):
+        index(tmp_path / "index", resolved(folder))
+
+
+def test_weights_of_another_size_than_the_configuration_says(tmp_path):
+    folder = tiny_models.bert(tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    tiny_models.as_json(folder / "config.json", config | {"intermediate_size": 48})
+    with pytest.raises(HarnessError, match=r"model: .*model"):
+        index(tmp_path / "index", resolved(folder))
+
+
+@pytest.mark.parametrize("where", ["", "2_Dense"])
+def test_weights_that_are_only_there_as_a_pickle(where, tmp_path):
+    folder = tiny_models.sentence_transformer(tmp_path / "model")
+    modules = json.loads((folder / "modules.json").read_text())
+    modules.append({"idx": 3, "name": "3", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
+    tiny_models.as_json(folder / "modules.json", modules)
+    said = {"in_features": 32, "out_features": 8, "activation_function": "torch.nn.modules.linear.Identity"}
+    tiny_models.as_json(folder / "2_Dense" / "config.json", said)
+    tensors = tiny_models.random_tensors({"linear.weight": (8, 32), "linear.bias": (8,)}, 1)
+    tiny_models.safetensors(folder / "2_Dense" / "model.safetensors", tensors)
+    (folder / where / "model.safetensors").rename(folder / where / "pytorch_model.bin")
+    with pytest.raises(HarnessError, match=r"weights only as pytorch_model\.bin, a format that can run code"):
+        index(tmp_path / "index", resolved(folder, backend="torch"))
+
+
+def test_an_activation_that_is_not_supported(tmp_path):
+    folder = tiny_models.sentence_transformer(tmp_path / "model")
+    modules = json.loads((folder / "modules.json").read_text())
+    modules.append({"idx": 3, "name": "3", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
+    tiny_models.as_json(folder / "modules.json", modules)
+    said = {"activation_function": "torch.nn.modules.activation.Hardswish"}
+    tiny_models.as_json(folder / "2_Dense" / "config.json", said)
+    tensors = tiny_models.random_tensors({"linear.weight": (8, 32), "linear.bias": (8,)}, 1)
+    tiny_models.safetensors(folder / "2_Dense" / "model.safetensors", tensors)
+    with pytest.raises(HarnessError, match=r"activation 'Hardswish', which is not supported; supported are"):
+        index(tmp_path / "index", resolved(folder))
+
+
+def test_a_batch_that_does_not_fit_the_memory_is_halved_and_said_so(tmp_path, monkeypatch, capsys):
+    folder = tiny_models.sentence_transformer(tmp_path / "model")
+    whole = towers.Vectors.__call__
+
+    def scarce(self, batch):
+        if len(batch.bounds) - 1 > 3:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")
+        return whole(self, batch)
+
+    texts = [f"castle number {i}" for i in range(10)]
+    index(tmp_path / "roomy", resolved(folder), texts)
+    monkeypatch.setattr(towers.Vectors, "__call__", scarce)
+    told = index(tmp_path / "scarce", resolved(folder), texts)
+    assert told["batches_split"] == 3  # 10 -> 5 + 5 -> 2 + 3 + 2 + 3
+    assert "out of memory with 10 texts" in capsys.readouterr().err
+    rows = [np.load(tmp_path / name / "vectors.npy") for name in ("roomy", "scarce")]
+    assert rows[1] == pytest.approx(rows[0], abs=1e-5)
+
+
+CODE = """
+import torch
+from transformers import BertConfig, PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
+
+
+class OtherConfig(BertConfig):
+    model_type = "other"
+
+
+class Other(PreTrainedModel):
+    config_class = OtherConfig
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.words = torch.nn.Embedding(config.vocab_size, config.hidden_size)
+        self.post_init()
+
+    def forward(self, input_ids, attention_mask=None, **others):
+        return BaseModelOutput(last_hidden_state=self.words(input_ids))
+"""
+
+
+def test_code_that_comes_with_a_model_runs_only_where_the_suite_trusts_it(tmp_path, monkeypatch):
+    folder = tmp_path / "model"
+    tiny_models.bert(folder, auto_map={"AutoConfig": "other.OtherConfig", "AutoModel": "other.Other"})
+    config = json.loads((folder / "config.json").read_text()) | {"model_type": "other"}
+    shape = (config["vocab_size"], config["hidden_size"])
+    tiny_models.write(folder, config, tiny_models.random_tensors({"words.weight": shape}, 1))
+    (folder / "other.py").write_text(CODE)
+    with pytest.raises(
+        HarnessError, match=r"runs code of its own, which is refused.*trust_remote_code: true"
+    ):
+        resolved(folder)
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "code"))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    told = index(tmp_path / "index", resolved(folder, trust_remote_code=True))
+    assert told["dimension"] == 32
+    rows = np.load(tmp_path / "index" / "vectors.npy")
+    words = tiny_models.read_safetensors(folder / "model.safetensors")["words.weight"]
+    known = [tiny_models.VOCABULARY.index(piece) for piece in ("[CLS]", "the", "castle", "[SEP]")]
+    assert rows[0] == pytest.approx(words[known].mean(axis=0), abs=1e-5)
