@@ -37,8 +37,19 @@ class Scan(Protocol):
 
 
 def choose(queries: Floats, rows: int, centre: Floats) -> Scan:
-    """The faster way, for blocks of at most `rows` vectors."""
+    """The fastest way, for blocks of at most `rows` vectors."""
+    if has_gpu():
+        return Torch(queries, "cuda")
     return Halves(queries, rows, centre) if has_bf16() else Singles(queries)
+
+
+def has_gpu() -> bool:
+    """Whether torch can multiply in float32 on a GPU: TF32, which some programs allow, is not that."""
+    if not hardware.gpus():
+        return False
+    import torch
+
+    return bool(torch.cuda.is_available() and not torch.backends.cuda.matmul.allow_tf32)
 
 
 def has_bf16() -> bool:
@@ -85,6 +96,25 @@ class Singles:
 
     def estimates(self, a: int, z: int, first: int, last: int) -> NDArray[Any]:
         return self._queries[a:z] @ self._block[first:last].T
+
+
+class Torch(Singles):
+    """The same on a device of torch's."""
+
+    def __init__(self, queries: Floats, device: str) -> None:
+        import torch
+
+        super().__init__(queries)
+        self._torch, self._device = torch, device
+        self._asked = self._there = torch.tensor(queries, device=device)
+
+    def load(self, block: Floats, pool: Executor) -> Doubles:
+        self._there = self._torch.tensor(block, device=self._device)
+        return super().load(block, pool)
+
+    def estimates(self, a: int, z: int, first: int, last: int) -> NDArray[Any]:
+        found: NDArray[Any] = (self._asked[a:z] @ self._there[first:last].T).cpu().numpy()
+        return found
 
 
 class Halves:

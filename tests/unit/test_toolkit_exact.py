@@ -31,8 +31,12 @@ def random():
     return np.random.default_rng(7)
 
 
-@pytest.fixture(params=["estimates in float32", "estimates in bfloat16"])
+@pytest.fixture(params=["estimates in float32", "estimates in bfloat16", "estimates by a device of torch's"])
 def scan(request, monkeypatch):
+    if "device" in request.param:
+        pytest.importorskip("torch")  # its device `cpu` stands in for a GPU
+        monkeypatch.setattr(exact_scan, "choose", lambda asked, rows, centre: exact_scan.Torch(asked, "cpu"))
+        return
     half = request.param == "estimates in bfloat16"
     if half and not exact_scan.has_bf16():
         pytest.skip("needs torch and a CPU that multiplies bfloat16")
