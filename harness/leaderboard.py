@@ -90,6 +90,10 @@ def read(path: Path) -> Leaderboard:
     problems = list(_faults(data))
     if problems:
         raise HarnessError(f"{where}: {problems[0]}; make it again")
+    data.setdefault("analyses", [])  # files of before there were such things
+    for row in data["rows"]:
+        row.setdefault("reported", [])
+        row.setdefault("tuning", [])
     return Leaderboard(data, path.parent)
 
 

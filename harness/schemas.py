@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -85,11 +85,11 @@ class RowFile:
     measures: dict[str, Value]
     slices: dict[str, Slice]
     scored: dict[str, Any]
-    reported: list[Reported]
-    tuning: list[Tuned]
     files: dict[str, File]
     provenance: Provenance
     cost: dict[str, Any]
+    reported: list[Reported] = field(default_factory=list)  # as is what came after the form's first files
+    tuning: list[Tuned] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,8 @@ class LeaderboardFile:
     datasets: list[dict[str, Any]]
     columns: list[ColumnFile]
     rows: list[RowFile]
-    analyses: list[Finding]
     environment: dict[str, Any]
+    analyses: list[Finding] = field(default_factory=list)
 
 
 _TUNE_KEYS = {
