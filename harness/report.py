@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
+import re
+from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 import orjson
 
@@ -12,6 +16,7 @@ from harness.leaderboard import Leaderboard
 from harness.types import JSON
 
 MARK = "<!-- written by `harness run`; a page without this line is left alone -->"
+PICTURES, PICTURED, REPRODUCED = "pictures", "## Pictures", "## How to get these numbers"
 FORMATS = ("table", "markdown", "csv", "json")
 
 
@@ -95,11 +100,12 @@ def readme(board: Leaderboard, suite: str) -> str:
         parts += _slices(board, dataset["name"])
     parts += [*(f"- {_escaped(line)}" for line in failures(board))]
     parts += [*(["", *notes] if (notes := _notes(board)) else [])]
+    parts += shown_pictures(board.folder)
     environment = data["environment"]
     total = sum(row["cost"].get("seconds", 0) for row in board.rows)
     parts += [
         "",
-        "## How to get these numbers",
+        REPRODUCED,
         "",
         "```",
         f"harness run {suite}",
@@ -116,6 +122,18 @@ def readme(board: Leaderboard, suite: str) -> str:
         "",
     ]
     return "\n".join(parts)
+
+
+def shown_pictures(folder: Path) -> list[str]:
+    """The part of a README that shows the pictures which `harness report --pictures` left beside it."""
+    lines = []
+    for path in sorted((folder / PICTURES).glob("*.svg")):
+        title = re.search(r"<title>([^<]*)</title>", path.read_text(encoding="utf-8"))
+        says = (
+            _escaped(html.unescape(title[1]) if title else path.stem).replace("[", "\\[").replace("]", "\\]")
+        )
+        lines += [f"![{says}]({PICTURES}/{quote(path.name)})", ""]
+    return ["", PICTURED, "", *lines[:-1]] if lines else []
 
 
 def _slices(board: Leaderboard, dataset: str) -> list[str]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import disk, findings, plots
+from harness import disk, findings, plots, report
 from harness.leaderboard import Leaderboard
 from harness.types import JSON
-
-FOLDER = "pictures"
 
 
 class Picture(NamedTuple):
@@ -47,9 +46,12 @@ def pictures(board: Leaderboard) -> Iterator[Picture]:
 
 
 def write(board: Leaderboard) -> list[Path]:
-    """Draw them all; a picture of an earlier leaderboard that is none of this one's is removed."""
-    folder = board.folder / FOLDER
-    drawn = {file_name(picture): plots.svg(picture.spec) for picture in pictures(board)}
+    """Draw them all, and show them in the README if it is one that `harness run` wrote; a picture of an
+    earlier leaderboard that is none of this one's is removed."""
+    folder = board.folder / report.PICTURES
+    drawn = {
+        file_name(picture): _titled(plots.svg(picture.spec), picture.title) for picture in pictures(board)
+    }
     if drawn:
         folder.mkdir(parents=True, exist_ok=True)
     for path in sorted(folder.glob("*.svg")):
@@ -57,7 +59,27 @@ def write(board: Leaderboard) -> list[Path]:
             path.unlink()
     for name, text in drawn.items():
         disk.replace_file(folder / name, text.encode())
+    _show(board.folder)
     return [folder / name for name in drawn]
+
+
+def _titled(svg: str, title: str) -> str:
+    """With a title, which is what a reader who cannot see the picture hears."""
+    head, closing, rest = svg.partition(">")
+    return f"{head}{closing}<title>{html.escape(title, quote=False)}</title>{rest}"
+
+
+def _show(folder: Path) -> None:
+    page = folder / "README.md"
+    if not page.is_file() or not (text := page.read_text(encoding="utf-8")).startswith(report.MARK):
+        return
+    before, _, after = text.rpartition(f"\n{report.REPRODUCED}\n")
+    if not before:
+        return
+    kept = before.partition(f"\n{report.PICTURED}\n")[0]
+    shown = report.shown_pictures(folder)[1:]
+    lines = [kept, *shown, *([""] if shown else []), report.REPRODUCED, after]
+    disk.replace_file(page, "\n".join(lines).encode())
 
 
 def file_name(picture: Picture) -> str:
