@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -88,8 +88,8 @@ class RowFile:
     files: dict[str, File]
     provenance: Provenance
     cost: dict[str, Any]
-    reported: list[Reported] = field(default_factory=list)  # as is what came after the form's first files
-    tuning: list[Tuned] = field(default_factory=list)
+    reported: list[Reported] = dataclasses.field(default_factory=list)
+    tuning: list[Tuned] = dataclasses.field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class LeaderboardFile:
     columns: list[ColumnFile]
     rows: list[RowFile]
     environment: dict[str, Any]
-    analyses: list[Finding] = field(default_factory=list)
+    analyses: list[Finding] = dataclasses.field(default_factory=list)
 
 
 _TUNE_KEYS = {
