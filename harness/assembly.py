@@ -43,7 +43,7 @@ def content(
         datasets.append(results.dataset_block(collection, opened if isinstance(opened, Opened) else None))
         for row in own:
             reporter.scored(len(rows), len(shown))
-            failure = opened if isinstance(opened, Failure) else failures.get(row.hits or "")
+            failure = opened if isinstance(opened, Failure) else failures.get(row.hits or "") or failures.get(row.labels or "")
             if failure is None and isinstance(opened, Opened) and row.hits is not None:
                 old = before.get((row.dataset, row.system))
                 try:

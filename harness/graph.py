@@ -36,6 +36,7 @@ class Row(NamedTuple):
     hits: str | None  # the id of the step whose hits are scored
     error: str | None  # why there is none
     selected: bool  # named by `only`
+    labels: str | None = None  # the id of the step that says which of these contain an answer
     texts: JSON = None  # what its first retriever of passages reads, as a step's work has it
 
 

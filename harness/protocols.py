@@ -23,6 +23,10 @@ class Scoring(NamedTuple):
     own: dict[str, Measure]  # the measures of plugins that the columns use, by name
     protocol: Protocol | None = None
 
+    @property
+    def by_answers(self) -> bool:
+        return self.protocol is not None and self.protocol.judgements == "answers"
+
     def of_unit(self, unit: Unit) -> tuple[Column, ...]:
         """What a system of this unit is scored on: documents cannot be scored as passages."""
         return tuple(column for column in self.columns if unit == "passage" or column.unit == "document")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from harness import contracts
 from harness.types import Facts, Unit
@@ -114,6 +114,8 @@ class Protocol:
     columns: tuple[Column, ...]
     depth: int
     cite: str = ""
+    # answers: a passage is relevant if it contains an answer of the query (`harness.answers`)
+    judgements: Literal["given", "answers"] = "given"
     notes: tuple[str, ...] = ()  # which judgements it reads, and how the official script or paper differs
     version: str = "1"
 

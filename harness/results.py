@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness import disk, hitsfile, judging, keys, runfile, score, topics
+from harness import answers, disk, hitsfile, judging, keys, runfile, score, topics
 from harness.corpus import Corpus
 from harness.errors import HarnessError
 from harness.graph import Collection, Plan, Row
@@ -198,7 +198,8 @@ def scored_row(
     assert row.hits is not None
     block = row_block(row, plan, scoring)
     hits = hitsfile.load(store.read(row.hits))
-    numbers, per_query = scored(hits, opened, scoring, plan.suite.seed)
+    labels = np.load(store.read(row.labels).folder / "labels.npy") if row.labels else None
+    numbers, per_query = scored(hits, opened, scoring, plan.suite.seed, labels)
     block.update(numbers)
     ids_of = opened.corpus.ids if row.unit == "passage" else opened.corpus.document_ids
     run = Path("runs", row.dataset, f"{row.system}.run.gz")
@@ -220,11 +221,18 @@ def scored_row(
     return block
 
 
-def scored(hits: Hits, opened: Opened, scoring: Scoring, seed: int) -> tuple[dict[str, JSON], bytes]:
-    """What a ranking is worth: a row's `measures`, `slices` and `scored`, and its per-query values."""
-    corpus = opened.corpus
+def scored(
+    hits: Hits, opened: Opened, scoring: Scoring, seed: int, labels: answers.Labels | None = None
+) -> tuple[dict[str, JSON], bytes]:
+    """What a ranking is worth: a row's `measures`, `slices` and `scored`, and its per-query values. `labels`
+    are those of `harness.answers`, if they are known already."""
+    corpus, judged = opened.corpus, opened.judged
+    if scoring.by_answers and hits.unit == "passage":
+        if labels is None:
+            labels = answers.labels(corpus, opened.queries, hits, scoring.depth)
+        judged = answers.judged(labels, hits, opened.queries, corpus.passages)
     scores = score.score(
-        hits, opened.judged, scoring.of_unit(hits.unit), size=corpus.passages, own=scoring.own,
+        hits, judged, scoring.of_unit(hits.unit), size=corpus.passages, own=scoring.own,
         documents=Documents(corpus.document_of, corpus.document_rank), depth=scoring.depth,
     )  # fmt: skip
     slices = {}

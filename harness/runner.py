@@ -35,7 +35,7 @@ class Prepared(NamedTuple):
     def targets(self) -> list[str]:
         """The ids of the steps that the chosen rows are scored from, in the plan's order."""
         rows = [row for row in self.plan.rows if row.selected]
-        wanted = {row.hits for row in rows if row.hits}
+        wanted = {step for row in rows for step in (row.hits, row.labels) if step}
         for name in dict.fromkeys(row.dataset for row in rows):
             wanted.update(self.plan.collections[name].parts.values())
         return [step for step in self.plan.steps if step in wanted]

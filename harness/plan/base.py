@@ -19,7 +19,7 @@ from harness.yamlfile import shown_path
 # Raised when the harness itself writes an artifact of that kind differently, or other numbers into it.
 FORMATS = {
     "corpus": 1, "queries": 1, "judgements": 1, "augment": 1, "index": 1, "search": 1, "combine": 1,
-    "rerank": 1, "tune": 1, "analyse": 1,
+    "rerank": 1, "tune": 1, "analyse": 1, "label": 1,
 }  # fmt: skip
 PARTS: tuple[Part, ...] = ("corpus", "queries", "judgements")
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from harness import compiling
-from harness.steps import analysing, combining, making, reranking, searching, tuning
+from harness.steps import analysing, combining, labelling, making, reranking, searching, tuning
 from harness.steps.task import Outcome, Task
 
 __all__ = ["Outcome", "Task", "execute"]
@@ -22,12 +22,14 @@ EXECUTORS: dict[str, Callable[[Task], Outcome]] = {
     "rerank": reranking.rerank,
     "tune": tuning.tune,
     "analyse": analysing.analyse,
+    "label": labelling.label,
 }
 
 
 def execute(task: Task) -> Outcome:
     """Do the step. Its time is told without that of compiling, which is told beside it."""
-    compiled = compiling.watch(task.record.libraries)
+    libraries = task.record.libraries if "method" in task.work else ()
+    compiled = compiling.watch(libraries)
     began = time.perf_counter()
     outcome = EXECUTORS[task.kind](task)
     total, spent = time.perf_counter() - began, compiled()

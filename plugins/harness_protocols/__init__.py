@@ -18,5 +18,6 @@ def harness_protocols() -> Iterable[Protocol]:
     yield t2ranking.RETRIEVAL
     yield t2ranking.RERANKING
     yield rocketqa.MSMARCO
+    yield rocketqa.NQ
     yield trec_dl.PROTOCOL
     yield survey.PROTOCOL

@@ -69,6 +69,7 @@ def _scored(found: Catalogue, own: list[Protocol], queries: Mapping[str, Any]) -
     every = [
         (protocol, column, value)
         for protocol in own
+        if protocol.judgements == "given"  # the run has no texts to look for answers in
         for column, value in zip(protocol.columns, values(toy, protocol, measures), strict=True)
     ]
     rows = {

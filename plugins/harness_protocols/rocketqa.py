@@ -1,4 +1,4 @@
-"""RocketQAv2 on MS MARCO."""
+"""RocketQAv2 on MS MARCO and on Natural Questions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,33 @@ MSMARCO = Protocol(
         "The paper defines Recall@k as the proportion of questions with a positive among the first k: "
         "success, not a share of the positives. Most queries of MS MARCO have one positive, where the two "
         "agree.",
-        "The paper's R@5, R@20 and R@100 on Natural Questions count a passage that contains an answer "
-        "string, judged or not. That needs judgements made from answers and is not this protocol.",
+        "On Natural Questions the paper counts a passage that contains an answer, judged or not: that is the "
+        "protocol rocketqav2-nq.",
+    ),
+)
+
+
+def _answered(cutoff: int) -> str:
+    return f"1 if a passage that contains an answer is among the first {cutoff}, else 0"
+
+
+ANSWERED = "mean over all queries that have an answer, 0 for one that the run lacks"
+NQ = Protocol(
+    name="rocketqav2-nq",
+    summary="RocketQAv2 on Natural Questions: what it calls R@5, R@20 and R@100, by answer strings",
+    columns=tuple(
+        column(f"R@{cutoff}", "section 4.1, table 2", f"Success@{cutoff}", _answered(cutoff), mean=ANSWERED)
+        for cutoff in (5, 20, 100)
+    ),
+    depth=100,
+    judgements="answers",
+    cite=MSMARCO.cite,
+    notes=(
+        "Judgements: none are read. A retrieved passage is relevant if the words of an answer stand in its "
+        "text one after the other, as the scripts of DPR decide it: both in Unicode's NFD and lower case, split "
+        "into runs of letters, digits and marks and single other characters. Titles do not count.",
+        "The dataset has to have answers; it need not have judgements of passages. Answers that are regular "
+        "expressions, as in TREC's question answering, are taken as plain words.",
+        "This is what others call top-k accuracy: Recall@k here is the proportion of questions with a hit.",
     ),
 )

@@ -6,6 +6,7 @@ import pytest
 from protocol_runs import OWN, PROTOCOLS
 
 from harness import catalogue, measures, protocols
+from harness_protocols import rocketqa
 from harness_protocols.words import MEAN, computed, paper_name
 
 LABELS = {
@@ -14,6 +15,7 @@ LABELS = {
     "dureader-retrieval": (50, ["RR@10", "Success@1", "Success@50"]),
     "mteb": (10, ["nDCG@10"]),
     "rocketqav2-msmarco": (1000, ["RR@10", "Success@50", "Success@1000"]),
+    "rocketqav2-nq": (100, ["Success@5", "Success@20", "Success@100"]),
     "survey": (
         1000,
         ["R@50", "R@1000", "Success@20", "Success@100", "P@10", "AP", "nDCG(dcg='exp-log2')@10", "RR"],
@@ -49,14 +51,16 @@ def test_a_column_is_named_canonically_and_lies_within_the_depth(protocol, colum
 def test_a_column_says_the_papers_name_its_place_the_level_the_gain_and_the_mean(protocol, column):
     assert re.fullmatch(r"[\w@]+ \([^():]+\)", paper_name(column))
     metric, text = measures.parse(column.measure, OWN), computed(column)
+    by_answers = protocol.judgements == "answers"
     if metric.family == "nDCG":
         gain = "(2^grade - 1)" if "dcg" in metric.params else "linear gain: sum of grade"
         assert gain in text
     else:
-        assert f"level {metric.rel} or more" in text
+        assert ("contains an answer" if by_answers else f"level {metric.rel} or more") in text
     reads = metric.cutoff or protocol.depth
     assert re.search(rf"(among the first|over ranks 1 to|at rank) {reads}\b", text)
-    assert text.endswith("count as not found" if metric.average == "ratio" else MEAN)
+    mean = rocketqa.ANSWERED if by_answers else MEAN
+    assert text.endswith("count as not found" if metric.average == "ratio" else mean)
     assert ("(MaxP)" in text) == (column.unit == "document")
 
 

@@ -25,7 +25,7 @@ LAYERS = [
     ["additions", "hitsfile", "ranking"],
     ["texts", "compiling", "measures", "bootstrap", "runfile"],
     ["stats"],
-    ["score", "protocols", "judging"],
+    ["score", "protocols", "judging", "answers"],
     ["study"],
     ["steps"],
     ["worker"],

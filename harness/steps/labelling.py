@@ -1,0 +1,16 @@
+"""The step that tells which retrieved passages contain an answer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harness import answers, hitsfile
+from harness.steps.task import Outcome, Task
+
+
+def label(task: Task) -> Outcome:
+    read, queries = task.corpus(), task.queries()
+    hits = hitsfile.load(task.store.read(hitsfile.among(task.work["inputs"])[0]))
+    found = answers.labels(read, queries, hits, task.work["depth"], lambda done: task.progress(done, None))
+    np.save(task.folder / "labels.npy", found)
+    return Outcome({"relevant": int((found > 0).sum())}, {})
