@@ -81,12 +81,13 @@ def load(
                 use_safetensors=True,
                 trust_remote_code=trust_remote_code,
                 output_loading_info=True,
+                ignore_mismatched_sizes=True,  # they are told below, by name
                 **options,
             )
         except Exception as error:
             raise HarnessError(f"model: {folder} cannot be loaded as {kind}: {_why(error)}") from error
     check(folder, report["missing_keys"], report["unexpected_keys"], spare=spare, surplus=surplus)
-    shapes = [str(item[0]) for item in report["mismatched_keys"]]
+    shapes = sorted(str(item[0]) for item in report["mismatched_keys"])
     if shapes:
         raise HarnessError(
             f"model: {folder}: its configuration gives other shapes to {_some(shapes)}; "
