@@ -186,4 +186,4 @@ def _known(what: str, names: Sequence[str], there: Collection[str]) -> None:
         if name not in there:
             near = difflib.get_close_matches(name, there, 1)
             hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(sorted(there))}"
-            raise HarnessError(f"--{what} '{name}': the leaderboard has no such {what}; {hint}")
+            raise HarnessError(f"{what} '{name}': the leaderboard has no such {what}; {hint}")

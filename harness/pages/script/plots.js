@@ -11,8 +11,15 @@ const waiting = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "400px" });
 dark.addEventListener("change", () => drawn.forEach((_, node) => waiting.observe(node)));
-// what was never scrolled to is drawn before it is printed
-window.addEventListener("beforeprint", () => drawn.forEach((_, node) => { if (!node.firstChild) draw(node); }));
+
+/** Draws what nobody has scrolled to yet, one at a time when there is nothing else to do: it may be printed. */
+function drawIdly() {
+  const next = [...drawn.keys()].find((node) => node.isConnected && !node.firstChild);
+  if (!next) return;
+  waiting.unobserve(next);
+  draw(next);
+  requestIdleCallback(drawIdly);
+}
 
 /** A place for a plot, drawn once it comes into view. `says` is what it shows, for those who cannot see. */
 function plot(spec, values, says) {
@@ -21,6 +28,7 @@ function plot(spec, values, says) {
   filled.data = { values };
   drawn.set(node, filled);
   waiting.observe(node);
+  requestIdleCallback(drawIdly, { timeout: 3000 });
   return node;
 }
 
@@ -29,6 +37,7 @@ function draw(node) {
     drawn.delete(node);
     return;
   }
+  if (!node.firstChild) node.append(el("span", {})); // begun, so that nobody draws it again
   const spec = coloured(drawn.get(node), dark.matches);
   spec.width = Math.max(240, node.clientWidth);
   window.vegaEmbed(node, spec, {
