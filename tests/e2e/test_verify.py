@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import shutil
 from pathlib import Path
 
@@ -209,7 +210,7 @@ def test_nothing_outside_of_the_folder_is_read(copy):
     [
         (lambda text: text.replace("leaderboard/1", "leaderboard/2"), "upgrade passage-harness"),
         (lambda text: text[: len(text) // 2], "not valid JSON"),
-        (lambda text: text.replace('"queries": 3', '"queries": NaN', 1), "not valid JSON"),
+        (lambda text: text.replace('"queries": 3', '"queries": NaN', 1), "holds NaN or Infinity"),
     ],
     ids=["newer", "truncated", "NaN"],
 )
@@ -244,3 +245,33 @@ def test_the_committed_leaderboards_hold_what_they_say(tmp_path):
         shutil.copytree(path.parent, tmp_path / path.parent.name, ignore=shutil.ignore_patterns("runs"))
         ran = Harness(tmp_path).command("verify", tmp_path / path.parent.name, "--store", tmp_path / "store")
         assert ran.code == 0, ran.out + ran.err
+
+
+@pytest.mark.real
+def test_a_real_collection_is_verified_and_a_changed_judgement_found(tmp_path):
+    data = os.environ.get("HARNESS_REAL_DATA")
+    if data is None or not Path(data, "scifact").is_dir():
+        pytest.skip("HARNESS_REAL_DATA names no folder that holds scifact")
+    shutil.copytree(Path(data, "scifact"), tmp_path / "data" / "scifact")
+    harness = Harness(tmp_path, {"HARNESS_REAL_DATA": str(tmp_path / "data")})
+    harness.suite(
+        "datasets: {scifact: {files: {path: '${HARNESS_REAL_DATA}/scifact', split: test, language: en}}}\n"
+        "systems: {bm25: {context: [titles], retriever: bm25}}\nmeasures: [nDCG@10, R@100]\n"
+    )
+    assert harness.run().code == 0
+    ran = harness.command("verify", harness.out, "--store", harness.store)
+    assert ran.code == 0, ran.out
+    assert "verified   scifact / bm25" in ran.out
+    without = Harness(tmp_path, {"HARNESS_REAL_DATA": str(tmp_path / "nowhere")})
+    elsewhere = without.command("verify", harness.out, "--store", tmp_path / "empty")
+    assert elsewhere.code == 2
+    assert "scifact: needs corpus" in elsewhere.out
+    judged = tmp_path / "data" / "scifact" / "qrels" / "test.tsv"
+    lines = judged.read_text().splitlines()
+    query, passage, _ = lines[1].split("\t")
+    lines[1] = "\t".join([query, passage, "0"])
+    judged.write_text("\n".join(lines) + "\n")
+    ran = harness.command("verify", harness.out, "--store", harness.store)
+    assert ran.code == 1
+    assert "wrong: scifact: the judgements here are" in ran.out
+    assert f"query {query}: " in ran.out
