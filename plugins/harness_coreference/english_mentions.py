@@ -192,7 +192,8 @@ def _noun_phrase(passage: int, row: Sequence[Word], at: int, known: Vocabulary) 
     end = _nouns_end(row, at + 1)
     spoken = tuple(word.lower for word in row[at + 1 : end])
     role = spoken[-1] if spoken else ""
-    role_like = first == "the" or _is_role(role)  # the ship Gannet, a surveyor Ann Hill
+    # the surveyor Ann Hill, the ship Gannet; but the form HMRC sent
+    role_like = _is_role(role) or (first == "the" and end < len(row) and not row[end].text.isupper())
     if end < len(row) and row[end].sentence == row[at].sentence and (not spoken or role_like):
         name = _name(passage, row, at if spoken else end, end, known)
         if name is not None:
