@@ -32,11 +32,13 @@ def method(entry: Entry, values: Any, digest: Digest, leave_out: tuple[str, ...]
     """What of a plugin's record and parameters goes into a key."""
     record = entry.record
     given = {name: addressed(value, digest) for name, value in _items(values) if name not in leave_out}
+    by_param = record.linked(values) if record.linked else {}
+    linked = [item for name in by_param if name not in leave_out for item in by_param[name]]
     return {
         "name": record.name,
         "version": record.version,
         "sources": sources(entry.plugin.module, entry.plugin.distribution),
-        "libraries": {name: library(name) for name in sorted(record.libraries)},
+        "libraries": {name: library(name) for name in sorted({*record.libraries, *linked})},
         "params": given,
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -40,6 +40,8 @@ class Record:
     needs: tuple[str, ...] = ()  # modules that must be importable
     extra: str | None = None  # the extra of its distribution that brings them
     libraries: tuple[str, ...] = ()  # distributions whose version can change a number
+    # parameters -> the further ones that a parameter's value brings into play, by the parameter's name
+    linked: Callable[[Any], Mapping[str, Sequence[str]]] | None = None
     resolve: Callable[[Any, Facts], Any] | None = None  # replaces `auto` while planning
     # what is not here, such as a model's weights: asked while planning, required only by a run
     lacks: Callable[[Any], Sequence[str]] | None = None

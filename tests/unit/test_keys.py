@@ -17,8 +17,8 @@ class Params:
     lists: tuple[int, ...] = ()
 
 
-def described(values, *, version="1", leave_out=(), libraries=()):
-    record = Record(name="m", summary="s", build=print, params=Params, version=version, libraries=libraries)
+def described(values, *, version="1", leave_out=(), **more):
+    record = Record(name="m", summary="s", build=print, params=Params, version=version, **more)
     entry = Entry(record, Plugin("p", "harness_titles", "passage-harness", "0", None))
     return keys.key(keys.method(entry, values, digest, leave_out))
 
@@ -37,6 +37,17 @@ def test_parameters_version_and_libraries_are_in_a_key():
 
 def test_a_parameter_that_is_left_out_is_not():
     assert described(Params(1.0), leave_out=("rate",)) == described(Params(2.0), leave_out=("rate",))
+
+
+def test_a_library_counts_where_a_parameter_that_counts_brings_it_into_play():
+    def linked(values):
+        return {"rate": ("numpy",)} if values.rate > 1 else {}
+
+    assert described(Params(1.0), linked=linked) == described(Params(1.0))
+    assert described(Params(2.0), linked=linked) == described(Params(2.0), libraries=("numpy",))
+    assert described(Params(2.0), linked=linked, leave_out=("rate",)) == described(
+        Params(1.0), leave_out=("rate",)
+    )
 
 
 def test_a_path_counts_by_its_contents_not_its_name(tmp_path):
