@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -61,6 +61,12 @@ def lacks(params: DenseParams) -> Sequence[str]:
     return lacking(params)
 
 
+def linked(params: DenseParams) -> Mapping[str, Sequence[str]]:
+    """The versions that count beside those of every model: of torch's peers, and of faiss for a search."""
+    backend = {"openvino": ("openvino",), "onnx": ("onnxruntime",)}.get(params.backend, ())
+    return {"backend": backend, "search": () if params.search == "exact" else ("faiss-cpu", "faiss-gpu-cu12")}
+
+
 def build(params: DenseParams) -> Dense:
     from harness_dense.retriever import Dense
 
@@ -79,5 +85,6 @@ def harness_retrievers() -> Iterable[Retriever]:
         libraries=("tokenizers", "torch", "transformers"),
         resolve=resolve,
         lacks=lacks,
+        linked=linked,
         search_only=("query_model", "query_revision", "query_prompt", "query_length", "search"),
     )

@@ -11,8 +11,9 @@ import tiny_models
 
 from harness import params as strict
 from harness.errors import HarnessError
+from harness.toolkit.faiss_options import Faiss
 from harness.types import Facts
-from harness_dense import DenseParams, lacks, registry, resolve
+from harness_dense import DenseParams, harness_retrievers, lacks, registry, resolve
 
 DOCS = Path(__file__).parents[2] / "docs" / "models.md"
 
@@ -245,3 +246,12 @@ def test_planning_does_not_import_torch(tmp_path):
     )
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "[]"
+
+
+def test_a_backend_s_version_counts_for_the_index_and_a_search_s_for_the_search_alone(tmp_path):
+    [record] = harness_retrievers()
+    found = record.linked(resolved(tiny_models.onnx(tmp_path), pooling="mean", search=Faiss("Flat")))
+    assert found["backend"] == ("onnxruntime",)
+    assert "faiss-cpu" in found["search"]
+    assert "search" in record.search_only
+    assert "backend" not in record.search_only
