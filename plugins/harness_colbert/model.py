@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from harness.errors import HarnessError
-from harness.toolkit import checkpoints, torch_encoder
+from harness.toolkit import checkpoints, hardware, torch_encoder
 from harness.toolkit.tokens import Tokens
 from harness_colbert import marking
 from harness_colbert.marking import Marks
@@ -22,7 +23,7 @@ from harness_colbert.settings import Said
 if TYPE_CHECKING:
     from harness.types import Floats
 
-QUERIES = 32  # in one pass
+QUERIES = 16  # in one pass
 LINEAR = "linear.weight"
 NUMBERS: dict[str, np.dtype[Any]] = {"fp16": np.dtype(np.float16), "fp32": np.dtype(np.float32)}
 
@@ -74,14 +75,20 @@ def passages(network: Network, marks: Marks, device: str, stored: str) -> list[P
 
 def queries(network: Network, ids: NDArray[np.int64], attention: NDArray[np.int64], device: str) -> Floats:
     """float32[n, L, dimension]: a vector for every token, those of [MASK] too, whoever looks at them."""
-    body, found = network.body.to(device), []
-    with torch.inference_mode():
-        for start in range(0, len(ids), QUERIES):
-            batch = slice(start, start + QUERIES)
-            given, seen = (torch.from_numpy(array[batch]).to(device) for array in (ids, attention))
+    body, linear = network.body.to(device), network.linear.to(device)
+
+    def some(start: int) -> Floats:
+        if device == "cpu":  # a core each: threads that wait for one another within a pass cost more
+            torch.set_num_threads(1)  # of this thread
+        batch = slice(start, start + QUERIES)
+        given, seen = (torch.from_numpy(array[batch]).to(device) for array in (ids, attention))
+        with torch.inference_mode():
             states = body(input_ids=given, attention_mask=seen).last_hidden_state  # [n, L, d]
-            found.append(_projected(states, network.linear.to(device)))
-    return np.concatenate([*found, np.empty((0, ids.shape[1], len(network.linear)), np.float32)])
+            return _projected(states, linear)
+
+    with ThreadPoolExecutor(hardware.threads() if device == "cpu" else 1) as pool:
+        found = list(pool.map(some, range(0, len(ids), QUERIES)))
+    return np.concatenate([*found, np.empty((0, ids.shape[1], len(linear)), np.float32)])
 
 
 def _projected(states: torch.Tensor, linear: torch.Tensor) -> Floats:

@@ -12,10 +12,11 @@ import numpy as np
 from harness.errors import HarnessError
 from harness.toolkit import models, tokens
 from harness.toolkit.encoding.passes import workers
+from harness.toolkit.tokens import Lost
 from harness_splade import SpladeParams, model, settings
 from harness_splade.storage import Row
 
-Encode: TypeAlias = Callable[[Sequence[str]], list[Row]]
+Encode: TypeAlias = Callable[[Sequence[str]], tuple[list[Row], Lost]]
 
 
 def encoder(params: SpladeParams) -> Encode:
@@ -27,14 +28,14 @@ def encoder(params: SpladeParams) -> Encode:
     weights = _idf(here, tokeniser.backend) if params.query == "idf" else None
     special = np.array([*tokeniser.single.before, *tokeniser.single.after, tokeniser.padding], np.int32)
 
-    def encode(queries: Sequence[str]) -> list[Row]:
-        found, _ = tokens.tokenise(tokeniser, queries, length)
+    def encode(queries: Sequence[str]) -> tuple[list[Row], Lost]:
+        found, lost = tokens.tokenise(tokeniser, queries, length)
         rows = []
         for begin, end in zip(found.bounds[:-1], found.bounds[1:], strict=True):
             terms = np.setdiff1d(found.ids[begin:end], special).astype(np.int32)
             own = np.ones(len(terms), np.float32) if weights is None else weights[terms]
             rows.append(Row(terms[own > 0], own[own > 0]))
-        return rows
+        return rows, lost
 
     return encode
 
@@ -51,12 +52,12 @@ def _by_model(params: SpladeParams) -> Encode:
     forwards = model.encoders(network, params.pooling, params.activation)
     length = settings.length_of(params.query_length, here)
 
-    def encode(queries: Sequence[str]) -> list[Row]:
+    def encode(queries: Sequence[str]) -> tuple[list[Row], Lost]:
         if not queries:
-            return []
-        found, _ = tokens.tokenise(tokeniser, queries, length)
+            return [], Lost()
+        found, lost = tokens.tokenise(tokeniser, queries, length)
         with workers(forwards) as run:
-            return run(found, lambda count: None).rows
+            return run(found, lambda count: None).rows, lost
 
     return encode
 

@@ -42,7 +42,7 @@ class Sparse:
         write = storage.writer(folder, params.quantise)
         done = encode(texts, folder / storage.SHARDS, prepare, forwards, write)
         postings = storage.finish(folder, network.vocabulary, params.quantise)
-        return {**done.facts(), "postings": postings}
+        return {"dtype": params.dtype, "postings": postings, **done.facts()}
 
     def open(self, texts: Texts, folder: Path) -> Search:
         return Search(storage.read(folder), encoder(self._params), texts.unit)
@@ -51,9 +51,10 @@ class Sparse:
 class Search:
     """An open index. Its results depend neither on the number of threads nor on the other queries."""
 
-    def __init__(self, index: storage.Index, encode: Encode, unit: Unit) -> None:
+    def __init__(self, index: storage.Index, encode: Encode, unit: Unit, threads: int | None = None) -> None:
         self._index, self._encode, self._unit = index, encode, unit
-        self._threads = hardware.threads()
+        self._threads = threads or hardware.threads()
+        self._lost = tokens.Lost()
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
         """The k best texts of each query, equal scores by position. Without `within` a hit has at least
@@ -80,9 +81,14 @@ class Search:
             keys.sort(axis=1)
         return self._hits(keys[:, :k], k)
 
+    def report(self) -> dict[str, JSON]:
+        return {"queries_cut": self._lost.texts, "query_tokens_lost": self._lost.tokens}
+
     def _queries(self, queries: Sequence[str]) -> kernels.Queries:
         """The heaviest terms first, which is the order in which their shares are added."""
-        rows = [self._rounded(row) for row in self._encode(queries)]
+        encoded, lost = self._encode(queries)
+        self._lost = self._lost.plus(lost)
+        rows = [self._rounded(row) for row in encoded]
         sizes = [len(row.terms) for row in rows]
         terms = np.concatenate([*(row.terms for row in rows), np.empty(0, np.int32)])
         weights = np.concatenate([*(row.weights for row in rows), np.empty(0, np.float32)])

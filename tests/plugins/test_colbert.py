@@ -370,3 +370,15 @@ def test_a_damaged_index_is_told(tmp_path):
     path.write_bytes(path.read_bytes()[:-4])
     with pytest.raises(HarnessError, match="the file is damaged; build the index again"):
         build_retriever(given(model)).open(testing.texts(TEXTS), tmp_path / "index")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_sentence_transformers_gives_the_same_scores(tmp_path):
+    """Somebody else's reading of the same checkpoint, where it is installed."""
+    late = pytest.importorskip("sentence_transformers", "6.0").MultiVectorEncoder
+    model, texts = tiny_heads.colbert(tmp_path / "model"), TEXTS[:5]
+    search, _ = opened(given(model), texts, tmp_path / "index")
+    other = late(str(model), device="cpu")
+    queries, passages = other.encode_query(QUERIES), other.encode_document(texts)
+    expected = [[(np.array(q) @ np.array(d).T).max(axis=1).sum() for d in passages] for q in queries]
+    assert scores(search.search(QUERIES, len(texts))) == pytest.approx(np.array(expected), abs=1e-4)

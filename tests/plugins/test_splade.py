@@ -119,6 +119,12 @@ def test_texts_are_cut_and_what_was_lost_is_counted(tmp_path):
     assert told["texts_cut"] == sum(count > 8 for count in tokens)
     assert told["tokens_lost"] == sum(max(0, count - 8) for count in tokens)
     assert told["postings"] == sum((plain_row(model, text, 8) > 0).sum() for text in TEXTS)
+    asked = [token_ids(query, 10**6) for query in QUERIES]
+    search.search(QUERIES, 1)
+    assert search.report() == {
+        "queries_cut": sum(len(ids) > 8 for ids in asked),
+        "query_tokens_lost": sum(max(0, len(ids) - 8) for ids in asked),
+    }
     expected = plain_row(model, "castle") @ plain_row(model, TEXTS[4], 8)
     assert scores(search.search(["castle"], 6), 6)[0, 4] == pytest.approx(expected, abs=1e-4)
 
@@ -304,6 +310,7 @@ def test_the_index_is_the_same_however_often_it_was_interrupted(tmp_path, monkey
 def test_many_texts_in_several_windows_are_ranked_as_by_hand(tmp_path):
     """The loops alone, over made-up rows: k of all, ties by position, impacts as floats and as whole numbers."""
     from harness.toolkit.encoding.parts import Shard
+    from harness.toolkit.tokens import Lost
     from harness_splade import storage
     from harness_splade.retriever import Search
 
@@ -318,7 +325,7 @@ def test_many_texts_in_several_windows_are_ranked_as_by_hand(tmp_path):
         for number, first in enumerate(range(0, 90_000, 30_000)):
             write(Shard(number, first, np.arange(first, first + 30_000) * 2, rows[first : first + 30_000]))
         storage.finish(tmp_path / str(quantise), 40, quantise)
-        search = Search(storage.read(tmp_path / str(quantise)), lambda queries: wanted, "passage")
+        search = Search(storage.read(tmp_path / str(quantise)), lambda queries: (wanted, Lost()), "passage")
         truth = asked.astype(np.float64) @ dense.T.astype(np.float64)
         if quantise:
             truth = np.rint(asked * np.float32(10)) @ np.rint(dense * np.float32(10)).T
@@ -327,3 +334,16 @@ def test_many_texts_in_several_windows_are_ranked_as_by_hand(tmp_path):
             best = -np.sort(-truth, axis=1)[:, :k]
             assert hits.scores == pytest.approx(best, rel=1e-5)
             assert np.take_along_axis(truth, hits.passages // 2, axis=1) == pytest.approx(best, rel=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_sentence_transformers_gives_the_same_scores(tmp_path):
+    """Somebody else's reading of the same checkpoint, where it is installed."""
+    sparse = pytest.importorskip("sentence_transformers", "5.0").SparseEncoder
+    model = tiny_heads.splade(tmp_path / "model")
+    search, _ = opened(given(model), TEXTS, tmp_path / "index")
+    other = sparse(str(model), device="cpu")
+    other.max_seq_length = 64
+    queries, texts = (other.encode(these).to_dense().numpy() for these in (QUERIES, TEXTS))
+    found = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
+    assert found == pytest.approx(queries @ texts.T, abs=1e-4, rel=1e-5)

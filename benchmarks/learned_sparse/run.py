@@ -1,0 +1,94 @@
+"""Measures exact search in an impact index against sparse matrix products, in one run, interleaved.
+
+python benchmarks/learned_sparse/run.py [--passages N] [--queries N] [--rounds N]"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+
+from harness.toolkit.encoding.parts import Shard
+from harness.toolkit.tokens import Lost
+from harness_splade import storage
+from harness_splade.retriever import Search
+
+VOCABULARY, TERMS, QUERY_TERMS, SHARD = 30_522, 120, 30, 8192
+
+
+def rows(count: int, terms: int, seed: int) -> list[storage.Row]:
+    """Terms by a flattened Zipf's law, as expansion spreads them, weights as saturated logits are."""
+    chance = np.random.default_rng(seed)
+    share = np.cumsum(1 / np.arange(1, VOCABULARY + 1) ** 0.8)
+    names = np.random.default_rng(0).permutation(VOCABULARY).astype(np.int32)
+    found = []
+    for _ in range(count):
+        drawn = np.searchsorted(share, chance.random(terms) * share[-1])
+        own = np.unique(names[drawn])
+        found.append(storage.Row(own, np.log1p(chance.exponential(1.0, len(own)) + 1e-3).astype(np.float32)))
+    return found
+
+
+def matrix(of: list[storage.Row]) -> scipy.sparse.csr_matrix:
+    ends = np.cumsum([0, *(len(row.terms) for row in of)])
+    terms = np.concatenate([row.terms for row in of])
+    weights = np.concatenate([row.weights for row in of])
+    return scipy.sparse.csr_matrix((weights, terms, ends), shape=(len(of), VOCABULARY))
+
+
+def by_scipy(queries: scipy.sparse.csr_matrix, terms: scipy.sparse.csr_matrix, k: int) -> np.ndarray:
+    """One query at a time: its row times the postings (CSR of terms by passages), then the k best."""
+    best = []
+    for row in range(queries.shape[0]):
+        scores = (queries[row] @ terms).toarray()[0]
+        best.append(-np.sort(np.partition(-scores, k)[:k]))
+    return np.array(best)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--passages", type=int, default=100_000)
+    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    passages, queries = rows(options.passages, TERMS, 1), rows(options.queries, QUERY_TERMS, 2)
+    asked, postings = matrix(queries), matrix(passages).T.tocsr()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        began = time.perf_counter()
+        (folder / storage.SHARDS / "shards").mkdir(parents=True)
+        write = storage.writer(folder, None)
+        for number, first in enumerate(range(0, len(passages), SHARD)):
+            own = passages[first : first + SHARD]
+            write(Shard(number, first, np.arange(first, first + len(own)), own))
+        count = storage.finish(folder, VOCABULARY, None)
+        print(
+            f"{options.passages} passages, {count} postings: written in {time.perf_counter() - began:.1f} s"
+        )
+        search = Search(storage.read(folder), lambda texts: (queries, Lost()), "passage", threads=1)
+        print("| k | ours, ms a query | scipy, ms a query | scipy / ours | largest difference of a score |")
+        print("| --- | --- | --- | --- | --- |")
+        for k in (10, 100, 1000):
+            texts = [""] * options.queries
+            least = {"ours": np.inf, "scipy": np.inf}
+            search.search(texts, k)
+            for _ in range(options.rounds):
+                began = time.perf_counter()
+                found = search.search(texts, k).scores
+                least["ours"] = min(least["ours"], time.perf_counter() - began)
+                began = time.perf_counter()
+                expected = by_scipy(asked, postings, k)
+                least["scipy"] = min(least["scipy"], time.perf_counter() - began)
+            each = {way: seconds / options.queries * 1e3 for way, seconds in least.items()}
+            print(
+                f"| {k} | {each['ours']:.3f} | {each['scipy']:.2f} | {each['scipy'] / each['ours']:.1f} "
+                f"| {np.abs(found - expected).max():.1e} |"
+            )
+
+
+if __name__ == "__main__":
+    main()
