@@ -210,8 +210,8 @@ def page() -> str:
         ),
         "## Families\n",
         f"How often all pairs of eight systems (28 tests) hold at least one false positive, in {FAMILIES:,}",
-        "families each (standard error about 0.004 at 0.05). Where four systems are better, only pairs within",
-        "the two halves can be false positives: the correction has to hold there too. Values are skewed here.",
+        "families each (standard error 0.004 at 0.05). Where four systems are better, only pairs within",
+        "the two halves can be false positives: the correction has to hold there too. Values are skewed.",
         "Flips that are common to all pairs are exact where all differences together are as likely as their",
         "opposites, which skewed values are not; the means of many queries nearly are.\n",
         _table(
