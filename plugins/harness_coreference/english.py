@@ -101,7 +101,8 @@ def _parts(entities: Entities) -> None:
                 entities.join(other, number)
         elif 2 <= len(bare) <= 4 and entities.person(number) > 0:
             last[bare[-1]] = number
-            last[bare[0]] = number
+            if entities.person(number) >= SURE:
+                last[bare[0]] = number
 
 
 def _nouns(entities: Entities) -> None:
@@ -199,6 +200,9 @@ def _who(entities: Entities, before: Sequence[int], phrase: Phrase, gender: str)
 
 
 def _close(candidate: Phrase, phrase: Phrase) -> bool:
+    """In the same passage; or the subject of a sentence of the passage before."""
+    if candidate.passage < phrase.passage and not candidate.subject and phrase.head in words.NEUTER:
+        return False
     return phrase.passage - candidate.passage <= 1 and phrase.sentence - candidate.sentence <= NEAR
 
 

@@ -37,6 +37,7 @@ class Phrase(NamedTuple):
     of: tuple[str, ...] = ()  # the words of a phrase with `of` that follows
     role: str = ""  # the noun before a name, as in `the surveyor Ann Hill`
     place: bool = False  # a name after `in`, `at` ...
+    capitals: bool = False  # a name with an acronym in it
     ends: int = 0  # the word after it, within its passage
     begins: int = 0
 
@@ -108,20 +109,21 @@ def _pronoun(passage: int, row: Sequence[Word], at: int) -> Phrase | None:
 
 
 _CLAUSE = frozenset("to that if whether when who because for".split())
-_WEATHER = frozenset("takes took seems seemed appears appeared means turns depends says said follows".split())
+_WEATHER = frozenset(
+    "takes took seems seemed appears appeared means turns depends says said follows matter matters take seem "
+    "appear mean turn depend".split()
+)
 
 
 def _empty(row: Sequence[Word], at: int) -> bool:
     """Whether an `it` stands for nothing: `it is said that`, `it takes`, `it may be possible to`."""
     after = [word.lower for word in row[at + 1 : at + 10] if word.sentence == row[at].sentence]
+    while after and after[0] in words.AUXILIARIES - {"is", "was", "be", "been"} | {"not", "t"}:
+        after = after[1:]  # it will not take, it does not matter
     if after and after[0] in _WEATHER:
         return True
-    modal = after[1:] if after and after[0] in words.AUXILIARIES else after
-    modal = modal[1:] if modal[:1] == ["not"] else modal
-    copula = {"is", "was", "be", "been", "s", "'s", "’s", "’ll", "'ll"}
-    if after[:1] and after[0] in copula | words.AUXILIARIES and (after[0] in copula or "be" in modal[:1]):
-        return bool(_CLAUSE & set(after[1:6]))
-    return False
+    copula = {"is", "was", "be", "been", "'s", "’s"}
+    return bool(after and after[0] in copula and _CLAUSE & set(after[1:6]))
 
 
 def _name(passage: int, row: Sequence[Word], begins: int, at: int, known: Vocabulary) -> Phrase | None:
@@ -143,7 +145,11 @@ def _name(passage: int, row: Sequence[Word], begins: int, at: int, known: Vocabu
         return None
     before = row[begins - 1].lower if begins else ""
     phrase = _phrase(passage, row, begins, end, "name", tuple(spoken))
-    return phrase._replace(place=before in words.PLACES and len(spoken) <= 2)  # not Hill & Sons
+    return phrase._replace(
+        place=before in words.PLACES and len(spoken) <= 2,  # not Hill & Sons
+        capitals=any(word.text.isupper() and len(word.text) > 2 for word in row[at:end])
+        or row[at].text in ("UK", "US", "EU"),
+    )
 
 
 def _starts_name(row: Sequence[Word], at: int, known: Vocabulary) -> bool:
@@ -189,6 +195,8 @@ def _noun_phrase(passage: int, row: Sequence[Word], at: int, known: Vocabulary) 
     definite = first in words.DEFINITE
     if not (definite or first in words.INDEFINITE or first in words.POSSESSIVE):
         return None
+    if first == "that" and not row[at].opens and _is_content(row[at - 1]):
+        return None  # the order that appointed you
     end = _nouns_end(row, at + 1)
     spoken = tuple(word.lower for word in row[at + 1 : end])
     role = spoken[-1] if spoken else ""
@@ -202,6 +210,10 @@ def _noun_phrase(passage: int, row: Sequence[Word], at: int, known: Vocabulary) 
         return None
     phrase = _phrase(passage, row, at, end, "noun", spoken)
     return phrase._replace(determiner=first, of=_complement(row, end))
+
+
+def _is_content(word: Word) -> bool:
+    return word.text.isalpha() and word.lower not in words.STOPS
 
 
 def _nouns_end(row: Sequence[Word], at: int) -> int:

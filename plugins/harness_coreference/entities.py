@@ -102,6 +102,8 @@ def _personhood(phrase: Phrase) -> float:
         return 4
     if "&" in phrase.words or set(phrase.words) & (words.GROUPS | words.FIRM_TAILS | words.THINGS):
         return -4
+    if phrase.capitals:
+        return 0
     given = first in words.MEN | words.WOMEN
     if phrase.determiner and not (given and phrase.role):
         return -2
