@@ -1,9 +1,9 @@
-"""Words a second of the resolvers of coreference, interleaved over the same documents; the best of several rounds.
+"""Words a second of the resolvers of coreference, in turn over the same documents; the best of some rounds.
 
-    python benchmarks/coreference/run.py CORPUS.jsonl [--pipeline en_core_web_sm] [--model FOLDER] [--rounds 3]
+    python benchmarks/coreference/run.py CORPUS.jsonl [--pipeline NAME] [--model FOLDER] [--rounds 3]
 
-CORPUS.jsonl has `doc_id` and `text` a line (BEIR's layout with documents). A resolver that is not installed is
-left out.
+CORPUS.jsonl has `doc_id` and `text` a line (BEIR's layout with documents). A resolver that is not installed
+is left out.
 """
 
 from __future__ import annotations
