@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import faiss
@@ -27,7 +26,8 @@ SAMPLE = 256  # queries that recall is measured on
 
 
 def build(vectors: NDArray[Any], options: Faiss) -> Any:
-    """An index of `vectors` (float32 or float16 [N, d]) by inner product; the same for the same options."""
+    """An index of `vectors` (float32 or float16 [N, d]) by inner product, the same for the same options; on
+    the GPUs if there are some and faiss was built for them."""
     try:
         index = faiss.index_factory(vectors.shape[1], options.faiss, faiss.METRIC_INNER_PRODUCT)
         _tune(index, options)
@@ -41,18 +41,6 @@ def build(vectors: NDArray[Any], options: Faiss) -> Any:
             f"search.faiss: an index '{options.faiss}' of {len(vectors)} vectors of {vectors.shape[1]} "
             f"numbers cannot be built: {_reason(error)}; choose another, or search: exact"
         ) from None
-    return index
-
-
-def save(index: Any, path: Path) -> None:
-    faiss.write_index(index, str(path))
-
-
-def load(path: Path, options: Faiss) -> Any:
-    """What `save` wrote, set to be searched as the options say; on the GPUs if there are some and faiss was
-    built for them."""
-    index = faiss.read_index(str(path))
-    _tune(index, options)
     return _on_gpus(index)
 
 
