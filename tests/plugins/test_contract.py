@@ -10,7 +10,11 @@ import tiny_models
 from harness import catalogue, testing
 
 # What a method cannot be built without. Every other method is tested as a suite would have it by default.
-GIVEN = {("dataset", "files"): {"path": str(Path(__file__).parent / "data" / "beir")}}
+DATA = Path(__file__).parent / "data"
+GIVEN = {
+    ("dataset", "files"): {"path": str(DATA / "beir")},
+    ("context", "keyphrases-from-file"): {"file": str(DATA / "keyphrases.jsonl"), "missing": "skip"},
+}
 # What needs a model is tested with a tiny one, made in a folder when it is first asked for. fp32, because the
 # contract compares scores more closely than bf16 tells them apart.
 MADE = {
