@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.contracts import Texts
+from harness.errors import HarnessError
 from harness.toolkit import exact
 from harness.toolkit.encoding import vectors
 from harness.toolkit.encoding.loop import encode
@@ -55,6 +56,12 @@ class Search:
     def __init__(self, params: DenseParams, index: vectors.Vectors, unit: Unit) -> None:
         self._tower, self._index, self._unit = towers.queries(params), index, unit
         self._lost = Lost()
+        width, dimension = index.rows.shape[1], self._tower.dimension
+        if width != dimension:
+            raise HarnessError(
+                f"query_model: its vectors have {dimension} numbers and those of the passages {width}; name "
+                "the tower that was trained with it"
+            )
         self._faiss = None if params.search == "exact" else Approximate(index.rows, params.search)
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:

@@ -141,6 +141,15 @@ def test_weights_that_are_only_there_as_a_pickle(where, tmp_path):
         index(tmp_path / "index", resolved(folder, backend="torch"))
 
 
+def test_towers_that_do_not_belong_together(tmp_path):
+    passages = tiny_models.bert(tmp_path / "passages")
+    queries = tiny_models.bert(tmp_path / "queries", hidden_size=16)
+    params = resolved(passages, query_model=queries)
+    index(tmp_path / "index", params)
+    with pytest.raises(HarnessError, match="query_model: its vectors have 16 numbers and those of the passa"):
+        build(params).open(testing.texts(["the castle"]), tmp_path / "index")
+
+
 def test_an_activation_that_is_not_supported(tmp_path):
     folder = tiny_models.sentence_transformer(tmp_path / "model")
     modules = json.loads((folder / "modules.json").read_text())

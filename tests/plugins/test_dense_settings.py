@@ -115,6 +115,26 @@ def test_a_short_name_stands_for_both_towers_with_their_settings():
     assert "hf download facebook/dragon-plus-query-encoder" in " ".join(lacks(found))
 
 
+def test_a_model_in_the_hubs_cache_is_read_there_at_its_commit(tmp_path):
+    commit = "c" * 40
+    at = tmp_path / "hub" / "models--some--model"
+    tiny_models.sentence_transformer(at / "snapshots" / commit, pooling="max_tokens", length=40)
+    (at / "refs").mkdir()
+    (at / "refs" / "main").write_text(commit)
+    found = resolved("some/model")
+    assert (found.model, found.revision, found.pooling, found.query_length) == (
+        "some/model",
+        commit,
+        "max",
+        40,
+    )
+    (at / "snapshots" / commit / "model.safetensors").unlink()
+    assert lacks(resolved("some/model"))[0] == (
+        f"model some/model at revision {commit} (not here: `hf download some/model --revision {commit}` or "
+        "name a folder)"
+    )
+
+
 def test_settings_of_two_towers_on_a_folder_need_the_other_folder(tmp_path):
     folder = tiny_models.bert(tmp_path)
     with pytest.raises(HarnessError, match="settings: dpr-nq has two towers; name the queries' one as query"):
