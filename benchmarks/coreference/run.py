@@ -31,7 +31,7 @@ def main() -> None:
     ]
     if given.model is not None:
         params.append(CoreferenceParams(resolver="fcoref", language="en", model=given.model, device="cpu"))
-    resolvers = {each.resolver: build(each).resolver for each in params if not lacks(each)}
+    resolvers = {str(each.resolver): build(each).resolver for each in params if not lacks(each)}
     best: dict[str, float] = {}
     for _ in range(given.rounds):
         for name, resolver in resolvers.items():

@@ -9,6 +9,7 @@ noun, as in `铸铜公司仁益祥记` or `仁益祥记，一家铸铜公司`.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from harness_coreference.contract import Cluster, Mention
 
 CLOSEST = 50  # mentions that a pronoun looks back over, as in DAPR's section 4.2.2
 LONGEST = 12  # characters of a name
+_AROUND, _CLAUSE = 12, 200  # characters beside a name; of a sentence before a place
 _RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 _NEVER = frozenset("的了是在与及这那也都就又不没把被让个")  # no name has them
 _SINGLE = frozenset(
@@ -137,10 +139,11 @@ def _people(passages: Sequence[str], repeated: Repeated) -> dict[str, str]:
     for text in passages:
         for run in _RUN.finditer(text):
             for start in range(run.start(), run.end() - 1):
-                name = _person_at(text[start : run.end()], repeated)
+                name = _person_at(text[start : min(start + LONGEST, run.end())], repeated)
                 if name:
-                    after = text[start + len(name) :]
-                    evidence[name] += _human(text[:start], after)
+                    end = start + len(name)
+                    after = text[end : end + _AROUND]
+                    evidence[name] += _human(text[max(0, start - _AROUND) : start], after)
                     if after.startswith(_MAN + _WOMAN):
                         genders[name] = "man" if after.startswith(_MAN) else "woman"
     sure = {name: genders.get(name, "") for name in evidence if evidence[name] > 0}
@@ -168,7 +171,7 @@ def _short_names(passages: Sequence[str], repeated: Repeated) -> Iterator[tuple[
     """(short, full) for `某某学会（简称“某会”）` and `某某学会成立于1901年，通称“某会”`."""
     for text in passages:
         for match in _CALLED.finditer(text):
-            sentence = re.split(r"[。！？]", text[: match.start()])[-1]
+            sentence = re.split(r"[。！？]", text[max(0, match.start() - _CLAUSE) : match.start()])[-1]
             runs = [run for run in _RUN.findall(sentence) if run]
             found = [repeated.backward(run) for run in runs] + [repeated.forward(run) for run in runs]
             full = max((name for name in found if set(match[1]) <= set(name)), key=len, default="")
@@ -193,7 +196,7 @@ def _institutions(passages: Sequence[str], repeated: Repeated) -> dict[str, str]
             if len(name) > len(match.group()) + 1:  # 荆川学会
                 found.setdefault(name, _NOUNS[match.group()])
         for match in _ONE.finditer(text):
-            name = _apposed(text[: match.start()], repeated)
+            name = _apposed(text[max(0, match.start() - _CLAUSE) : match.start()], repeated)
             if name:  # 仁益祥记，荆川的一家铸铜公司
                 found.setdefault(name, _NOUNS[match[1]])
     return found
@@ -230,12 +233,12 @@ def _anaphors(
     genders = dict(people)
     found: list[Said] = []
     for number, text in enumerate(passages):
-        before = [item for item in said if item.mention.passage <= number]
         places = [(match.start(), match.end(), "", match.group()) for match in _PRONOUN.finditer(text)]
         places += [(match.start(), match.end(), _NOUNS[match[1]], "") for match in _THIS.finditer(text)]
         for start, end, kind, pronoun in sorted(places):
             here = Mention(number, start, end)
-            earlier = [item for item in before if item.mention < here][-CLOSEST:]
+            until = bisect_left(said, (here,))
+            earlier = said[max(0, until - CLOSEST) : until]
             gender = {"他": "man", "她": "woman"}.get(pronoun, "")
             for item in reversed(earlier):
                 if kind and kinds.get(item.thing) == kind:

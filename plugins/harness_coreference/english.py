@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import islice
 
 from harness_coreference import english_words as words
 from harness_coreference.contract import Cluster, Mention
@@ -16,6 +17,7 @@ from harness_coreference.english_mentions import Phrase, Word, cut, phrases, voc
 from harness_coreference.entities import Entities
 
 CLOSEST = 50  # antecedents looked at, as in DAPR's section 4.2.2
+FARTHEST = 1000  # mentions that `he` and `she` look back at most
 SURE = 2  # the personhood of a name with a title, a role or a known given name
 NEAR = 3  # sentences that `it` and `they` look back
 _COPULAS = frozenset({"is", "was", "became", "are", "were"})
@@ -143,7 +145,7 @@ def _class(head: str) -> str:
 
 
 def _pronouns(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
-    """He and she are the closest person who may be one, however far back; it and they a close thing."""
+    """He and she are the closest person who may be one, far back too; it and they a close thing."""
     before: list[int] = []
     for number, phrase in enumerate(entities.phrases):
         if phrase.kind != "pronoun":
@@ -182,7 +184,7 @@ def _who(entities: Entities, before: Sequence[int], phrase: Phrase, gender: str)
     else, among those of the last sentences, the most salient."""
     found: list[int] = []
     seen: set[int] = set()
-    for number in reversed(before):
+    for number in islice(reversed(before), FARTHEST):
         root = entities.root(number)
         if root in seen:
             continue
