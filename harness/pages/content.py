@@ -47,15 +47,15 @@ def content(board: Leaderboard, tiers: Tiers, suite: str | None) -> Content:
     own = [[row for row in rows if row["dataset"] == name] for name in order]
     primary = [_primary(board.columns, group) for group in own]
     found = [queries_of(board, group, label) for group, label in zip(own, primary, strict=True)]
-    coded = packing.fitting([item.values for item in found])
     chunks: dict[str, str] = {}
+    for i, (dataset, group) in enumerate(zip(data["datasets"], own, strict=True)):
+        chunks[f"ids-{i}"] = packing.packed_json(found[i].ids)
+        chunks[f"rows-{i}"] = packing.packed_json([reproduction.of_row(board, row, dataset) for row in group])
+    left = packing.BUDGET - sum(map(len, chunks.values()))
+    coded = packing.fitting([item.values for item in found], left)
     datasets = []
     for i, (dataset, (values, text)) in enumerate(zip(data["datasets"], coded, strict=True)):
         chunks[f"values-{i}"] = text
-        chunks[f"ids-{i}"] = packing.packed_json(found[i].ids)
-        chunks[f"rows-{i}"] = packing.packed_json(
-            [reproduction.of_row(board, row, dataset) for row in own[i]]
-        )
         slices = {name: item["queries"] for row in own[i] for name, item in row["slices"].items()}
         datasets.append(
             {

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-LEVELS = (65535, 255, 63)  # of a measure's range, tried until the values fit
+LEVELS = (65535, 255, 63, 31, 15)  # of a measure's range, tried until the values fit
 EXACT = 4096  # at most so many different values are listed as they are
-BUDGET = 9_000_000  # characters for the values of all queries together
+BUDGET = 10_500_000  # characters for all that grows with the number of queries
 
 
 class Coded(NamedTuple):
@@ -61,7 +61,7 @@ def coded(values: Values, levels: int) -> Coded:
     return Coded(*_bytes(codes, known, levels), None, low, step)
 
 
-def fitting(tables: Sequence[Values], budget: int = BUDGET) -> list[tuple[Coded, str]]:
+def fitting(tables: Sequence[Values], budget: int) -> list[tuple[Coded, str]]:
     """Every dataset's values, with as many levels as fit the budget together, and their text."""
     found: list[tuple[Coded, str]] = []
     for levels in LEVELS:

@@ -68,8 +68,8 @@ def test_many_values_are_rounded_to_half_a_step():
 
 def test_values_take_fewer_levels_until_they_fit():
     tables = [np.random.default_rng(i).random((10, 2000)) for i in range(3)]
-    exact = sum(len(text) for _, text in packing.fitting(tables))
-    for budget in (exact, exact - 1, 2 * exact // 5):
+    exact = sum(len(text) for _, text in packing.fitting(tables, packing.BUDGET))
+    for budget in (exact, exact - 1, 2 * exact // 5, exact // 3):
         found = packing.fitting(tables, budget)
         assert len(found) == 3
         assert sum(len(text) for _, text in found) <= budget

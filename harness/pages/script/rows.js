@@ -23,6 +23,7 @@ async function openRow(row) {
 
 function plain(value) {
   if (value == null || typeof value !== "object") return String(value ?? "none");
+  if (!Object.keys(value).length) return "none";
   return Object.entries(value).map(([name, item]) => `${Array.isArray(value) ? "" : `${name} `}${plain(item)}`).join(", ");
 }
 
