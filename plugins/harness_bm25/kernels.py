@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from harness.toolkit.topk import NOTHING, above, drain, inner, keep, key_of, raised, trim
 from harness_bm25.inverting import WINDOW
-from harness_bm25.scoring import BATCH, POSTINGS, Batch, Postings, add_block, gain, place_in
+from harness_bm25.scoring import BATCH, LOOKUP, POSTINGS, Batch, Postings, add_block, gain, place_in
 
 # What things cost, measured against adding one posting's weight to a score.
 TOUCH = 150  # taking one text out of a window's scores
-LOOKUP = 100  # looking up one text in one block
 SPARSE = 4  # where fewer than one text in so many has a score, they are found by their postings
 SAMPLE = 4  # the share of a window's scores in which the texts within reach are counted: one in so many
 MARGIN = 1 + 1e-5  # more than rounding can add to a sum of weights

@@ -16,6 +16,7 @@ from harness.toolkit.topk import NOTHING, decode
 from harness.types import Hits, Unit
 from harness_bm25 import BM25, QL, kernels, scoring, storage, weights
 from harness_bm25.building import build, cores
+from harness_bm25.inverting import WINDOW
 from harness_bm25.vocabulary import numbers_of, term_of
 
 if TYPE_CHECKING:
@@ -77,10 +78,10 @@ class Search:
             self._spread(len(queries), work)
         else:
             texts = self._texts_at(within)
-            keys, windows = np.empty(texts.shape, np.uint64), self._window_of(texts)
+            keys = np.empty(texts.shape, np.uint64)
 
             def work(a: int, z: int) -> None:
-                scoring.rescore(self._postings, batch, a, z, windows, texts, keys)
+                scoring.rescore(self._postings, batch, a, z, texts, keys, np.zeros(WINDOW, np.float32))
 
             self._spread(len(queries), work)
             keys.sort(axis=1)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from harness.toolkit.topk import NOTHING, inner, key_of
 
 types: Any = nb.types  # numba says nothing of their types
+LOOKUP = 100  # looking up one text in one block, measured against adding one posting's weight to a score
 
 
 class Postings(NamedTuple):
@@ -94,9 +95,9 @@ def place_in(p: Postings, block: int, text: int) -> int:
     return low if p.texts[low] == text else -1
 
 
-@nb.njit(nb.int64(POSTINGS, nb.int64, nb.int64, nb.int64), nogil=True, cache=True)
-def find(p: Postings, term: int, w: int, text: int) -> int:
-    """The place of a term's posting for a text, counted from the first of its window w, or -1."""
+@inner(nb.int64(POSTINGS, nb.int64, nb.int64))
+def block_in(p: Postings, term: int, w: int) -> int:
+    """A term's block in window w, or -1: a search by halves."""
     low, end = p.block_first[term], p.block_first[term + 1]
     high = end
     while low < high:
@@ -105,7 +106,14 @@ def find(p: Postings, term: int, w: int, text: int) -> int:
             low = middle + 1
         else:
             high = middle
-    return place_in(p, low, text) if low < end and p.block_window[low] == w else -1
+    return low if low < end and p.block_window[low] == w else -1
+
+
+@nb.njit(nb.int64(POSTINGS, nb.int64, nb.int64, nb.int64), nogil=True, cache=True)
+def find(p: Postings, term: int, w: int, text: int) -> int:
+    """The place of a term's posting for a text, counted from the first of its window w, or -1."""
+    block = block_in(p, term, w)
+    return place_in(p, block, text) if block >= 0 else -1
 
 
 @nb.njit(nb.float32(POSTINGS, BATCH, nb.int64, nb.int64, nb.int64), nogil=True, cache=True)
@@ -119,25 +127,54 @@ def term_score(p: Postings, batch: Batch, j: int, w: int, text: int) -> np.float
 
 
 @nb.njit(
-    nb.void(POSTINGS, BATCH, nb.int64, nb.int64, nb.int64[:, ::1], nb.int64[:, ::1], nb.uint64[:, ::1]),
+    nb.void(
+        POSTINGS, BATCH, nb.int64, nb.int64, nb.int64[:, ::1], nb.uint64[:, ::1], nb.float32[::1]
+    ),
     nogil=True,
     cache=True,
-)
+)  # fmt: skip
 def rescore(
     p: Postings,
     batch: Batch,
     begin: int,
     end: int,
-    windows: NDArray[np.int64],  # int64[Q, n]: the window of each text
     texts: NDArray[np.int64],  # int64[Q, n], -1 for none
     keys: NDArray[np.uint64],  # uint64[Q, n]: out
+    scores: NDArray[np.float32],  # float32[WINDOW], zeros, and again when it is done
 ) -> None:
-    """Keys of the named texts of queries begin to end - 1, each scored as `kernels.search` would."""
+    """Keys of the named texts of queries begin to end - 1, each scored as `kernels.search` would: window by
+    window, of each term either all postings or, where few texts are named, those that are looked up."""
+    n = texts.shape[1]
     for q in range(begin, end):
-        for i in range(texts.shape[1]):
-            keys[q, i] = NOTHING
-            if texts[q, i] >= 0:
-                w, score = windows[q, i], np.float32(0)
-                for j in range(batch.first[q], batch.first[q + 1]):
-                    score += term_score(p, batch, j, w, texts[q, i] - p.window_first[w])
-                keys[q, i] = key_of(score, texts[q, i])
+        order = np.argsort(texts[q])
+        at = 0
+        while at < n and texts[q, order[at]] < 0:
+            keys[q, order[at]] = NOTHING
+            at += 1
+        while at < n:
+            w = np.searchsorted(p.window_first, texts[q, order[at]], "right") - 1
+            base, after = p.window_first[w], p.window_first[w + 1]
+            stop = at
+            while stop < n and texts[q, order[stop]] < after:
+                stop += 1
+            for j in range(batch.first[q], batch.first[q + 1]):
+                block = block_in(p, batch.terms[j], w)
+                if block < 0:
+                    continue
+                if p.block_start[block + 1] - p.block_start[block] <= LOOKUP * (stop - at):
+                    add_block(p, w, block, batch.weight[j], batch.slope[j], scores)
+                    continue
+                for i in range(at, stop):
+                    text = texts[q, order[i]]
+                    if i > at and text == texts[q, order[i - 1]]:
+                        continue  # named twice, added once
+                    place = place_in(p, block, text - base)
+                    if place >= 0:
+                        c = p.pair_first[w] + p.pairs[place]
+                        weight, slope = batch.weight[j], batch.slope[j]
+                        scores[text - base] += gain(p.kind, weight, slope, p.value[c], p.tf[c])
+            for i in range(at, stop):
+                text = texts[q, order[i]]
+                keys[q, order[i]] = key_of(scores[text - base], text)
+            scores[: after - base] = 0
+            at = stop
