@@ -193,7 +193,7 @@ def page() -> str:
         "resamples; the standard error of a share is about 0.003). An ideal interval has 0.950.\n",
         "Of one system's mean, as a leaderboard shows it:\n",
         _by_size(single),
-        "Of the difference of two systems, as `harness compare` shows it:\n",
+        "Of the difference of two systems, as a comparison shows it:\n",
         _by_size(difference),
         "The percentile bootstrap is too narrow for few queries, most of all where only a few of them",
         "differ. From some 150 queries on it is within about a hundredth of what it says.\n",
