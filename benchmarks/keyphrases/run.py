@@ -73,8 +73,7 @@ def peers(pipeline: str, texts: list[str]) -> dict[str, Callable[[], object]]:
 
 
 def in_processes(params: Keyphrases, given: list[Document], processes: int) -> Callable[[], object]:
-    work = augmenter.Augmenter(params, processes)
-    return lambda: list(work.augment(given))
+    return lambda: list(augmenter.Augmenter(params, processes, alone=0).augment(given))
 
 
 def measure(given: list[Document], taggers: list[Keyphrases], options: argparse.Namespace) -> None:

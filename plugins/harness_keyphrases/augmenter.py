@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import multiprocessing
 import os
+import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -18,8 +19,8 @@ from harness.types import Addition, Document
 from harness_keyphrases import PIPELINE, Keyphrases, taggers, topicrank
 from harness_keyphrases.topicrank import Rules
 
-AHEAD = 1024  # documents read before the first addition
-MUCH = 2_000_000  # characters in them that are worth the second or two until other processes are there
+AHEAD = 256  # documents read before the first addition
+ALONE = 5.0  # seconds of work: less is not worth the second or two until other processes are there
 TOGETHER = 16  # documents handed to a process at once
 
 # Adjectives and nouns that say how many or which, but not what about.
@@ -30,32 +31,39 @@ own possible previous same second several such thing things third unable various
 """
 
 
+class Augmenter:
+    """Works alone for a while; what goes on after that is spread over processes, which end with this object.
+    The results depend on neither."""
+
+    def __init__(self, params: Keyphrases, processes: int | None = None, alone: float = ALONE) -> None:
+        self._params = params
+        self._left = alone  # seconds
+        self._processes = processes or cores()
+        self._pool: ProcessPoolExecutor | None = None
+
+    def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
+        texts = (text_of(document, self._params.characters) for document in documents)
+        while window := list(islice(texts, AHEAD)):
+            if self._processes == 1 or self._left > 0:
+                began = time.perf_counter()
+                found = iter(extracted(self._params, window))
+                self._left -= time.perf_counter() - began
+            else:
+                found = spread(self._workers(), self._params, window, 2 * self._processes)
+            for prefix in found:
+                yield Addition(prefix=prefix)
+
+    def _workers(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self._processes, multiprocessing.get_context("spawn"))
+            # with this object, so that the step's cost has theirs
+            weakref.finalize(self, self._pool.shutdown, cancel_futures=True)
+        return self._pool
+
+
 def cores() -> int:
     """The cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@dataclass(frozen=True)
-class Augmenter:
-    params: Keyphrases
-    processes: int = field(default_factory=cores)  # the results do not depend on them
-
-    def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
-        """Windows that hold little are done here, others by processes, which end with the last window."""
-        texts = (text_of(document, self.params.characters) for document in documents)
-        pool: ProcessPoolExecutor | None = None
-        try:
-            while window := list(islice(texts, AHEAD)):
-                if self.processes > 1 and sum(map(len, window)) >= MUCH:
-                    pool = pool or ProcessPoolExecutor(self.processes, multiprocessing.get_context("spawn"))
-                    found = spread(pool, self.params, window, 2 * self.processes)
-                else:
-                    found = iter(extracted(self.params, window))
-                for prefix in found:
-                    yield Addition(prefix=prefix)
-        finally:
-            if pool is not None:
-                pool.shutdown(cancel_futures=True)
 
 
 def text_of(document: Document, characters: int) -> str:

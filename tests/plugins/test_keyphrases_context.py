@@ -1,6 +1,7 @@
 """The context `keyphrases`: its taggers, and what it adds to documents of every shape."""
 
 import hashlib
+import multiprocessing
 import os
 from importlib import resources
 from itertools import pairwise
@@ -70,21 +71,21 @@ def test_a_document_of_one_passage_or_two_thousand_and_empty_ones_among_them():
     assert large.split("; ")[0] == "old stone bridge"
 
 
-def test_processes_change_nothing(monkeypatch):
-    monkeypatch.setattr(augmenter, "MUCH", 1000)
+def test_processes_change_nothing():
     documents = [document(*BRIDGE, f"The castle of number {i} has a tower.", id=str(i)) for i in range(40)]
     params = Keyphrases(tagger="embedded")
     alone = list(augmenter.Augmenter(params, processes=1).augment(documents))
-    assert list(augmenter.Augmenter(params, processes=2).augment(documents)) == alone
+    assert list(augmenter.Augmenter(params, processes=2, alone=0).augment(documents)) == alone
     assert len(alone) == 40
 
 
-def test_processes_end_when_nobody_wants_the_rest(monkeypatch):
-    monkeypatch.setattr(augmenter, "MUCH", 1000)
-    documents = (document(*BRIDGE, id=str(i)) for i in range(100))
-    found = iter(augmenter.Augmenter(Keyphrases(tagger="embedded"), processes=2).augment(documents))
+def test_processes_end_with_the_method_also_when_nobody_wants_the_rest():
+    method = augmenter.Augmenter(Keyphrases(tagger="embedded"), processes=2, alone=0)
+    found = iter(method.augment(document(*BRIDGE, id=str(i)) for i in range(100)))
     assert next(found).prefix.startswith("old stone bridge")
-    found.close()
+    assert multiprocessing.active_children()
+    del method, found
+    assert not multiprocessing.active_children()
 
 
 @testing.contract("context", "keyphrases", {"tagger": "embedded", "top": 3})
