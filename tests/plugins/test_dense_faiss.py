@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tiny_models
 
+from harness import api, testing
 from harness import params as strict
-from harness import testing
 from harness.testing.texts import sentences
 from harness.toolkit.faiss_options import Faiss
 from harness.types import Facts
@@ -109,3 +109,23 @@ def test_faiss_that_is_not_installed_is_told_with_its_extra(monkeypatch, tmp_pat
     assert (
         told == "'dense' with this search needs faiss; install it with: pip install 'passage-harness[faiss]'"
     )
+
+
+def test_systems_that_search_otherwise_share_one_encoding_and_tell_their_recall(model, tmp_path):
+    dense = f"retriever: {{dense: {{model: {model}, dtype: fp32"
+    data = Path(__file__).parent / "data" / "beir"
+    (tmp_path / "suite.yaml").write_text(
+        f"suite: shared\ndatasets:\n  it: {{files: {{path: {data}, language: en}}}}\nsystems:\n"
+        f"  exact: {{{dense}}}}}}}\n"
+        f"  flat: {{{dense}, search: {{faiss: Flat}}}}}}}}\n"
+        f"  prompted: {{{dense}, query_prompt: 'castle '}}}}}}\n"
+        "measures: [nDCG@10]\ndepth: 10\n"
+    )
+    board = api.run(tmp_path / "suite.yaml", out=tmp_path / "out", store=tmp_path / "store", quiet=True)
+    assert [row["error"] for row in board.rows if row["status"] != "ok"] == []
+    exact, flat, _ = board.rows
+    assert flat["measures"]["nDCG@10"]["mean"] == pytest.approx(exact["measures"]["nDCG@10"]["mean"])
+    told = {key: value for step in flat["reported"] for key, value in step["facts"].items()}
+    assert told["recall"] == 1.0
+    assert told["texts_cut"] == 0
+    assert len(list((tmp_path / "store" / "artifacts").glob("index-*"))) == 1
