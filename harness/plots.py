@@ -107,16 +107,16 @@ def difference(score: str) -> dict[str, JSON]:
     )
 
 
-def curves(x: str, y: str, series: str | None) -> dict[str, JSON]:
-    """Lines over a number, such as the score over the weight of a fusion. Data: `x`, `y`, `series`."""
-    encoding = {**_axes(x, y, "quantitative"), **_colour(series)}
+def curves(x: str, y: str, series: str | None, kind: str = "quantitative") -> dict[str, JSON]:
+    """Lines over a number, such as the score over the weight of a fusion, or over words in the order in
+    which they come (`nominal`). Data: `x`, `y`, `series`."""
+    encoding = {**_axes(x, y, kind), **_colour(series)}
     return _spec(280, mark={"type": "line", "point": {"size": 40}, "tooltip": True}, encoding=encoding)
 
 
 def bars(x: str, y: str, series: str | None) -> dict[str, JSON]:
     """Bars side by side. Data: `x` (a word), `y`, `series`."""
     encoding = {**_axes(x, y, "nominal"), **_colour(series)}
-    encoding["x"]["axis"] = {"labelAngle": 0}
     encoding["y"]["scale"] = {"zero": True}
     if series is not None:
         encoding["xOffset"] = {"field": "series", "sort": None}
@@ -181,13 +181,18 @@ def analysis(found: Finding) -> dict[str, JSON] | None:
     which Vega reads as expressions."""
     if found.kind == "table" or found.x is None or found.y is None:
         return None
-    draw = {"line": curves, "bar": bars, "point": points}
     values = [
         {name: row[found.columns.index(column)] for name, column in _drawn(found)} for row in found.rows
     ]
     if found.kind == "heat":
         return filled(heat(found.x, found.y, found.series or ""), values)
-    return filled(draw[found.kind](found.x, found.y, found.series), values)
+    titles = (found.x, found.y, found.series)
+    if found.kind == "bar":
+        return filled(bars(*titles), values)
+    if found.kind == "point":
+        return filled(points(*titles), values)
+    words = any(isinstance(item["x"], str) for item in values)
+    return filled(curves(*titles, "nominal" if words else "quantitative"), values)
 
 
 def svg(spec: JSON, dark: bool = False, width: int = 680) -> str:
@@ -238,9 +243,11 @@ def _spec(height: int | None, **rest: JSON) -> dict[str, JSON]:
 
 
 def _axes(x: str, y: str, kind: str) -> dict[str, JSON]:
-    scale = {"scale": {"zero": False}} if kind == "quantitative" else {"sort": None}
+    across = (
+        {"scale": {"zero": False}} if kind == "quantitative" else {"sort": None, "axis": {"labelAngle": 0}}
+    )
     return {
-        "x": {"field": "x", "type": kind, "title": x, **scale},
+        "x": {"field": "x", "type": kind, "title": x, **across},
         "y": {"field": "y", "type": "quantitative", "title": y, "scale": {"zero": False}},
     }
 

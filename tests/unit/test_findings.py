@@ -60,6 +60,13 @@ def test_a_picture_has_the_columns_that_it_names_and_no_heading_as_a_field(kind)
     assert set(fields(spec)) <= {"x", "y", "series", "most", "least"}
 
 
+def test_a_line_over_words_keeps_their_order():
+    over_words = dataclasses.replace(DEPTH, rows=(("6-10", 0.5, "a"), ("11-20", 0.4, "a")))
+    axis = plots.analysis(over_words)["encoding"]["x"]
+    assert (axis["type"], axis["sort"]) == ("nominal", None)
+    assert plots.analysis(DEPTH)["encoding"]["x"]["type"] == "quantitative"
+
+
 def test_a_table_has_no_picture():
     assert plots.analysis(dataclasses.replace(DEPTH, kind="table")) is None
 
