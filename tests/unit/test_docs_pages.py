@@ -168,6 +168,8 @@ def _whole(words: list[str]) -> list[str]:
     plain = [word for word in words if not word.startswith("-")]
     extra = {"schema": ["suite"], "completion": ["bash"], "cache": ["ls"]}.get(words[0], ["x"])
     needed = lacking.get(words[0], 2 if words[0] in ("schema", "completion", "cache") else 1)
+    if words[0] == "inspect" and not {"--query", "--differ", "--failures", "--passage", "--write"} & {*words}:
+        extra = [*extra, "--failures"]
     return words + extra * (len(plain) < needed)
 
 
