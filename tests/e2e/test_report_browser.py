@@ -20,6 +20,7 @@ SWITCHES = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--window-size=1280,1000",
 )  # fmt: skip
+TUNED = {"tune": {"folds": 3, "measure": "nDCG@10", "grid": [0, 1, 0.25]}}
 SUITE = {
     "suite": "shown",
     "datasets": {"tour": {"tour": {"documents": 20}}, "zh": {"tour": {"documents": 20, "language": "zh"}}},
@@ -27,9 +28,10 @@ SUITE = {
         "bm25": {"retriever": "bm25"},
         "titles": {"context": ["titles"], "retriever": "bm25"},
         "documents": {"retriever": "bm25", "unit": "document"},
-        "fused": {"of": ["titles", "documents"], "combine": "rrf"},
+        "fused": {"of": ["titles", "documents"], "combine": {"convex": {"weight": TUNED}}},
     },
     "measures": ["nDCG@10", "R@100"],
+    "analyses": ["depth"],
 }
 BAD = '</script><script>document.title="ran"</script><img src=x onerror="document.title=\'ran\'">'
 TURNED = "\u202eright to left\u202c \u05d0\u05d1\u05d2 \"quoted\" 'twice' &amp; <b>bold</b> \x07"
@@ -191,6 +193,37 @@ def test_a_query_is_looked_for_and_opened_by_keyboard(page):
     assert len(texts(page, "#panel .hits")) == 2
     type_into(page, "#compare select", str(1))  # titles: its texts have the title marked
     wait(page, "document.querySelector('#panel .hits mark')")
+
+
+def test_every_system_is_listed_with_its_value_of_the_query(page, shown):
+    wait(page, "document.querySelector('.pick')")
+    click(page, ".pick")
+    query = wait(page, "document.querySelector('#panel h3 bdi')?.textContent")
+    lines = {
+        name: (shown.folder / f"per-query/tour/{name}.tsv").read_text()
+        for name in ("bm25", "titles", "fused")
+    }
+    wanted = {name: f"{float(text.partition(query)[2].split()[0]):.4f}" for name, text in lines.items()}
+    click(page, "#panel .all summary")
+    cells = texts(page, "#panel .all tbody tr")
+    assert {words[0]: words[1] for words in map(str.split, cells)} == wanted
+
+
+def test_tuned_weights_and_analyses_are_drawn_and_stand_there_as_tables(page, shown):
+    board = json.loads((shown.folder / "leaderboard.json").read_text())
+    for part in ("tuning", "analyses"):
+        page.execute_script("document.getElementById(arguments[0]).scrollIntoView()", part)
+        wait(page, f"document.querySelector('#{part} svg')")
+    [tuned] = [row["tuning"][0] for row in board["rows"] if row["tuning"] and row["dataset"] == "tour"]
+    assert (
+        f"fused: {', '.join(map(str, tuned['folds']))} across folds".replace("1.0", "1").replace("0.0", "0")
+        in (texts(page, "#tuning .lead")[0])
+    )
+    titles = [item["title"] for item in board["analyses"] if item["dataset"] == "tour"]
+    assert texts(page, "#analyses h3") == titles
+    click(page, "#analyses summary")
+    rows = next(item["rows"] for item in board["analyses"] if item["dataset"] == "tour")
+    assert len(texts(page, "#analyses details[open] tbody tr")) == len(rows)
 
 
 def test_two_systems_are_compared_query_by_query(page, shown):

@@ -46,9 +46,8 @@ function amount(value) {
   return byNumber.format(Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3)));
 }
 
-function plural(count, word) {
-  return `${count.toLocaleString("en")} ${word}${count === 1 ? "" : word.endsWith("y") ? "" : "s"}`
-    .replace(/(\d+) (\S*)y$/, (all, n, stem) => (n === "1" ? all : `${n} ${stem}ies`));
+function plural(count, one, many = `${one}s`) {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
 function announce(text) {

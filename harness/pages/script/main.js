@@ -29,10 +29,6 @@ function render() {
     contents.get(id).hidden = place.hidden;
   }
   applyFilter(false);
-  if (board.datasets[state.dataset].queries) {
-    const { dataset } = state;
-    json(`ids-${dataset}`).then((ids) => numbers.set(board.datasets[dataset], new Map(ids.map((id, i) => [id, i]))));
-  }
 }
 
 function bar() {

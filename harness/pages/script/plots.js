@@ -63,16 +63,14 @@ function coloured(spec, isDark) {
   return { ...JSON.parse(text), data };
 }
 
-/** Gives every axis and colour that has an empty title these titles. */
+/** Gives the axes and colours of these fields their titles. */
 function titled(spec, titles) {
   const copy = structuredClone(spec);
   const visit = (node) => {
-    for (const [name, value] of Object.entries(node)) {
-      if (value && typeof value === "object") {
-        if (Object.hasOwn(titles, value.field) && "title" in value) value.title = titles[value.field];
-        visit(value);
-      }
-      if (name === "data") continue;
+    for (const value of Object.values(node)) {
+      if (!value || typeof value !== "object") continue;
+      if (Object.hasOwn(titles, value.field) && "title" in value) value.title = titles[value.field];
+      visit(value);
     }
   };
   visit(copy);

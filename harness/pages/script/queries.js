@@ -24,7 +24,7 @@ section("queries", "Queries", (body) => {
     const hits = words
       ? all.filter((i) => ids[i].toLowerCase().includes(words) || texts.get(ids[i])?.text?.toLowerCase().includes(words))
       : all;
-    count.textContent = `${plural(hits.length, "query")} found${hits.length > LISTED ? `, the first ${LISTED} listed` : ""}`;
+    count.textContent = `${plural(hits.length, "query", "queries")} found${hits.length > LISTED ? `, the first ${LISTED} listed` : ""}`;
     list.replaceChildren(...hits.slice(0, LISTED).map((i) => el("li", {}, el("button", {
       type: "button", class: "pick", "aria-current": i === looked.query ? "true" : null, onclick: () => openQuery(i),
     }, foreign(ids[i], 60), texts.has(ids[i])
@@ -34,7 +34,8 @@ section("queries", "Queries", (body) => {
     const [ids, evidence, value] = await Promise.all([json(`ids-${number}`), json(`evidence-${number}`), valuesOf(number)]);
     if (looked.query == null || number !== state.dataset) return;
     const found = evidence.queries.find((item) => item.id === ids[looked.query]);
-    panel.replaceChildren(...inspected(dataset, ids[looked.query], found, evidence, value));
+    const own = (row) => value(row.index, looked.query);
+    panel.replaceChildren(...inspected(dataset, ids[looked.query], found, evidence, own));
     if (focus) panel.focus();
   };
   openQuery = async (query) => {
@@ -56,15 +57,16 @@ section("queries", "Queries", (body) => {
 let pairChanged = () => {};
 document.addEventListener("pair", () => pairChanged());
 
-function inspected(dataset, id, found, evidence, value) {
+/** `found` is what the report holds of the query, if anything; `own` gives its value for a row. */
+function inspected(dataset, id, found, evidence, own) {
   const parts = [el("h3", {}, "Query ", foreign(id, 120))];
   if (found?.text != null) parts.push(el("blockquote", { dir: "auto" }, found.text || "(an empty query)", more(found.cut)));
   if (found?.slices.length) parts.push(el("p", { class: "lead" }, "Slices: ", foreign(found.slices.join(", "), 600)));
   if (found?.answers.length) parts.push(el("p", { class: "lead" }, "Answers: ", foreign(found.answers.join(" · "), 600)));
   const pair = [["A", dataset.rows[state.a]], ["B", dataset.rows[state.b]]].filter(([, row]) => row);
   parts.push(el("p", { class: "lead legend" }, "● relevant with its grade, ○ judged not relevant, · not judged; ", el("mark", {}, "added by context")));
-  parts.push(el("div", { class: "pair" }, pair.map(([name, row]) => ranking(dataset, name, row, id, found, evidence, value))));
-  parts.push(everySystem(dataset, id, found, value));
+  parts.push(el("div", { class: "pair" }, pair.map(([name, row]) => ranking(dataset, name, row, found, evidence, own(row)))));
+  parts.push(everySystem(dataset, id, found, own));
   return parts;
 }
 
@@ -72,10 +74,9 @@ function more(count) {
   return count ? el("span", { class: "cut" }, ` [… ${count.toLocaleString("en")} characters more]`) : null;
 }
 
-function ranking(dataset, name, row, id, found, evidence, value) {
+function ranking(dataset, name, row, found, evidence, value) {
   const parts = [el("h4", {}, `${name}: `, foreign(row.system))];
-  const own = valueOf(dataset, row, id, value);
-  if (own != null) parts.push(el("p", { class: "lead" }, foreign(dataset.primary), ` ${score(own)}`));
+  if (value != null) parts.push(el("p", { class: "lead" }, foreign(dataset.primary), ` ${score(value)}`));
   const ranked = found?.rankings[row.index];
   if (!ranked) {
     parts.push(el("p", { class: "note" }, "Its ranking of this query is not in this report; ", el("code", {}, "harness inspect --query"), " shows it."));
@@ -103,20 +104,11 @@ function hit(passage, points, grade, text, open) {
     el("p", { dir: "auto" }, pieces.map(([piece, added]) => (added ? el("mark", {}, piece) : piece)), pieces.length ? null : "(empty)", more(cut))));
 }
 
-const numbers = new Map(); // dataset -> id -> number
-
-function valueOf(dataset, row, id, value) {
-  const query = numbers.get(dataset)?.get(id);
-  return query == null ? null : value(row.index, query);
-}
-
-json("ids-0").catch(() => {});
-
-function everySystem(dataset, id, found, value) {
+function everySystem(dataset, id, found, own) {
   const rows = dataset.rows.filter((row) => row.measures[dataset.primary]);
   const table = sortable(`Every system on query ${short(id, 80)}`, [
     { label: "system", value: (row) => row.system, cell: (row) => foreign(row.system) },
-    { label: dataset.primary ?? "value", number: true, value: (row) => valueOf(dataset, row, id, value), cell: (row) => score(valueOf(dataset, row, id, value)) },
+    { label: dataset.primary ?? "value", number: true, value: own, cell: (row) => score(own(row)) },
     { label: "first relevant at", number: true, value: (row) => found?.rankings[row.index]?.positives[0]?.[2],
       cell: (row) => found?.rankings[row.index]?.positives[0]?.[2]?.toLocaleString("en") ?? "" },
   ], rows, { by: dataset.primary, down: true });
