@@ -1,0 +1,90 @@
+"""Exact search of a million vectors by `harness.toolkit.exact` and by faiss' IndexFlatIP, one after the other
+in the same run; an error unless both find the same."""
+
+import argparse
+import os
+import resource
+import time
+from functools import partial
+
+import faiss
+import numpy as np
+
+from harness.toolkit import exact, exact_scan
+
+TIE = 2e-6  # scores of unit vectors that differ by less are one and the same in float32 sums of 384 products
+
+
+def made(kind, count, dimension, random):
+    vectors = random.standard_normal((count, dimension), np.float32)
+    if kind == "cone":  # cosines of about .75, as those of many a model
+        vectors += 1.75
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
+
+
+def check(queries, vectors, ours, theirs):
+    """Whatever only one of the two found has the score of the last place, but for a tie. Returns how many."""
+    different = 0
+    for row, (a, b) in enumerate(zip(ours[0], theirs[0], strict=True)):
+        only = np.concatenate([np.setdiff1d(a, b), np.setdiff1d(b, a)])
+        different += len(only) // 2
+        gaps = np.abs(vectors[only].astype(np.float64) @ queries[row] - ours[1][row, -1])
+        if (gaps > TIE).any():
+            raise SystemExit(f"query {row}: {only[gaps > TIE]} are found by one alone, and it is no tie")
+    if np.abs(ours[1] - theirs[1]).max() > TIE:
+        raise SystemExit("the scores differ")
+    return different
+
+
+def timed(work, *given):
+    """Seconds that passed, seconds of all cores together, and what was found."""
+    began, used = time.perf_counter(), time.process_time()
+    found = work(*given)
+    return time.perf_counter() - began, time.process_time() - used, found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--vectors", type=int, default=1_000_000)
+    parser.add_argument("--dimension", type=int, default=384)
+    parser.add_argument("--queries", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--kind", choices=("sphere", "cone"), default="sphere")
+    parser.add_argument("--threads", type=int, default=0)
+    given = parser.parse_args()
+    threads = given.threads or len(os.sched_getaffinity(0))
+    faiss.omp_set_num_threads(threads)
+    random = np.random.default_rng(0)
+    vectors = made(given.kind, given.vectors, given.dimension, random)
+    queries = made(given.kind, given.queries, given.dimension, random)
+    index = faiss.IndexFlatIP(given.dimension)
+    index.add(vectors)
+    how = "bfloat16" if exact_scan.has_bf16() else "float32"
+    what = f"{given.kind}, {given.vectors:,} x {given.dimension}, {given.queries:,} queries"
+    print(f"{what}, {threads} threads, {how}", flush=True)
+    for count in (9, 1):  # compile both ways
+        exact.search(np.tile(queries[:1], (count, 1)), vectors[:2000], 10)
+    for count, k in ((given.queries, 10), (given.queries, 1000), (1, 10)):
+        asked, taken = queries[:count], {"ours": [], "faiss": []}
+        for _ in range(given.rounds):
+            *spent, theirs = timed(index.search, asked, k)
+            taken["faiss"].append(spent)
+            *spent, ours = timed(partial(exact.search, threads=threads), asked, vectors, k)
+            taken["ours"].append(spent)
+        different = check(asked, vectors, ours, theirs[::-1])
+        print(f"{count:>5} queries, k = {k}; ties that fell otherwise: {different} of {count * k:,}")
+        for place, name in enumerate(("seconds", "seconds of all cores")):
+            ours, theirs = (np.array(taken[side])[:, place] for side in ("ours", "faiss"))
+            ratios = theirs / ours
+            print(
+                f"      {name:20}: ours {ours.min():.3f}, faiss {theirs.min():.3f}, ratio of the best "
+                f"{theirs.min() / ours.min():.2f}, of each round {ratios.min():.2f} to {ratios.max():.2f}",
+                flush=True,
+            )
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"peak memory {peak:.1f} GB, the vectors twice among it")
+
+
+if __name__ == "__main__":
+    main()
