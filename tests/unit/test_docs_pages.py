@@ -164,13 +164,13 @@ def test_every_command_that_a_page_shows_is_understood(path):
 
 def _whole(words: list[str]) -> list[str]:
     """A command as prose names it, `harness run --dry-run`, with the arguments that it leaves to the reader."""
-    lacking = {"run": 2, "check": 2, "show": 2, "new-plugin": 2}
+    lacking = {"run": 2, "check": 2, "show": 2, "new-plugin": 2, "inspect": 2}
     plain = [word for word in words if not word.startswith("-")]
     extra = {"schema": ["suite"], "completion": ["bash"], "cache": ["ls"]}.get(words[0], ["x"])
     needed = lacking.get(words[0], 2 if words[0] in ("schema", "completion", "cache") else 1)
-    if words[0] == "inspect" and not {"--query", "--differ", "--failures", "--passage", "--write"} & {*words}:
-        extra = [*extra, "--failures"]
-    return words + extra * (len(plain) < needed)
+    words = words + extra * (len(plain) < needed)
+    asked = {"--query", "--differ", "--failures", "--passage", "--write"} & {*words}
+    return words if words[0] != "inspect" or asked else [*words, "--failures"]
 
 
 def test_every_command_is_in_the_index():
