@@ -10,7 +10,9 @@ import pytest
 
 from harness import leaderboard, plots, run
 from harness.errors import HarnessError
-from harness.pages import evidence, packing, page
+from harness.inspect import material
+from harness.inspect.rankings import Rankings
+from harness.pages import evidence, packing, page, tiers
 from harness.pages.content import content, queries_of
 from harness.store import Store
 
@@ -244,3 +246,66 @@ def test_a_report_without_its_extra_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(HarnessError, match=r"pip install 'passage-harness\[report\]'"):
         plots.library()
+
+
+def test_the_share_that_is_judged_is_counted_over_judged_queries(made):
+    board, store = made
+    found = material.opened(board.data["datasets"][0], store)
+    for row in board.rows:
+        run = Rankings(board, row, found, store, [])
+        shown = judged = 0
+        for name in found.queries.ids:
+            grades = found.grades(name, row["unit"])
+            ids = run.of(name, 10, []).ids if grades else []
+            shown += len(ids)
+            judged += sum(id in grades for id in ids)
+        assert found.judged_share(run.hits, 10) == pytest.approx(judged / shown)
+
+
+def test_tiers_are_those_of_compare_and_very_many_are_left_to_it(made, monkeypatch):
+    board, _ = made
+    told = tiers.tiers(board, board.folder)
+    assert {(dataset, label) for dataset, label in told.letters} >= {("tour", "nDCG@10"), ("tour", "R@100")}
+    assert set(told.letters["tour", "nDCG@10"]) == {"bm25", "titles", "fused"}
+    assert "randomisation test" in told.said
+    shown = content(board, told.letters, None).board["rows"]
+    assert shown[0]["tiers"]["nDCG@10"] == told.letters["tour", "nDCG@10"]["bm25"]
+    monkeypatch.setattr(tiers, "MOST", 10)
+    assert tiers.tiers(board, board.folder) == tiers.Told({}, tiers.tiers(board, board.folder).said)
+    assert "are left to `harness compare`" in tiers.tiers(board, board.folder).said
+
+
+def test_a_leaderboard_of_failed_and_published_rows_can_be_shown(made, tmp_path):
+    board, _ = made
+    plain = {
+        "files": {},
+        "provenance": {"fingerprint": None, "seed": 0, "steps": []},
+        "cost": {},
+        "scored": {},
+    }
+    failed = {
+        **board.rows[0],
+        **plain,
+        "system": "bad",
+        "status": "failed",
+        "error": "no",
+        "measures": {},
+        "slices": {},
+    }
+    published = {**board.rows[0], **plain, "system": "paper", "origin": "published"}
+    data = {**board.data, "rows": [failed, published]}
+    bare = leaderboard.Leaderboard(data, tmp_path)
+    assert tiers.tiers(bare, tmp_path) == tiers.Told({}, "")
+    found = content(bare, {}, None)
+    assert found.board["datasets"][0]["queries"] == 0
+    looked = evidence.of_dataset(bare, 0, [], found.queries[0].values, Store(tmp_path / "empty").open(), True)
+    assert looked.data["queries"] == []
+    assert "origin: published" in orjson.loads(unpacked(found.chunks["rows-0"]))[1]
+
+
+def test_a_leaderboard_without_anything_can_be_shown(made, tmp_path):
+    board, _ = made
+    bare = leaderboard.Leaderboard({**board.data, "rows": [], "datasets": []}, tmp_path)
+    found = content(bare, {}, None)
+    assert found.chunks == {}
+    assert "</html>" in page.fill(found.board, found.chunks, "")
