@@ -50,7 +50,7 @@ def writer(folder: Path) -> Write:
 
 def finish(folder: Path, dimension: int, stored: np.dtype[Any]) -> int:
     """Write the header, last; return how many vectors there are."""
-    total = sum(int(np.load(path)[1].sum()) for path in sorted(folder.glob("*.texts.npy")))
+    total = sum(int(np.load(path)[1].sum()) for path in sorted(folder.glob("[0-9]*.texts.npy")))
     header = {"format": FORMAT, "dimension": dimension, "stored": stored.name, "vectors": total}
     disk.replace_file(folder / HEADER, json.dumps(header).encode())
     return total
@@ -64,7 +64,7 @@ def read(folder: Path) -> Index:
     if header.get("format") != FORMAT:
         raise HarnessError(f"{folder}: the index has another format; build it again")
     dimension, stored = header["dimension"], np.dtype(header["stored"])
-    texts = [np.load(path) for path in sorted(folder.glob("*.texts.npy"))]  # int64[2, n] each
+    texts = [np.load(path) for path in sorted(folder.glob("[0-9]*.texts.npy"))]  # int64[2, n] each
     parts = []
     for number, (_, counts) in enumerate(texts):
         bounds = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

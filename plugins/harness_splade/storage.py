@@ -112,7 +112,7 @@ class _Window(NamedTuple):
 def _windows(folder: Path) -> Iterator[_Window]:
     """Shards joined until a window is full; a shard does not cross the border between two."""
     parts: list[_Window] = []
-    for path in sorted((folder / SHARDS).glob("*.npz")):
+    for path in sorted((folder / SHARDS).glob("[0-9]*.npz")):
         with np.load(path, allow_pickle=False) as file:
             part = _Window(*(file[name] for name in _Window._fields))
         if parts and sum(len(item.counts) for item in parts) + len(part.counts) > kernels.WINDOW:

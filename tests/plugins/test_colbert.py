@@ -4,6 +4,7 @@ import json
 import math
 import string
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -382,3 +383,8 @@ def test_sentence_transformers_gives_the_same_scores(tmp_path):
     queries, passages = other.encode_query(QUERIES), other.encode_document(texts)
     expected = [[(np.array(q) @ np.array(d).T).max(axis=1).sum() for d in passages] for q in queries]
     assert scores(search.search(QUERIES, len(texts))) == pytest.approx(np.array(expected), abs=1e-4)
+
+
+def test_every_known_model_is_in_the_documentation():
+    page = (Path(__file__).parents[2] / "docs" / "neural.md").read_text(encoding="utf-8")
+    assert [known.name for known in registry.MODELS if f"`{known.name}`" not in page] == []

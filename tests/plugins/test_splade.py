@@ -1,6 +1,7 @@
 """SPLADE against a plain reading of its formulas, on tiny checkpoints in the formats of the real ones."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -347,3 +348,8 @@ def test_sentence_transformers_gives_the_same_scores(tmp_path):
     queries, texts = (other.encode(these).to_dense().numpy() for these in (QUERIES, TEXTS))
     found = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
     assert found == pytest.approx(queries @ texts.T, abs=1e-4, rel=1e-5)
+
+
+def test_every_known_model_is_in_the_documentation():
+    page = (Path(__file__).parents[2] / "docs" / "neural.md").read_text(encoding="utf-8")
+    assert [known.name for known in registry.MODELS if f"`{known.name}`" not in page] == []
