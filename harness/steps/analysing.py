@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
 
 from harness import findings, hitsfile, judging, protocols, topics
 from harness.records import Column
@@ -37,9 +40,13 @@ def analyse(task: Task) -> Outcome:
 
 
 def _ran(task: Task, said: JSON) -> Ran:
+    @functools.cache  # what the combiner reads, and has scored further, is read and scored once
+    def merged(parameter: str) -> Callable[[Any], Hits]:
+        work = {**said["combine"], "parameter": parameter}
+        return combiner(dataclasses.replace(task, kind="tune", work=work))
+
     def vary(parameter: str, value: float) -> Hits:
-        other = dataclasses.replace(task, kind="tune", work={**said["combine"], "parameter": parameter})
-        return combiner(other)(value)
+        return merged(parameter)(value)
 
     reported = []
     for kind, method, step in said["telling"]:
