@@ -17,15 +17,24 @@ SUITE = "suite.yaml"
 
 def report(options: argparse.Namespace) -> int:
     board = leaderboard.read(options.leaderboard)
-    if options.pictures:
-        for path in pictures.write(board):
-            print(shown_path(path))
-        return 0
+    try:
+        return _pictures(board) if options.pictures else _page(options, board)
+    except (KeyError, TypeError, ValueError) as error:  # its open parts may hold anything
+        what = f"holds what no run writes ({type(error).__name__}: {error})"
+        raise HarnessError(f"{shown_path(options.leaderboard)}: {what}; make it again") from error
+
+
+def _pictures(board: Leaderboard) -> int:
+    for path in pictures.write(board):
+        print(shown_path(path))
+    return 0
+
+
+def _page(options: argparse.Namespace, board: Leaderboard) -> int:
     store = Store(options.store or api.default_store()).open()
     out: Path = options.out or board.folder / "report.html"
-    text = page.build(
-        board, store, suite_text(board), tiers.tiers(board, options.leaderboard), not options.no_text
-    )
+    told = tiers.tiers(board, options.leaderboard)
+    text = page.build(board, store, suite_text(board), told, not options.no_text)
     page.write(out, text)
     print(f"report: {shown_path(out.absolute())} ({len(text.encode()) / 1e6:.1f} MB)")
     return 0

@@ -36,7 +36,8 @@ section("results", "Results", (body) => {
   filters.push(table.filter);
   const counts = dataset.card.counts;
   body.append(el("p", { class: "lead" }, foreign(dataset.card.name), `, ${dataset.card.split}`,
-    counts.judged_queries ? `: ${counts.judged_queries.toLocaleString("en")} judged queries over ${counts.passages.toLocaleString("en")} passages.` : ".",
+    counts.judged_queries ? `: ${plural(counts.judged_queries, "judged query", "judged queries")}` : null,
+    counts.passages ? ` over ${plural(counts.passages, "passage")}.` : ".",
     " Means with 95 % bootstrap intervals; the best of a column is bold.",
     board.tiersSaid ? ` ${board.tiersSaid}` : null));
   body.append(table.node);
