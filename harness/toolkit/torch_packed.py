@@ -212,7 +212,7 @@ def _alike(bounds: NDArray[np.int64], heads: int) -> Iterator[Alike]:
     for first, end in itertools.pairwise(edges):
         length = int(lengths[first])
         most = max(1, CACHED // max(1, heads * length * length))
-        for text in range(first, end, most):
+        for text in range(first, end, most) if length else ():
             yield Alike(int(bounds[text]), min(most, end - text), length)
 
 

@@ -82,6 +82,12 @@ def test_a_text_does_not_depend_on_its_neighbours():
         torch.testing.assert_close(alone, own, atol=1e-5, rtol=1e-5)
 
 
+def test_a_text_without_tokens_leaves_its_neighbours_alone():
+    model, tokens = network("BertModel"), some_tokens([4, 0, 0, 3])
+    alone = packed(model)(select(tokens, np.array([0, 3])))
+    torch.testing.assert_close(packed(model)(tokens), alone)
+
+
 def test_long_texts_are_cut_into_runs_that_fit_the_cache(monkeypatch):
     model, tokens = network("BertModel"), some_tokens([20] * 5)
     whole = packed(model)(tokens)

@@ -18,7 +18,10 @@ from harness.toolkit.tokens import Tokens, select
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BUDGET = 4096  # tokens of a batch, with the padding that would make its texts equally long
+BUDGET = (
+    4096  # tokens of a batch, with the padding that would make its texts equally long: fits a CPU's cache
+)
+BUDGETS = {"cpu": BUDGET, "cuda": 1 << 16}  # a GPU wants more work at a time
 
 
 class Passed(NamedTuple):
