@@ -17,6 +17,7 @@ HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 SECONDS = 3.0  # that planning waits for the hub
 READ = ("*.json", "*.txt", "*.model", "*.metadata", "*.jinja")  # beside the weights: what describes a model
 WEIGHTS = ("*.safetensors",)
+DESCRIBES = ("*config*.json", "modules.json")  # the small files that planning reads
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5")
 
 
@@ -56,6 +57,23 @@ def cached(model: str, revision: str = "main") -> Path | None:
     commit = _cached_commit(model, revision)
     folder = _repository(model) / "snapshots" / commit if commit else None
     return folder if folder is not None and folder.is_dir() else None
+
+
+def described(model: Path | str, revision: str = "main") -> Path | None:
+    """The folder that describes the model, with or without its weights, if it is here or the hub gives it."""
+    if isinstance(model, Path):
+        return model
+    here = cached(model, revision)
+    if (here is None or not any(here.glob("*.json"))) and reachable(model, revision):
+        from harness.toolkit import hub
+
+        return hub.download(model, revision, DESCRIBES)
+    return here
+
+
+def reachable(model: str, revision: str = "main") -> bool:
+    """Whether the hub answers and has the model; an error if it answers and has not."""
+    return not model.startswith(PACKAGE) and _asked(model, revision) is not None
 
 
 def folder(

@@ -70,10 +70,15 @@ def load(folder: Path, trust_remote_code: bool = False) -> Tokeniser:
 
 
 def tokenise(
-    tokeniser: Tokeniser, texts: Sequence[str], length: int, seconds: Sequence[str] | None = None
+    tokeniser: Tokeniser,
+    texts: Sequence[str],
+    length: int,
+    seconds: Sequence[str] | None = None,
+    first_length: int | None = None,
 ) -> tuple[Tokens, Lost]:
     """The tokens of texts, or of pairs of them, with special tokens, at most `length` for each. Of a pair
-    the longer text is cut first, as transformers' `longest_first` does it."""
+    the longer text is cut first, as transformers' `longest_first` does it, after the first text has been
+    cut to `first_length` tokens."""
     template = tokeniser.single if seconds is None else tokeniser.pair
     room = length - template.added
     if room < 1:
@@ -88,11 +93,13 @@ def tokenise(
     bounds = np.zeros(len(firsts) + 1, np.int64)
     texts_cut = tokens_lost = 0
     for i, (first, second) in enumerate(zip(firsts, others, strict=True)):
-        over = len(first) + len(second) - room
-        if over > 0:
-            texts_cut, tokens_lost = texts_cut + 1, tokens_lost + over
+        whole = len(first) + len(second)
+        first = first[:first_length]
+        if len(first) + len(second) > room:
             a, b = longest_first(len(first), len(second), room)
             first, second = first[:a], second[:b]
+        lost = whole - len(first) - len(second)
+        texts_cut, tokens_lost = texts_cut + (lost > 0), tokens_lost + lost
         ids += (*template.before, *first, *template.between, *second, *template.after)
         bounds[i + 1] = len(ids)
         if any(template.types):

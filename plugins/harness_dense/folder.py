@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import HarnessError
+from harness.toolkit import described
 
 # sentence-transformers' names of ways to pool -> ours
 POOLING = {"cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max", "lasttoken": "last"}
-ONNX = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
-# how each family counts positions: those after the padding's
-AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
 ANCE_HEAD = {"embeddingHead.weight", "embeddingHead.bias", "norm.weight", "norm.bias"}
-UNLIMITED = 1 << 20  # tokenizers that know no limit write a larger number
 LONGEST_HEADER = 100 << 20  # what the format allows
 
 
@@ -45,18 +41,15 @@ class Said(NamedTuple):
 
 def read(folder: Path) -> Said:
     at = network(folder)
-    config = _json(at / "config.json") or {}
-    positions = _positions(config)
+    config = described.read(at / "config.json") or {}
+    positions = described.positions(config)
     found = Said(
         positions=positions,
-        length=positions,
-        own_code=_own_code(config),
-        exported=tuple(name for name in ONNX if (folder / name).is_file()),
+        length=described.length(at, positions),
+        own_code=described.own_code(config),
+        exported=described.exported(folder),
         weights=any(at.glob("*.safetensors")),
     )
-    limit = (_json(at / "tokenizer_config.json") or {}).get("model_max_length")
-    if isinstance(limit, int) and limit < (positions or UNLIMITED):
-        found = found._replace(length=limit)
     if original(at) is not None:
         found = found._replace(pooling="cls", similarity="dot", normalise=False)
     return _sentence_transformer(folder, found) if (folder / "modules.json").is_file() else found
@@ -64,7 +57,7 @@ def read(folder: Path) -> Said:
 
 def network(folder: Path) -> Path:
     """Where the network and its tokenizer lie: in the folder, or below it as modules.json says."""
-    modules = _json(folder / "modules.json") or []
+    modules = described.read(folder / "modules.json") or []
     found: dict[str, Any] = next(
         (module for module in modules if str(module["type"]).endswith(".Transformer")), {}
     )
@@ -73,7 +66,7 @@ def network(folder: Path) -> Path:
 
 def original(at: Path) -> str | None:
     """The checkpoint's own form, where it is none that transformers' auto classes load: dpr or ance."""
-    if (_json(at / "config.json") or {}).get("model_type") == "dpr":
+    if (described.read(at / "config.json") or {}).get("model_type") == "dpr":
         return "dpr"
     return "ance" if names_of_tensors(at) >= ANCE_HEAD else None
 
@@ -95,7 +88,7 @@ def layers(folder: Path) -> list[Layer]:
         return []
     known = {"Transformer", "Pooling", "Dropout", "Dense", "LayerNorm", "Normalize"}
     found: list[Layer] = []
-    for module in _json(path):
+    for module in described.read(path):
         kind = str(module["type"]).rpartition(".")[2]
         if kind not in known:
             raise HarnessError(
@@ -104,27 +97,14 @@ def layers(folder: Path) -> list[Layer]:
             )
         if kind in ("Dense", "LayerNorm", "Normalize"):
             at = folder / module.get("path", "")
-            found.append(Layer(kind, at, _json(at / "config.json") or {}))
+            found.append(Layer(kind, at, described.read(at / "config.json") or {}))
     return found
-
-
-def _own_code(config: dict[str, Any]) -> bool:
-    """Whether only code beside the model can run it: transformers may know the kind by now, but not BERT
-    with ALiBi, which calls itself a BERT."""
-    if "AutoModel" not in config.get("auto_map", {}):
-        return False
-    spec = importlib.util.find_spec("transformers")
-    kind = str(config.get("model_type", "")).replace("-", "_")
-    native = (
-        spec is not None and spec.origin is not None and (Path(spec.origin).parent / "models" / kind).is_dir()
-    )
-    return not (kind and native) or config.get("position_embedding_type") == "alibi"
 
 
 def _sentence_transformer(folder: Path, found: Said) -> Said:
     """What sentence-transformers' files say, with its defaults where they are silent: cosine, no prompt."""
-    said = _json(folder / "config_sentence_transformers.json") or {}
-    text = _json(network(folder) / "sentence_bert_config.json") or {}
+    said = described.read(folder / "config_sentence_transformers.json") or {}
+    text = described.read(network(folder) / "sentence_bert_config.json") or {}
     prompts = {name: prompt for name, prompt in (said.get("prompts") or {}).items() if prompt is not None}
     usual = prompts.get(said.get("default_prompt_name") or "", "")
     passages = [prompts[name] for name in ("document", "passage", "corpus") if name in prompts]
@@ -140,11 +120,11 @@ def _sentence_transformer(folder: Path, found: Said) -> Said:
 
 
 def _pooling(folder: Path) -> str | None:
-    for module in _json(folder / "modules.json"):
+    for module in described.read(folder / "modules.json"):
         if not str(module["type"]).endswith(".Pooling"):
             continue
         path = folder / module.get("path", "") / "config.json"
-        said = _json(path) or {}
+        said = described.read(path) or {}
         if isinstance(said.get("pooling_mode"), str):  # as later versions write it
             modes = [{"lasttoken": "last"}.get(said["pooling_mode"], said["pooling_mode"])]
         else:
@@ -168,23 +148,3 @@ def _similarity(name: str, folder: Path) -> str:
             f"model: {folder} compares by '{name}', which is not supported; say similarity: dot or cosine"
         )
     return known[name]
-
-
-def _positions(config: dict[str, Any]) -> int | None:
-    """How long a text may be; None where the network does not limit it."""
-    if config.get("position_embedding_type") == "alibi" or "max_position_embeddings" not in config:
-        return None
-    whole = int(config["max_position_embeddings"])
-    if config.get("model_type") in AFTER_PADDING:
-        return whole - int(config.get("pad_token_id", 1)) - 1
-    return whole
-
-
-def _json(path: Path) -> Any:
-    """None if there is no such file."""
-    try:
-        return json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise HarnessError(f"model: {path} cannot be read ({error}); fetch the model again") from error

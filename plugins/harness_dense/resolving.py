@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import importlib.util
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,11 @@ from typing import Any
 from harness import params as strict
 from harness.errors import HarnessError
 from harness.toolkit import hardware, models
+from harness.toolkit.described import EXPORTS
 from harness_dense import DenseParams, registry
-from harness_dense.folder import ONNX, Said, read
+from harness_dense.folder import Said, read
 from harness_dense.registry import Known
 
-DESCRIBES = ("*config*.json", "modules.json")
 MODULES = {
     "torch": ("torch", "transformers", "safetensors"),
     "openvino": ("openvino", "torch", "transformers"),
@@ -60,7 +59,7 @@ def resolved(params: DenseParams) -> DenseParams:
 
 def lacking(params: DenseParams) -> list[str]:
     """What has to come here before a run: models, unless the run can fetch them, and libraries."""
-    weights = ONNX if params.backend == "onnx" else models.WEIGHTS
+    weights = EXPORTS if params.backend == "onnx" else models.WEIGHTS
     towers = [(params.model, params.revision)]
     if params.query_model is not None:
         towers.append((params.query_model, params.query_revision))
@@ -68,7 +67,7 @@ def lacking(params: DenseParams) -> list[str]:
         need
         for model, revision in towers
         for need in models.lacks(model, revision, weights)
-        if isinstance(model, Path) or not _reachable(model, revision)
+        if isinstance(model, Path) or not models.reachable(model, revision)
     ]
     found += _absent(f"with the backend {params.backend}", params.backend)
     return found if params.search == "exact" else [*found, *_absent("with this search", "faiss")]
@@ -105,28 +104,8 @@ def _located(model: Path | str, revision: str) -> tuple[Path | str, str]:
 
 def _described(model: Path | str, revision: str) -> Said | None:
     """What the model's folder says, if there is one, or if the hub gives its small files."""
-    at: Path | None
-    if isinstance(model, Path):
-        at = model
-    else:
-        at = models.cached(model, revision)
-        if (at is None or not any(at.glob("*.json"))) and _reachable(model, revision):
-            from harness.toolkit.hub import download
-
-            at = download(model, revision, DESCRIBES)
+    at = models.described(model, revision)
     return read(at) if at is not None and at.is_dir() else None
-
-
-@functools.cache  # a grid names its model many times
-def _reachable(model: str, revision: str) -> bool:
-    """Whether the hub answers and has the model; an error if it answers and has not."""
-    if model.startswith(models.PACKAGE):
-        return False
-    try:
-        from harness.toolkit.hub import commit
-    except ImportError:
-        return False
-    return commit(model, revision, models.SECONDS) is not None
 
 
 def _of_authors(known: Known | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from harness.toolkit import hardware, models, tokens
+from harness.toolkit.described import EXPORTS
 from harness.toolkit.encoding.parts import Forward
 from harness.toolkit.tokens import Lost, Tokeniser, Tokens
 from harness_dense import DenseParams, folder, pooling
@@ -67,7 +68,7 @@ def prepared(tower: Tower, texts: Sequence[str]) -> tuple[Tokens, Lost]:
 
 
 def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, length: int) -> Tower:
-    weights = folder.ONNX if params.backend == "onnx" else models.WEIGHTS
+    weights = EXPORTS if params.backend == "onnx" else models.WEIGHTS
     at = models.folder(model, revision, weights, params.trust_remote_code)
     inner = folder.network(at)
     layers = pooling.steps(folder.layers(at))

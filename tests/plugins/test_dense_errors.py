@@ -14,7 +14,7 @@ from harness.types import Facts
 pytest.importorskip("transformers")
 pytest.importorskip("tokenizers")
 
-from harness_dense import DenseParams, build, lacks, resolve, resolving, towers
+from harness_dense import DenseParams, build, lacks, resolve, towers
 
 
 def resolved(model, **given):
@@ -78,7 +78,6 @@ def test_a_model_or_a_revision_that_the_hub_has_not_is_told_while_planning(
     monkeypatch.setattr(hub, "HfApi", lambda: Hub(hub.refusals))
     monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", False)
     models._asked.cache_clear()
-    resolving._reachable.cache_clear()
     with pytest.raises(HarnessError, match=problem):
         resolved(model, revision=revision)
 

@@ -27,7 +27,7 @@ def no_hub(monkeypatch, tmp_path):
     """No model is in the cache, and the hub is not asked."""
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr("harness.toolkit.models._asked", lambda model, revision: None)
-    monkeypatch.setattr("harness_dense.resolving._reachable", lambda model, revision: False)
+    monkeypatch.setattr("harness.toolkit.models.reachable", lambda model, revision: False)
 
 
 def test_a_sentence_transformers_folder_needs_nothing_said(tmp_path):
