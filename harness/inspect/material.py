@@ -43,13 +43,18 @@ class Material:
         self.number = {name: i for i, name in enumerate(self.queries.ids)}
         self._judgements = topics.read_judgements(found["judgements"])
         self._views: dict[Variant, View] = {}
+        # finding ids reads those of the whole corpus, so what was seen once is kept
+        self._known: dict[Unit, dict[str, int]] = {"passage": {}, "document": {}}
 
     @cached_property
     def _judged(self) -> tuple[NDArray[Any], dict[str, int], Ints]:
         """The order of judgements by query, each query's code, and every judged passage's position."""
         order = np.argsort(self._judgements.query, kind="stable")
         codes = {name: code for code, name in enumerate(self._judgements.query_ids)}
-        return order, codes, self.corpus.positions(self._judgements.passage_ids)
+        positions = self.corpus.positions(self._judgements.passage_ids)
+        self._known["passage"].update(zip(self._judgements.passage_ids, positions.tolist(), strict=True))
+        self.ids(np.unique(self.corpus.document_of[positions[positions >= 0]]).astype(np.int64), "document")
+        return order, codes, positions
 
     def grades(self, query: str, unit: Unit) -> dict[str, int]:
         """The judged passages (or documents: the highest grade of a passage) of a query, by id."""
@@ -88,15 +93,18 @@ class Material:
         return float(found.mean())
 
     def ids(self, positions: Ints, unit: Unit) -> list[str]:
-        return self.corpus.ids(positions) if unit == "passage" else self.corpus.document_ids(positions)
+        of = self.corpus.ids if unit == "passage" else self.corpus.document_ids
+        names = of(positions)
+        self._known[unit].update(zip(names, positions.tolist(), strict=True))
+        return names
 
     def positions(self, ids: Sequence[str], unit: Unit) -> Ints:
-        return self.corpus.positions(ids) if unit == "passage" else self.corpus.document_positions(ids)
-
-    def documents(self, positions: Ints) -> list[tuple[str, str]]:
-        """The id and title of the document of each passage."""
-        numbers = self.corpus.document_of[positions]
-        return list(zip(self.corpus.document_ids(numbers), self.corpus.titles(numbers), strict=True))
+        """int64[n]: where these passages or documents are, -1 where there is none of that id."""
+        known = self._known[unit]
+        if new := [name for name in ids if name not in known]:
+            find = self.corpus.positions if unit == "passage" else self.corpus.document_positions
+            known.update(zip(new, find(new).tolist(), strict=True))
+        return np.array([known[name] for name in ids], np.int64)
 
     def texts(self, positions: Ints, variant: Variant) -> list[str]:
         """The texts at these positions as a system with this variant read them."""

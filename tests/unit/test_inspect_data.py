@@ -217,3 +217,22 @@ def printed(found, name):
     with console.capture() as captured:
         terminal.show_query(console, found.query(name, 3), found)
     return captured.get()
+
+
+def test_the_ids_of_a_large_corpus_are_read_through_once(made, ids, monkeypatch):
+    found = opened(made, ids)
+    reads = []
+    monkeypatch.setattr(Corpus, "positions", counted(Corpus.positions, reads))
+    monkeypatch.setattr(Corpus, "document_positions", counted(Corpus.document_positions, reads))
+    for name in ids:
+        for ranking in found.query(name, 10).rankings:
+            found.texts([hit.id for hit in ranking.hits], Variant((), ranking.unit))
+    assert len(reads) == 1  # of all that is judged
+
+
+def counted(function, calls):
+    def wrapped(*arguments):
+        calls.append(function.__name__)
+        return function(*arguments)
+
+    return wrapped
