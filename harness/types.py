@@ -61,6 +61,13 @@ class Inputs(NamedTuple):
     files: tuple[Path, ...] = ()
 
 
+class Official(NamedTuple):
+    """What a source prints about a collection, by the names of `harness.cards`, to hold the data against."""
+
+    source: str  # "Xie et al. 2023, table 3"
+    counts: Mapping[str, int | float]
+
+
 class Card(NamedTuple):
     """What a dataset says of itself. Languages are ISO 639-1 codes, None where it does not say."""
 
@@ -71,6 +78,7 @@ class Card(NamedTuple):
     citation: str = ""
     url: str = ""
     notes: tuple[str, ...] = ()  # what a reader must know, such as how queries were chosen
+    official: tuple[Official, ...] = ()  # of this split of the whole collection
 
 
 class Facts(NamedTuple):
