@@ -23,7 +23,9 @@ def toured(tmp_path_factory: pytest.TempPathFactory) -> Harness:
 def test_its_numbers_are_those_of_the_committed_leaderboard(toured):
     ours, theirs = leaderboard(toured.out), orjson.loads((TOUR / "leaderboard.json").read_bytes())
     assert ours["suite"] == theirs["suite"]
-    assert ours["datasets"] == theirs["datasets"]
+    for mine, committed in zip(ours["datasets"], theirs["datasets"], strict=True):
+        del mine["digests"], committed["digests"]  # they change with the sources of an editable install
+        assert mine == committed
     for mine, committed in zip(ours["rows"], theirs["rows"], strict=True):
         assert (mine["dataset"], mine["system"]) == (committed["dataset"], committed["system"])
         for label, value in committed["measures"].items():
