@@ -1,1 +1,91 @@
-"""Cross-encoders and monoT5: re-rankers that read query and passage together."""
+"""The re-ranker `crossencoder`: models that read query and passage together, alone or several averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from harness.hookspecs import hookimpl
+from harness.records import Reranker, param
+from harness.types import Facts
+
+if TYPE_CHECKING:
+    from harness_crossencoder.scorer import CrossEncoder
+
+
+@dataclass(frozen=True)
+class CrossEncoderParams:
+    """What is `auto` is as the model's folder says, or as its authors use it."""
+
+    model: Path | str | None = param(
+        None, "a folder, a hub id, package:MODULE/FOLDER, or a short name (docs/models.md)"
+    )
+    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    models: tuple[Path | str, ...] = param((), "instead of one model, several whose scores are averaged")
+    revisions: tuple[str, ...] = param((), "of `models`, one each; main where none is given")
+    average: Literal["probabilities", "logits"] = param(
+        "probabilities", "what is averaged of several models: probabilities of being relevant, or logits"
+    )
+    kind: Literal["auto", "classifier", "monot5"] = param(
+        "auto", "one logit or two classes, or a T5 that answers true or false"
+    )
+    length: int | Literal["auto"] = param(
+        "auto", "how many tokens of a pair are read, special ones counted", minimum=16
+    )
+    query_length: int | None = param(
+        None, "how many tokens of a query are read; null: the longer text of a pair is cut first", minimum=1
+    )
+    dtype: Literal["auto", "fp32", "bf16", "fp16", "stored"] = param(
+        "auto", "what is computed in: bf16 where the device has it; an ONNX file has its own (stored)"
+    )
+    device: Literal["auto", "cpu", "cuda"] = param("auto", "where the model runs")
+    backend: Literal["auto", "torch", "onnx"] = param(
+        "auto", "what runs the model: torch, or onnx where the folder has nothing else"
+    )
+    trust_remote_code: bool = param(False, "run code that comes with the model; the leaderboard says so")
+
+    def __post_init__(self) -> None:
+        if (self.model is None) == (not self.models):
+            raise ValueError("model: name one model, or several as `models`")
+        if self.revisions and len(self.revisions) != len(self.models):
+            raise ValueError(f"revisions: {len(self.revisions)} for {len(self.models)} models; give one each")
+
+
+def resolve(params: CrossEncoderParams, facts: Facts) -> CrossEncoderParams:
+    from harness_crossencoder.settings import resolved
+
+    return resolved(params)
+
+
+def lacks(params: CrossEncoderParams) -> Sequence[str]:
+    from harness_crossencoder.settings import lacking
+
+    return lacking(params)
+
+
+def linked(params: CrossEncoderParams) -> Mapping[str, Sequence[str]]:
+    return {"backend": ("onnxruntime",) if params.backend == "onnx" else ("torch", "transformers")}
+
+
+def build(params: CrossEncoderParams) -> CrossEncoder:
+    from harness_crossencoder.scorer import CrossEncoder
+
+    return CrossEncoder(params)
+
+
+@hookimpl
+def harness_rerankers() -> Iterable[Reranker]:
+    yield Reranker(
+        name="crossencoder",
+        summary="Cross-encoders and monoT5: a model reads query and passage together",
+        build=build,
+        params=CrossEncoderParams,
+        needs=("tokenizers",),
+        extra="dense",
+        libraries=("tokenizers",),
+        resolve=resolve,
+        lacks=lacks,
+        linked=linked,
+    )

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 from pathlib import Path
 from typing import Any
 
 from harness import params as strict
 from harness.errors import HarnessError
-from harness.toolkit import hardware, models
+from harness.toolkit import backends, models
 from harness.toolkit.described import EXPORTS
 from harness_dense import DenseParams, registry
 from harness_dense.folder import Said, read
 from harness_dense.registry import Known
-
-MODULES = {
-    "torch": ("torch", "transformers", "safetensors"),
-    "openvino": ("openvino", "torch", "transformers"),
-    "onnx": ("onnxruntime",),
-    "faiss": ("faiss",),
-}
-EXTRAS = {"torch": "dense", "openvino": "dense,openvino", "onnx": "onnx", "faiss": "faiss"}
 
 
 def resolved(params: DenseParams) -> DenseParams:
@@ -37,8 +28,9 @@ def resolved(params: DenseParams) -> DenseParams:
     queries = _described(query_model, query_revision) if query_model else passages
     if not params.trust_remote_code:
         _refuse_code(known, [(model, passages), (query_model, queries)])
-    backend = _backend(params.backend, passages)
-    device = hardware.device(params.device) if backend == "torch" else _cpu(params.device, backend)
+    exported, weights = (bool(passages.exported), passages.weights) if passages else (False, False)
+    backend = backends.backend(params.backend, exported, weights)
+    device = backends.device(params.device, backend)
     found: dict[str, Any] = {
         "model": model,
         "revision": revision,
@@ -47,7 +39,7 @@ def resolved(params: DenseParams) -> DenseParams:
         "query_revision": query_revision,
         "backend": backend,
         "device": device,
-        "dtype": _dtype(params.dtype, device, backend),
+        "dtype": backends.dtype(params.dtype, device, backend),
         **_settings(params, _of_authors(known), _of_folders(passages, queries)),
     }
     _refuse_lengths(params, {"passage_length": passages, "query_length": queries})
@@ -69,16 +61,10 @@ def lacking(params: DenseParams) -> list[str]:
         for need in models.lacks(model, revision, weights)
         if isinstance(model, Path) or not models.reachable(model, revision)
     ]
-    found += _absent(f"with the backend {params.backend}", params.backend)
-    return found if params.search == "exact" else [*found, *_absent("with this search", "faiss")]
-
-
-def _absent(why: str, what: str) -> list[str]:
-    absent = [name for name in MODULES.get(what, ()) if importlib.util.find_spec(name) is None]
-    if not absent:
-        return []
-    needed, extra = ", ".join(absent), EXTRAS[what]
-    return [f"'dense' {why} needs {needed}; install it with: pip install 'passage-harness[{extra}]'"]
+    found += backends.absent("dense", f"with the backend {params.backend}", params.backend)
+    if params.search != "exact":
+        found += backends.absent("dense", "with this search", "faiss")
+    return found
 
 
 def _known(params: DenseParams) -> Known | None:
@@ -168,25 +154,3 @@ def _refuse_lengths(params: DenseParams, towers: dict[str, Said | None]) -> None
             raise HarnessError(
                 f"{name}: {given} tokens, and the model has places for {said.positions}; give fewer"
             )
-
-
-def _backend(asked: str, said: Said | None) -> str:
-    if asked == "auto":
-        return "onnx" if said and said.exported and not said.weights else "torch"
-    return asked
-
-
-def _cpu(asked: str, backend: str) -> str:
-    if asked == "cuda":
-        raise HarnessError(f"device: the backend {backend} runs on the CPU; choose backend: torch")
-    return "cpu"
-
-
-def _dtype(asked: str, device: str, backend: str) -> str:
-    if backend == "onnx" and asked not in ("auto", "stored"):
-        raise HarnessError(
-            f"dtype: an ONNX file computes in what it was exported in, not in {asked}; leave it out"
-        )
-    if backend != "onnx" and asked == "stored":
-        raise HarnessError(f"dtype: stored is for ONNX files; {backend} computes in fp32, bf16 or fp16")
-    return "stored" if backend == "onnx" else hardware.dtype(asked, device)

@@ -1,0 +1,110 @@
+"""Cross-encoders by torch: a pair through the encoder, the first token's state through the head."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from harness.errors import HarnessError
+from harness.toolkit import checkpoints, torch_encoder, torch_packed
+from harness.toolkit.encoding.parts import Forward
+from harness.toolkit.tokens import Tokens, padded
+from harness_crossencoder import CrossEncoderParams
+
+# A checkpoint must have its head, but for what is computed anyway; it may have what it was pre-trained with.
+SPARE = (r"(.*\.)?position_ids",)
+SURPLUS = (r"(.*\.)?position_ids", r"(.*\.)?pooler\.dense\.(weight|bias)", r"(cls|lm_head)\..*")
+
+
+def forwards(params: CrossEncoderParams, folder: Path, padding: int) -> Sequence[Forward]:
+    """One for each worker: each GPU, each core for BERT's family, else one that has all cores."""
+    model = checkpoints.load(
+        folder,
+        "AutoModelForSequenceClassification",
+        params.dtype,
+        trust_remote_code=params.trust_remote_code,
+        spare=SPARE,
+        surplus=SURPLUS,
+    )
+    classes = int(model.config.num_labels)
+    if classes not in (1, 2):
+        raise HarnessError(
+            f"model: {folder} has {classes} classes; a cross-encoder has one logit, or two classes of which "
+            "the second is the relevant one"
+        )
+    _widen(model, classes)
+    if params.device == "cuda":
+        devices = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+        return [Whole(copy.deepcopy(model).to(at), padding, at) for at in devices]
+    if torch_packed.layout(model.base_model) is None or not _known_head(model):
+        return [Whole(model, padding, params.device)]
+    return [Packed(model, states) for states in torch_encoder.encoders(model.base_model, padding)]
+
+
+class Whole:
+    """A `Forward` by the model's own code, on padded batches."""
+
+    def __init__(self, model: Any, padding: int, device: str) -> None:
+        self._model, self._padding, self._device = model, padding, device
+
+    def __call__(self, batch: Tokens) -> list[float]:
+        arrays = padded(batch, self._padding)
+        ids, mask, types = (torch.from_numpy(array).to(self._device) for array in arrays)
+        given = {} if batch.types is None else {"token_type_ids": types}
+        with torch.inference_mode():
+            return relevance(self._model(input_ids=ids, attention_mask=mask, **given).logits)
+
+
+class Packed:
+    """A `Forward` without padding, on one core: the encoder by `torch_packed`, then the model's own head."""
+
+    def __init__(self, model: Any, states: torch_encoder.States) -> None:
+        self._model, self._states = model, states
+
+    def __call__(self, batch: Tokens) -> list[float]:
+        torch.set_num_threads(1)  # of this thread, which belongs to the loop; the others have the other cores
+        first = self._states(batch)[torch.from_numpy(batch.bounds[:-1])]  # [n, d]
+        with torch.inference_mode():
+            return relevance(_head(self._model, first))
+
+
+def relevance(logits: torch.Tensor) -> list[float]:
+    """The logit of relevance from [n, 1], or from [n, 2] (irrelevant, relevant) the difference, which is
+    log p / (1 - p) of their softmax: it orders pairs as the second class' probability does, and does not
+    run out of digits near 0 and 1."""
+    found: list[float] = (logits[:, -1] - logits[:, 0] if logits.shape[1] == 2 else logits[:, 0]).tolist()
+    return found
+
+
+def _known_head(model: Any) -> bool:
+    """Whether `_head` knows what stands on this encoder."""
+    names = {"DistilBertForSequenceClassification", "RobertaForSequenceClassification"}
+    names |= {"XLMRobertaForSequenceClassification", "CamembertForSequenceClassification"}
+    return type(model).__name__ in names | {"BertForSequenceClassification"}
+
+
+def _head(model: Any, first: torch.Tensor) -> torch.Tensor:
+    """[n, classes] from the states of first tokens [n, d], as each family computes it."""
+    found: torch.Tensor
+    if hasattr(model, "pre_classifier"):  # DistilBERT
+        found = model.classifier(model.pre_classifier(first).relu())
+    elif hasattr(model.classifier, "out_proj"):  # RoBERTa; it takes the first of a sequence itself
+        found = model.classifier(first[:, None])
+    else:  # BERT (Devlin et al. 2019, section 4.1, with the pooler of its code)
+        found = model.classifier(model.base_model.pooler(first[:, None]))
+    return found
+
+
+def _widen(model: Any, classes: int) -> None:
+    """The last layer computes in fp32 whatever comes before: in bf16 a logit has 8 bits, and many tie."""
+    last = [m for m in model.modules() if isinstance(m, torch.nn.Linear) and m.out_features == classes][-1]
+    last.float()
+    last.register_forward_pre_hook(_in_fp32)
+
+
+def _in_fp32(_: Any, given: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    return tuple(tensor.float() for tensor in given)

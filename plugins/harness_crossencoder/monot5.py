@@ -1,0 +1,82 @@
+"""monoT5: a sequence-to-sequence model that answers true or false (Nogueira et al. 2020)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from harness.errors import HarnessError
+from harness.toolkit import checkpoints
+from harness.toolkit.encoding.parts import Forward
+from harness.toolkit.tokens import Template, Tokeniser, Tokens, padded
+from harness_crossencoder import CrossEncoderParams
+
+ANSWERS = ("▁false", "▁true")  # T5's words for a text that is not relevant, and for one that is
+
+
+def prompted(tokeniser: Tokeniser, folder: Path) -> Tokeniser:
+    """A pair becomes `Query: q Document: d Relevant:` and the end (Nogueira et al. 2020, section 3). The
+    words of the prompt are never cut. T5's tokenizer splits at white space first, so that parts and the
+    whole have the same tokens."""
+
+    def ids(text: str) -> tuple[int, ...]:
+        return tuple(tokeniser.backend.encode(text, add_special_tokens=False).ids)
+
+    end = tokeniser.single.after
+    if not end:
+        raise HarnessError(f"model: the tokenizer in {folder} ends no text with </s>; is it T5's?")
+    template = Template(ids("Query:"), ids("Document:"), (*ids("Relevant:"), *end))
+    return tokeniser._replace(pair=template)
+
+
+def forwards(params: CrossEncoderParams, folder: Path, tokeniser: Tokeniser) -> Sequence[Forward]:
+    """One for each GPU, else one that has all cores."""
+    model = checkpoints.load(
+        folder,
+        "AutoModelForSeq2SeqLM",
+        params.dtype,
+        trust_remote_code=params.trust_remote_code,
+        spare=(),
+        surplus=(),
+    )
+    answers = [tokeniser.backend.token_to_id(word) for word in ANSWERS]
+    if None in answers:
+        raise HarnessError(f"model: the tokenizer in {folder} has no {' or '.join(ANSWERS)}; is it a monoT5?")
+    model.lm_head = _answering(model.lm_head.weight, answers)
+    if params.device == "cuda":
+        devices = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+        return [MonoT5(copy.deepcopy(model).to(at), tokeniser.padding, at) for at in devices]
+    return [MonoT5(model, tokeniser.padding, params.device)]
+
+
+class MonoT5:
+    """A `Forward`: log p(true) / p(false) of the first word of the answer, a softmax over these two."""
+
+    def __init__(self, model: Any, padding: int, device: str) -> None:
+        self._model, self._padding, self._device = model, padding, device
+
+    def __call__(self, batch: Tokens) -> list[float]:
+        ids, mask, _ = (torch.from_numpy(array).to(self._device) for array in padded(batch, self._padding))
+        start = torch.full((len(ids), 1), self._model.config.decoder_start_token_id, device=self._device)
+        with torch.inference_mode():
+            logits = self._model(
+                input_ids=ids, attention_mask=mask, decoder_input_ids=start, use_cache=False
+            ).logits[:, 0]  # [n, 2]
+        found: list[float] = (logits[:, 1] - logits[:, 0]).tolist()
+        return found
+
+
+def _answering(weight: torch.Tensor, answers: Sequence[int]) -> torch.nn.Linear:
+    """The output layer with two words of the vocabulary in place of all, in fp32: in bf16 many would tie."""
+    head = torch.nn.Linear(weight.shape[1], len(answers), bias=False)
+    head.weight = torch.nn.Parameter(weight[answers].float().clone(), requires_grad=False)
+    head.register_forward_pre_hook(_in_fp32)
+    return head
+
+
+def _in_fp32(_: Any, given: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    return tuple(tensor.float() for tensor in given)

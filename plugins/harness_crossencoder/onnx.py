@@ -1,0 +1,44 @@
+"""Exported cross-encoders through ONNX Runtime, one pair at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.errors import HarnessError
+from harness.toolkit.onnx_session import Session
+from harness.toolkit.tokens import Tokens
+
+if TYPE_CHECKING:
+    from harness.types import Floats
+
+
+class Exported:
+    """A `Forward`: the logit of relevance of each pair."""
+
+    def __init__(self, folder: Path) -> None:
+        self._session = Session(folder)
+        self._output = _logits(self._session)
+
+    def __call__(self, batch: Tokens) -> list[float]:
+        return [self._logit(found) for found in self._session.each(batch, self._output)]
+
+    def _logit(self, found: Floats) -> float:
+        """Of two classes, irrelevant and relevant, the difference: log p / (1 - p) of their softmax."""
+        if len(found) not in (1, 2):
+            raise HarnessError(
+                f"model: {self._session.path} gives {len(found)} numbers a pair; a cross-encoder gives one "
+                "logit, or two classes"
+            )
+        return float(found[-1]) - float(found[0]) if len(found) == 2 else float(found[0])
+
+
+def _logits(session: Session) -> str:
+    """The output with one row a pair."""
+    named = [name for name in ("logits", *session.outputs) if session.outputs.get(name) == 2]
+    if not named:
+        raise HarnessError(
+            f"model: {session.path} gives no logits, only {', '.join(session.outputs)}; export a model for "
+            "sequence classification"
+        )
+    return named[0]

@@ -1,0 +1,121 @@
+"""The re-ranker behind the record: candidate pairs to tokens, through each model, and averaged."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from harness.contracts import Texts
+from harness.toolkit import hardware, models, tokens
+from harness.toolkit.encoding.parts import Forward
+from harness.toolkit.encoding.passes import workers
+from harness.toolkit.tokens import Lost, Tokeniser
+from harness.types import JSON
+from harness_crossencoder import CrossEncoderParams, settings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.types import Floats, Ints
+
+
+class Reader(NamedTuple):
+    """A loaded model."""
+
+    tokeniser: Tokeniser
+    forwards: Sequence[Forward]  # one for each worker; pairs -> how much is for relevance: log p / (1 - p)
+
+
+class CrossEncoder:
+    def __init__(self, params: CrossEncoderParams) -> None:
+        self._params = params
+
+    def index(self, texts: Texts, folder: Path) -> None:
+        """There is none."""
+
+    def open(self, texts: Texts, folder: Path | None) -> Pairs:
+        return Pairs(self._params, texts)
+
+
+class Pairs:
+    """An open re-ranker. It counts the pairs that it scored, and those that were cut, for each model."""
+
+    def __init__(self, params: CrossEncoderParams, texts: Texts) -> None:
+        weights, code = settings.weights_of(params), params.trust_remote_code
+        folders = [
+            models.folder(model, revision, weights, code) for model, revision in settings.named(params)
+        ]
+        self._params = _completed(params, folders)
+        self._texts = texts
+        self._readers = [_reader(self._params, folder) for folder in folders]
+        self._pairs = self._split = 0
+        self._lost = Lost()
+
+    def score(self, queries: Sequence[str], candidates: Ints) -> Floats:
+        scores = np.zeros(candidates.shape, np.float32)
+        there = candidates >= 0
+        if not there.any():
+            return scores
+        rows, _ = np.nonzero(there)
+        positions, places = np.unique(candidates[there], return_inverse=True)
+        texts = self._texts.take(positions)
+        firsts, seconds = [queries[row] for row in rows.tolist()], [texts[place] for place in places.tolist()]
+        every = [self._read(reader, firsts, seconds) for reader in self._readers]
+        scores[there] = combined(np.stack(every), self._params.kind, self._params.average)
+        self._pairs += len(rows)
+        return scores
+
+    def report(self) -> Mapping[str, JSON]:
+        told = {"pairs": self._pairs, "pairs_cut": self._lost.texts, "tokens_lost": self._lost.tokens}
+        return {**told, **({"batches_split": self._split} if self._split else {})}
+
+    def _read(self, reader: Reader, firsts: Sequence[str], seconds: Sequence[str]) -> NDArray[np.float64]:
+        """float64[n]: what one model says of each pair."""
+        params = self._params
+        assert params.length != "auto"  # `_completed` leaves nothing open
+        found, lost = tokens.tokenise(
+            reader.tokeniser, firsts, params.length, seconds, first_length=params.query_length
+        )
+        with workers(reader.forwards) as run:
+            passed = run(found, lambda count: None)
+        self._lost, self._split = self._lost.plus(lost), self._split + passed.split
+        return np.array(passed.rows, np.float64)
+
+
+def combined(every: NDArray[np.float64], kind: str, average: str) -> NDArray[np.float64]:
+    """float64[n] from float64[m, n]: of one model a classifier's logit, or log p(true) of monoT5 (Nogueira et
+    al. 2020, section 3); of several their mean, or that of p = 1 / (1 + exp(-logit)), which is what the
+    authors of DuReader-retrieval (Qiu et al. 2022, appendix A.1) have their cross-encoders write."""
+    logs = -np.logaddexp(0, -every)  # log p
+    if len(every) > 1 and average == "probabilities":
+        result: NDArray[np.float64] = np.exp(logs).mean(axis=0)
+    else:
+        result = (logs if kind == "monot5" else every).mean(axis=0)
+    return result
+
+
+def _completed(params: CrossEncoderParams, folders: Sequence[Path]) -> CrossEncoderParams:
+    """With what only the models' folders say, where they were not here when the run was planned."""
+    if "auto" not in (params.kind, params.length):
+        return params
+    there: dict[str, Any] = {"model": folders[0]} if params.model is not None else {"models": tuple(folders)}
+    return settings.resolved(dataclasses.replace(params, **there))
+
+
+def _reader(params: CrossEncoderParams, folder: Path) -> Reader:
+    tokeniser = tokens.load(folder, params.trust_remote_code)
+    if params.backend == "onnx":
+        from harness_crossencoder.onnx import Exported
+
+        return Reader(tokeniser, [Exported(folder)] * hardware.threads())
+    if params.kind == "monot5":
+        from harness_crossencoder import monot5
+
+        return Reader(monot5.prompted(tokeniser, folder), monot5.forwards(params, folder, tokeniser))
+    from harness_crossencoder import classifier
+
+    return Reader(tokeniser, classifier.forwards(params, folder, tokeniser.padding))

@@ -1,0 +1,168 @@
+"""What stands in a step's key: every setting of the models, from the suite, the registry or their folders."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from harness import params as strict
+from harness.errors import HarnessError
+from harness.toolkit import backends, described, models
+from harness_crossencoder import CrossEncoderParams, registry
+from harness_crossencoder.registry import Known
+
+AUTO_CLASSES = ("AutoModelForSequenceClassification", "AutoModelForSeq2SeqLM")
+
+
+class Said(NamedTuple):
+    """What a model's folder says of it."""
+
+    kind: str
+    length: int | None  # tokens that its tokenizer gives a pair
+    positions: int | None  # tokens that the network has places for
+    own_code: bool
+    exported: bool  # it has an ONNX file
+    weights: bool  # it has safetensors
+
+
+class Member(NamedTuple):
+    """One model of those whose scores are averaged, or the only one."""
+
+    model: Path | str
+    revision: str
+    known: Known | None
+    said: Said | None  # None: it is not here
+
+
+def resolved(params: CrossEncoderParams) -> CrossEncoderParams:
+    """Nothing is left `auto`, unless a model is not here and nobody has described it. What the suite says
+    comes first, then what is known of the model's use, then what its folder says."""
+    members = [_member(model, revision) for model, revision in named(params)]
+    if not params.trust_remote_code:
+        _refuse_code(members)
+    backend = _common(
+        "backend",
+        params.backend,
+        [(m, m.said and backends.backend("auto", m.said.exported, m.said.weights)) for m in members],
+        "torch",
+    )
+    kind = _common(
+        "kind", params.kind, [(m, m.known.kind if m.known else m.said and m.said.kind) for m in members]
+    )
+    if kind == "monot5" and backend == "onnx":
+        raise HarnessError("backend: monot5 runs by torch alone; name a folder with safetensors")
+    device = backends.device(params.device, backend)
+    found: dict[str, Any] = {
+        "backend": backend,
+        "kind": kind,
+        "device": device,
+        "dtype": backends.dtype(params.dtype, device, backend),
+        "length": _length(params, members),
+    }
+    if params.model is not None:
+        found |= {"model": members[0].model, "revision": members[0].revision}
+    else:
+        found |= {
+            "models": tuple(member.model for member in members),
+            "revisions": tuple(member.revision for member in members),
+        }
+    return dataclasses.replace(params, **found)
+
+
+def lacking(params: CrossEncoderParams) -> list[str]:
+    """What has to come here before a run: models, unless the run can fetch them, and libraries."""
+    found = [
+        need
+        for model, revision in named(params)
+        for need in models.lacks(model, revision, weights_of(params))
+        if isinstance(model, Path) or not models.reachable(model, revision)
+    ]
+    return found + backends.absent("crossencoder", f"with the backend {params.backend}", params.backend)
+
+
+def weights_of(params: CrossEncoderParams) -> Sequence[str]:
+    """The patterns of the files that hold the networks."""
+    return described.EXPORTS if params.backend == "onnx" else models.WEIGHTS
+
+
+def named(params: CrossEncoderParams) -> list[tuple[Path | str, str]]:
+    """Every model with its revision."""
+    if params.model is not None:
+        return [(params.model, params.revision)]
+    revisions = params.revisions or ("main",) * len(params.models)
+    return list(zip(params.models, revisions, strict=True))
+
+
+def _member(model: Path | str, revision: str) -> Member:
+    known = registry.find(model)
+    name = known.model if known else model
+    if isinstance(name, str) and "/" not in name and not name.startswith(models.PACKAGE):
+        raise HarnessError(
+            f"model: {strict.unknown('model', name, registry.names())} "
+            "(a folder starts with '.', '/' or '~', a model of the hub is written org/name)"
+        )
+    at, commit = models.located(name, revision)
+    folder = models.described(at, commit)
+    return Member(at, commit, known, read(folder) if folder is not None and folder.is_dir() else None)
+
+
+def read(folder: Path) -> Said:
+    config = described.read(folder / "config.json") or {}
+    positions = described.positions(config)
+    return Said(
+        kind="monot5" if config.get("model_type") in ("t5", "mt5") else "classifier",
+        length=described.length(folder, positions),
+        positions=positions,
+        own_code=any(described.own_code(config, kind) for kind in AUTO_CLASSES),
+        exported=bool(described.exported(folder)),
+        weights=any(folder.glob("*.safetensors")),
+    )
+
+
+def _refuse_code(members: Iterable[Member]) -> None:
+    for member in members:
+        if member.said and member.said.own_code:
+            raise HarnessError(
+                f"model: {member.model} runs code of its own, which is refused; read that code, and if you "
+                "trust it say trust_remote_code: true"
+            )
+
+
+def _common(
+    name: str, asked: str, found: Iterable[tuple[Member, str | None]], otherwise: str = "auto"
+) -> str:
+    """What is asked, or what all models are that say something."""
+    said = {value: member for member, value in found if value is not None}
+    if asked != "auto" or not said:
+        return asked if asked != "auto" else otherwise
+    if len(said) > 1:
+        both = " and ".join(f"{value} for {member.model}" for value, member in said.items())
+        raise HarnessError(f"{name}: models that are averaged must have one, here it is {both}; choose one")
+    return next(iter(said))
+
+
+def _length(params: CrossEncoderParams, members: Sequence[Member]) -> int | str:
+    """As given, or the most that all models take."""
+    for member in members:
+        places = member.said and member.said.positions
+        if params.length != "auto" and places and params.length > places:
+            raise HarnessError(
+                f"length: {params.length} tokens, and {member.model} has places for {places}; give fewer"
+            )
+    if params.length != "auto":
+        return params.length
+    taken = [_taken(member) for member in members]
+    return "auto" if None in taken else min(length for length in taken if length is not None)
+
+
+def _taken(member: Member) -> int | None:
+    """How many tokens of a pair a model is given; None if it is not here and nobody knows it."""
+    if member.said is None:
+        return member.known.length if member.known else None
+    if member.known:
+        return min(member.known.length, member.said.positions or member.known.length)
+    if member.said.length is None:
+        raise HarnessError(f"length: {member.model} does not say how many tokens it takes; give it")
+    return member.said.length
