@@ -127,3 +127,14 @@ def test_only_a_combiner_is_tuned(harness):
     harness.suite(suite)
     found = harness.command("check", "suite.yaml")
     assert "k1: only a combiner's parameter can be tuned; elsewhere use a grid" in found.err
+
+
+def test_a_combiner_that_scores_further_passages_is_tuned_too(harness):
+    suite = copy.deepcopy(TUNED)
+    tuned = suite["systems"]["fused"]["combine"].pop("convex")
+    suite["systems"]["fused"]["combine"]["hierarchical"] = {**tuned, "documents": 5}
+    fused = ran(harness, suite)["fused"]
+    [tuning] = fused["tuning"]
+    suite["systems"]["fused"]["combine"]["hierarchical"]["weight"] = tuning["value"]
+    assert mean(ran(harness, suite)["fused"]) == mean(fused)
+    assert len(set(tuning["curve"])) > 1
