@@ -49,7 +49,12 @@ def show_query(console: Console, view: QueryView, found: Inspected) -> None:
     console.print()
     if view.rankings:
         console.print(_side_by_side(view.rankings))
-        console.print(Text("● relevant, with its grade   ○ judged not relevant   · not judged", "dim"))
+        console.print(
+            Text(
+                "● relevant, with its grade   ○ judged not relevant   · not judged   ⟦added by context⟧",
+                "dim",
+            )
+        )
         _texts(console, view, found)
     for note in found.notes:
         console.print(Text(f"not at hand: {safe(note)}", "yellow"))
@@ -131,12 +136,13 @@ def _texts(console: Console, view: QueryView, found: Inspected) -> None:
 
 
 def marked(before: str, after: str) -> Text:
-    """A text with what context added in it underlined, cut to what a terminal can show."""
+    """A text with what context added in it between ⟦ and ⟧, cut to what a terminal can show."""
     from rich.text import Text
 
     text, left = Text(), LONGEST
     for piece in passage.pieces(before, after):
-        text.append(safe(piece.text[:left]), "cyan underline" if piece.added else "")
+        shown = safe(piece.text[:left])
+        text.append(f"⟦{shown}⟧" if piece.added and shown else shown, "cyan" if piece.added else "")
         left = max(0, left - len(piece.text))
     if len(after) > LONGEST:
         text.append(f" [... {len(after) - LONGEST:,} characters more]", "dim")
@@ -144,7 +150,7 @@ def marked(before: str, after: str) -> Text:
 
 
 def show_stages(console: Console, stages: Sequence[Stage]) -> None:
-    """A passage as it was read, then after each stage with what that stage added underlined."""
+    """A passage as it was read, then after each stage with what that stage added marked."""
     from rich.text import Text
 
     before = stages[0].text

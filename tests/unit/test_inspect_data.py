@@ -191,6 +191,13 @@ def test_control_characters_cannot_steer_a_terminal():
     assert terminal.cut("x" * 700).endswith(" [... 100 characters more]")
 
 
+def test_in_the_terminal_additions_stand_in_brackets():
+    assert terminal.marked("a b", "T a b").plain == "⟦T ⟧a b"
+    assert terminal.marked("a", "a").plain == "a"
+    assert terminal.marked("a", "").plain == "(empty)"
+    assert terminal.marked("x" * 700, "T " + "x" * 700).plain.endswith(" [... 102 characters more]")
+
+
 def test_a_run_file_is_put_in_the_order_of_trec_eval(tmp_path):
     path = tmp_path / "x.run"
     path.write_text("q Q0 a 9 0.5 t\nq Q0 b 8 0.5 t\nother Q0 a 1 1 t\nq Q0 c 1 0.7 t\n", encoding="utf-8")
@@ -208,6 +215,7 @@ def test_the_terminal_shows_texts_ranks_and_what_is_not_at_hand(made, ids, tmp_p
     assert "relevant passages:" in text
     assert "relevant documents:" in text
     assert "as titles read it" in text
+    assert "⟦" in text
     bare = opened(made, ids[:1], ["titles"], Store(tmp_path / "empty").open())
     assert "not at hand: tour: the store has no corpus" in printed(bare, ids[0])
 
