@@ -51,6 +51,7 @@ class Lines(Silent):
         self.total = self.count = 0
         self.began: dict[str, float] = {}
         self.told: dict[str, float] = {}
+        self.first: dict[str, tuple[int, float]] = {}  # what a step told first, and when
         self.lock = threading.Lock()
 
     def planned(self, total: int, reused: int) -> None:
@@ -65,11 +66,15 @@ class Lines(Silent):
 
     def progress(self, step: Step, done: int, total: int | None) -> None:
         now = time.monotonic()
+        # counted from the first that is told, so that what a killed run left, or loading, is no speed
+        before, since = self.first.setdefault(step.id, (done, now))
         if now - self.told.get(step.id, now) > EVERY:
             self.told[step.id] = now
             share = f" of {total:,} ({100 * done // total} %)" if total else ""
-            rate = done / (now - self.began[step.id])
-            self.note(f"        {step.label}: {done:,}{share}, {rate:,.0f} a second")
+            rate = (done - before) / (now - since) if done > before else 0.0
+            speed = f", {rate:,.0f} a second" if rate >= 1 else ""
+            left = f", {_duration((total - done) / rate)} left" if total and rate else ""
+            self.note(f"        {step.label}: {done:,}{share}{speed}{left}")
 
     def done(self, step: Step, reused: bool) -> None:
         taken = time.monotonic() - self.began.get(step.id, time.monotonic())
@@ -179,6 +184,14 @@ def reporter(out: IO[str] | None = None) -> Reporter:
         TimeRemainingColumn(),
     ]
     return Live(Progress(*columns, console=Console(file=out), transient=True))
+
+
+def _duration(seconds: float) -> str:
+    """`40 s`, `3 min`, `2 h 10 min`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def _plain(text: str) -> str:
