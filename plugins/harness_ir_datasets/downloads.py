@@ -1,0 +1,55 @@
+"""Which files ir_datasets reads a part of a collection from, found by walking its objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ir_datasets.util import home_path
+from ir_datasets.util.download import Download, LocalDownload
+
+_DEEPEST = 12  # of objects within objects; theirs are 4 or 5 deep
+
+
+class Fetched(NamedTuple):
+    """A file of a collection. ir_datasets checks its MD5 when it downloads it."""
+
+    place: Path  # where it lies, or has to be put
+    md5: str | None
+    url: str | None  # None: it cannot be downloaded, for it is licensed
+
+    @property
+    def there(self) -> bool:
+        return self.place.exists()
+
+
+def files_of(handler: Any) -> list[Fetched]:
+    """In a fixed order, each once."""
+    return sorted(dict.fromkeys(map(_fetched, _walk(handler, 0, set()))), key=lambda file: str(file.place))
+
+
+def _walk(item: Any, depth: int, seen: set[int]) -> Iterator[Any]:
+    if depth > _DEEPEST or id(item) in seen:
+        return
+    seen.add(id(item))
+    if isinstance(item, Download):
+        yield item
+    elif isinstance(item, list | tuple):
+        for inner in item:
+            yield from _walk(inner, depth + 1, seen)
+    elif isinstance(item, dict):
+        for inner in item.values():
+            yield from _walk(inner, depth + 1, seen)
+    elif type(item).__module__.startswith("ir_datasets"):
+        yield from _walk(getattr(item, "__dict__", {}), depth + 1, seen)
+
+
+def _fetched(download: Any) -> Fetched:
+    urls = [source.url for source in download.mirrors if hasattr(source, "url")]
+    if download._cache_path is not None:
+        place = Path(download._cache_path)
+    else:  # unpacked as it is read: only a copy of one's own stays
+        local = [source.path(force=False) for source in download.mirrors if isinstance(source, LocalDownload)]
+        place = local[0] if local else home_path() / "downloads" / str(download.expected_md5)
+    return Fetched(place, download.expected_md5, urls[0] if urls else None)

@@ -1,0 +1,58 @@
+"""Documents and queries of ir_datasets, which have over a hundred types, as passages and questions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.errors import HarnessError
+
+_TITLES = ("title", "headline", "page_title", "document_title")
+_TEXTS = ("text", "body", "abstract")
+
+
+def title_of(doc: Any) -> str:
+    return next((str(getattr(doc, name) or "") for name in _TITLES if hasattr(doc, name)), "")
+
+
+def text_of(doc: Any) -> str:
+    """The text without its title: a field of its own, or else what ir_datasets takes for the whole."""
+    present = [name for name in _TEXTS if hasattr(doc, name)]
+    if len(present) == 1 and isinstance(getattr(doc, present[0]), str):
+        return str(getattr(doc, present[0]))
+    if not hasattr(doc, "default_text"):
+        if present and isinstance(getattr(doc, present[0]), str):
+            return str(getattr(doc, present[0]))
+        raise HarnessError(f"ir_datasets: a {type(doc).__name__} has no text; take another collection")
+    return str(doc.default_text()).removeprefix(title_of(doc)).lstrip()
+
+
+def document_of(doc: Any) -> tuple[str | None, int | None]:
+    """The document that a passage is of and its place there, where it says so: passages of MIRACL are called
+    <article>#<place>, those of MS MARCO v2 name their document. None: it is one of its own."""
+    kind = type(doc).__name__
+    if kind == "MiraclDoc":
+        article, _, place = doc.doc_id.rpartition("#")
+        return (article, int(place)) if article and place.isdecimal() else (None, None)
+    if kind == "MsMarcoV2Passage":
+        return doc.msmarco_document_id, None
+    return None, None
+
+
+def question_of(query: Any, field: str | None) -> str:
+    if field is not None:
+        if not isinstance(getattr(query, field, None), str) or field not in query._fields:
+            texts = [name for name in query._fields if isinstance(getattr(query, name), str)]
+            raise HarnessError(f"query: these queries have no text '{field}'; choose from {', '.join(texts)}")
+        return str(getattr(query, field))
+    if hasattr(query, "default_text"):
+        return str(query.default_text())
+    if isinstance(getattr(query, "text", None), str):
+        return str(query.text)
+    raise HarnessError(
+        f"query: a {type(query).__name__} has no text of its own; name a field: {', '.join(query._fields)}"
+    )
+
+
+def answers_of(query: Any) -> tuple[str, ...]:
+    found = getattr(query, "answers", ())
+    return tuple(str(answer) for answer in found) if isinstance(found, list | tuple) else ()

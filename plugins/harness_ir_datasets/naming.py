@@ -1,0 +1,70 @@
+"""What a user writes -> an id of ir_datasets, its split, and the survey's entry if the name is one of its."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+from harness.errors import HarnessError
+from harness_ir_datasets.survey import TABLE, Entry
+
+_SPLIT = re.compile(r"(?:train|dev|valid|validation|test|eval)\w*(?:-\w+)?")
+
+
+class Named(NamedTuple):
+    id: str
+    split: str
+    entry: Entry | None
+
+
+def named(written: str, split: str | None, known: Collection[str]) -> Named:
+    """Raises HarnessError for what ir_datasets does not have, saying where it can be had if that is known."""
+    entry = next((entry for entry in TABLE if written.partition("/")[0] == entry.name), None)
+    if entry is not None:
+        return _of_survey(entry, written, split)
+    found = written if split is None else _with_split(written, split, known)
+    if found not in known:
+        close = difflib.get_close_matches(found, [*known, *(entry.name for entry in TABLE)], n=3, cutoff=0.5)
+        hint = f"; did you mean {' or '.join(close)}?" if close else "; `ir_datasets list` names all"
+        raise HarnessError(f"id: ir_datasets has no '{found}'{hint}")
+    return Named(found, split or split_of(found) or "test", None)
+
+
+def split_of(id: str) -> str | None:
+    """`dev-small` of msmarco-passage/dev/small: a name that a path can hold."""
+    parts = id.split("/")
+    at = _place(parts)
+    return None if at is None else "-".join(parts[at:])
+
+
+def _place(parts: list[str]) -> int | None:
+    return next((at for at, part in enumerate(parts) if at and _SPLIT.fullmatch(part)), None)
+
+
+def _with_split(id: str, split: str, known: Collection[str]) -> str:
+    parts = id.split("/")
+    base = "/".join(parts[: _place(parts)])
+    wanted = f"{base}/{split}"
+    if wanted in known:
+        return wanted
+    there = sorted({name for name in known if name.startswith(f"{base}/")})[:12]
+    hint = f"write one of these as the id: {', '.join(there)}" if there else "leave 'split' out"
+    raise HarnessError(f"split: ir_datasets has no '{wanted}'; {hint}")
+
+
+def _of_survey(entry: Entry, written: str, split: str | None) -> Named:
+    if not entry.ids:
+        raise HarnessError(f"id: ir_datasets does not have {entry.name}; {entry.elsewhere}")
+    part = written.partition("/")[2]
+    if entry.parts and part not in entry.parts:
+        raise HarnessError(
+            f"id: {entry.name} is several; write {entry.name}/ and one of {', '.join(entry.parts)}"
+        )
+    if part and not entry.parts:
+        raise HarnessError(f"id: '{written}' goes on too long; write {entry.name}, and set 'split'")
+    chosen = split or next(iter(entry.ids))
+    if chosen not in entry.ids:
+        raise HarnessError(f"split: {entry.name} has no '{chosen}' here; choose from {', '.join(entry.ids)}")
+    return Named(entry.ids[chosen].format(part), chosen, entry)

@@ -1,0 +1,141 @@
+"""A collection of ir_datasets as the harness reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+import ir_datasets
+import pyarrow as pa
+
+from harness.errors import HarnessError
+from harness.toolkit.rows import batch, documents_of
+from harness.types import Card, Document, Inputs, Judgement, Official, Part, Query
+from harness_ir_datasets import IrDatasetsParams, survey
+from harness_ir_datasets.downloads import Fetched, files_of
+from harness_ir_datasets.fields import answers_of, document_of, question_of, text_of, title_of
+from harness_ir_datasets.naming import named
+
+_KINDS: dict[Part, str] = {"corpus": "docs", "queries": "queries", "judgements": "qrels"}
+_ROWS = 8192
+_CODES = {"dt": "nl"}  # ir_datasets' code for Dutch in mMARCO
+
+
+class IrDatasets:
+    """The data is downloaded into ir_datasets' own folder (IR_DATASETS_HOME) when a step reads it, never
+    while planning. What ir_datasets calls a document is a passage here."""
+
+    def __init__(self, params: IrDatasetsParams) -> None:
+        self.params = params
+        self.id, self.split, self._entry = named(params.id, params.split, set(ir_datasets.registry))
+        self._loaded = ir_datasets.load(self.id)
+        for part, kind in _KINDS.items():
+            if not getattr(self._loaded, f"has_{kind}")() and part != "judgements":
+                inner = [name for name in ir_datasets.registry if name.startswith(f"{self.id}/")][:8]
+                hint = f"; choose from {', '.join(sorted(inner))}" if inner else "; choose another id"
+                raise HarnessError(f"id: '{self.id}' has no {kind} in ir_datasets{hint}")
+
+    def card(self) -> Card:
+        language, asked = (_code(self._handler(part), part) for part in ("corpus", "queries"))
+        names = (self._loaded.documentation() or {}).get("bibtex_ids", ())
+        note = self._entry.note if self._entry else ""
+        return Card(
+            language,
+            self.split,
+            None if asked == language else asked,
+            "",
+            "; ".join(names),
+            f"https://ir-datasets.com/{self.id.partition('/')[0]}.html#{self.id}",
+            (f"{self.params.id}: {note}",) if note else (),
+            self._official(),
+        )
+
+    def inputs(self, part: Part) -> Inputs:
+        """A file that anyone can download is known by the digest that ir_datasets expects of it, here or
+        not; one that is licensed by its contents, and a plan says where it has to be put."""
+        said: dict[str, Any] = {"id": self.id}
+        if part == "queries":
+            said |= {"query": self.params.query, "exclude_self": self.params.exclude_self}
+        if part == "judgements" and not self._loaded.has_qrels():
+            return Inputs(said)
+        files = files_of(self._handler(part))
+        own = tuple(file.place for file in files if file.url is None)
+        return Inputs({**said, "md5": [file.md5 for file in files if file.url is not None]}, own)
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        docs = self._read("corpus", self._handler("corpus").docs_iter)
+        while some := list(islice(docs, _ROWS)):
+            places = [document_of(doc) for doc in some]
+            yield batch(
+                [doc.doc_id for doc in some],
+                [text_of(doc) for doc in some],
+                titles=[title_of(doc) for doc in some],
+                documents=[document for document, _ in places],
+                places=[place for _, place in places],
+            )
+
+    def locate(self, row: int) -> str:
+        return f"{self.id}: document {row + 1}"
+
+    def documents(self) -> Iterator[Document]:
+        return documents_of(self.rows())
+
+    def queries(self) -> Iterator[Query]:
+        for query in self._read("queries", self._handler("queries").queries_iter):
+            own = (query.query_id,) if self.params.exclude_self else ()
+            text = question_of(query, self.params.query)
+            yield Query(query.query_id, text, exclude=own, answers=answers_of(query))
+
+    def judgements(self) -> Iterator[Judgement]:
+        """A pair that is judged more than once, as for several aspects, has its highest grade."""
+        if not self._loaded.has_qrels():
+            raise HarnessError(f"id: '{self.id}' has no judgements; take a split that has some")
+        grades: dict[tuple[str, str], int] = {}
+        for qrel in self._read("judgements", self._handler("judgements").qrels_iter):
+            pair = qrel.query_id, qrel.doc_id
+            grades[pair] = max(int(qrel.relevance), grades.get(pair, -(2**31)))
+        return (Judgement(*pair, grade) for pair, grade in grades.items())
+
+    def _handler(self, part: Part) -> Any:
+        return getattr(self._loaded, f"{_KINDS[part]}_handler")()
+
+    def _read(self, part: Part, begin: Any) -> Iterator[Any]:
+        """What ir_datasets yields; whatever keeps it from doing so is told with the files that it reads."""
+        try:
+            found = iter(begin())
+            yield from found
+        except Exception as error:  # of the network, of the disk, of a format: it wraps none of them
+            files = files_of(self._handler(part))
+            raise HarnessError(f"{self.id}: ir_datasets: {_reason(error)}; {_advice(files)}") from error
+
+    def _official(self) -> tuple[Official, ...]:
+        known = self._loaded.metadata()
+        pairs = (("passages", "docs"), ("queries", "queries"), ("judgements", "qrels"))
+        counts = {name: known[kind]["count"] for name, kind in pairs if known.get(kind, {}).get("count")}
+        found = [Official("ir_datasets' own count", counts)] if counts else []
+        if self._entry is not None:
+            found.append(Official(survey.SOURCE, survey.printed(self._entry, self.split)))
+        return tuple(found)
+
+
+def _code(handler: Any, part: Part) -> str | None:
+    found = handler.docs_lang() if part == "corpus" else handler.queries_lang()
+    found = _CODES.get(found, found)
+    return found if isinstance(found, str) and re.fullmatch("[a-z]{2}", found) else None
+
+
+def _reason(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0] or type(error).__name__
+
+
+def _advice(files: Iterable[Fetched]) -> str:
+    lacking = [file for file in files if not file.there]
+    if not lacking:
+        return "remove what is damaged to fetch it again: " + ", ".join(str(file.place) for file in files)
+    said = []
+    for file in lacking:
+        source = f"what {file.url} gives" if file.url else "the licensed file"
+        said.append(f"{source} to {file.place}" + (f" (MD5 {file.md5})" if file.md5 else ""))
+    return "connect to the network, or put " + " and ".join(said)
