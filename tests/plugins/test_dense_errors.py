@@ -121,7 +121,7 @@ def test_weights_of_another_size_than_the_configuration_says(tmp_path):
     folder = tiny_models.bert(tmp_path / "model")
     config = json.loads((folder / "config.json").read_text())
     tiny_models.as_json(folder / "config.json", config | {"intermediate_size": 48})
-    with pytest.raises(HarnessError, match=r"model: .*model"):
+    with pytest.raises(HarnessError, match="gives other shapes to encoder"):
         index(tmp_path / "index", resolved(folder))
 
 
