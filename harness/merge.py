@@ -56,7 +56,9 @@ def merge(paths: Sequence[Path], out: Path) -> Merged:
         path = board.write()
         page = out / "README.md"
         if not page.exists() or page.read_bytes().startswith(report.MARK.encode()):
-            disk.replace_file(page, report.readme(board, "SUITE --only ROWS  # on each machine").encode())
+            disk.replace_file(
+                page, report.readme(board, "harness run SUITE --only ROWS  # on each machine").encode()
+            )
     return Merged(board, path, tuple(notes))
 
 

@@ -32,16 +32,22 @@ def tables(board: Leaderboard, intervals: bool = False) -> list[Table]:
     for dataset in board.data["datasets"]:
         rows = [row for row in board.rows if row["dataset"] == dataset["name"]]
         columns = [label for label in board.columns if any(label in row["measures"] for row in rows)]
+        own = any(
+            row["origin"] != "published" for row in rows
+        )  # of a paper's tables it is not known what is best
         best = {
             label: max(row["measures"][label]["mean"] for row in rows if label in row["measures"])
             for label in columns
+            if own
         }
+        costed = any(_seconds(row) for row in rows)  # runs made elsewhere have no cost
         lines = []
         for row in rows:
-            cells = [_cell(row["measures"].get(label), best[label], intervals) for label in columns]
-            lines.append((row["system"], *cells, _seconds(row)))
+            cells = [_cell(row["measures"].get(label), best.get(label), intervals) for label in columns]
+            lines.append((_name(row), *cells, *([_seconds(row)] if costed else [])))
         title = f"{dataset['name']} ({_words(dataset, rows)})"
-        found.append(Table(title, ("system", *columns, "cost"), tuple(lines)))
+        head = ("system", *columns, *(["cost"] if costed else []))
+        found.append(Table(title, head, tuple(lines)))
     return found
 
 
@@ -89,8 +95,8 @@ def failures(board: Leaderboard) -> list[str]:
     return [f"failed: {', '.join(names)}: {reason}" for reason, names in rows.items()]
 
 
-def readme(board: Leaderboard, suite: str) -> str:
-    """The page that stands in a leaderboard's folder."""
+def readme(board: Leaderboard, command: str) -> str:
+    """The page that stands in a leaderboard's folder; `command` makes it."""
     data = board.data
     parts = [MARK, f"# {_escaped(data['name'])}", ""]
     if data["description"]:
@@ -101,20 +107,16 @@ def readme(board: Leaderboard, suite: str) -> str:
     parts += [*(f"- {_escaped(line)}" for line in failures(board))]
     parts += [*(["", *notes] if (notes := _notes(board)) else [])]
     parts += shown_pictures(board.folder)
-    environment = data["environment"]
-    total = sum(row["cost"].get("seconds", 0) for row in board.rows)
     parts += [
         "",
         REPRODUCED,
         "",
         "```",
-        f"harness run {suite}",
+        command,
         "```",
         "",
         "Means with 95 % bootstrap intervals over the scored queries, in brackets; a star marks the best of",
-        "a column. `cost` is the time of a system's own steps when they were first executed; a shared step",
-        f"counts in every system that uses it. All rows together: {total:.1f} s on {environment['cpu']},",
-        f"{environment['cores']} cores.",
+        *_costs(board),
         "",
         "Every row of `leaderboard.json` cites its run in `runs/`, its values for each query in",
         "`per-query/`, and the steps it was made by. Runs that are not kept here are written by that",
@@ -122,6 +124,19 @@ def readme(board: Leaderboard, suite: str) -> str:
         "",
     ]
     return "\n".join(parts)
+
+
+def _costs(board: Leaderboard) -> list[str]:
+    """How to read the column `cost`, if a row has one."""
+    if not any(row["cost"] for row in board.rows):
+        return ["a column."]
+    environment = board.data["environment"]
+    total = sum(row["cost"].get("seconds", 0) for row in board.rows)
+    return [
+        "a column. `cost` is the time of a system's own steps when they were first executed; a shared step",
+        f"counts in every system that uses it. All rows together: {total:.1f} s on {environment['cpu']},",
+        f"{environment['cores']} cores.",
+    ]
 
 
 def shown_pictures(folder: Path) -> list[str]:
@@ -172,15 +187,23 @@ def _words(dataset: JSON, rows: list[JSON]) -> str:
     counts = dataset["counts"]
     words = [dataset["split"]]
     if counts:
-        words += [f"{counts['judged_queries']:,} queries", f"{counts['passages']:,} passages"]
+        words += [f"{counts['judged_queries']:,} queries"]
+        words += [f"{counts['passages']:,} passages"] if "passages" in counts else []
     return ", ".join(words)
 
 
-def _cell(found: JSON, best: float, intervals: bool) -> str:
+def _cell(found: JSON, best: float | None, intervals: bool) -> str:
     if found is None:
         return ""
-    text = f"{found['mean']:.4f}" + ("*" if found["mean"] == best else "")
+    star = "*" if found["mean"] == best else ""
+    if found["ci95"] is None:  # published: no more digits than the paper prints
+        return f"{found['mean']:.{found['sources'][0]['digits']}f}{star}"
+    text = f"{found['mean']:.4f}{star}"
     return text + (f" [{found['ci95'][0]:.3f}, {found['ci95'][1]:.3f}]" if intervals else "")
+
+
+def _name(row: JSON) -> str:
+    return row["system"] if row["origin"] == "run" else f"{row['system']} ({row['origin']})"
 
 
 def _seconds(row: JSON) -> str:

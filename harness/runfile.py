@@ -37,7 +37,7 @@ def write_run(
 ) -> None:
     """Write a ranking as TREC lines, gzipped if the name ends in `.gz`. Ranks start at 1, and a score is
     written with the fewest digits that read back as the same float32."""
-    _check_words([*query_ids, tag], "query id or tag")
+    check_words([*query_ids, tag], "query id or tag")
     with _sink(path) as out:
         for row, query in enumerate(query_ids):
             passages = hits.passages[row]
@@ -45,7 +45,7 @@ def write_run(
             if len(passages) == 0:
                 continue
             names = ids_of(passages)
-            _check_words(names, "passage id")
+            check_words(names, "passage id")
             scores = np.ascontiguousarray(hits.scores[row][hits.passages[row] >= 0])
             texts = orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].decode().split(",")
             lines = [
@@ -62,9 +62,9 @@ def read_run(path: Path) -> Run:
     lines: dict[tuple[int, int], int] = {}  # (query, passage) -> its line, in order of the file
     values: list[float] = []
     tag = ""
-    for number, line in _lines(path):
+    for number, line in lines_of(path):
         words = line.split()
-        if not words:
+        if not words or (not values and line.startswith("#")):  # a header such as ir_metadata's
             continue
         score = _score(words, path, number)
         pair = (queries.setdefault(words[0], len(queries)), passages.setdefault(words[2], len(passages)))
@@ -108,7 +108,8 @@ def _score(words: Sequence[str], path: Path, number: int) -> float:
     return score
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """The numbered lines of a text file, gzipped or not."""
     number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
@@ -133,7 +134,7 @@ def _sink(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
             yield packed
 
 
-def _check_words(words: Sequence[str], what: str) -> None:
+def check_words(words: Sequence[str], what: str) -> None:
     """A TREC line is split at white space, so no word may hold any."""
     if len(" ".join(words).split()) == len(words) and all(words):
         return

@@ -162,4 +162,4 @@ def _write_page(board: Leaderboard, planned: Plan, reporter: Reporter) -> None:
     if page.exists() and not page.read_bytes().startswith(report.MARK.encode()):
         reporter.note(f"{shown_path(page)}: was not written by harness, and is left alone")
         return
-    disk.replace_file(page, report.readme(board, shown_path(planned.suite.path)).encode())
+    disk.replace_file(page, report.readme(board, f"harness run {shown_path(planned.suite.path)}").encode())

@@ -16,6 +16,7 @@ KINDS = (
     "datasets", "contexts", "retrievers", "rerankers", "combiners", "analysers", "analyses",
     "protocols", "measures",
 )  # fmt: skip
+EXPORTS = ("trec", "ir-metadata", "mteb", "csv")
 NEW_KINDS = ("retriever", "reranker", "context", "dataset")
 
 
@@ -96,6 +97,7 @@ def parser() -> argparse.ArgumentParser:
     show = _command(commands, "show", "show:show", "show a leaderboard")
     show.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
     show.add_argument("--format", choices=("table", "markdown", "csv", "json"), default="table")
+    _beside(show)
 
     _compare(
         _command(commands, "compare", "compare:run", "test the systems of leaderboards against each other")
@@ -106,6 +108,14 @@ def parser() -> argparse.ArgumentParser:
     where = "where its datasets are described (default: as the leaderboard says, paths relative to it)"
     verify.add_argument("--suite", type=Path, metavar="SUITE", help=where)
     _store(verify)
+
+    _score(_command(commands, "score", "score:run", "make a leaderboard of runs that were made elsewhere"))
+
+    export = _command(commands, "export", "export:run", "write a leaderboard in the forms of other tools")
+    export.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
+    export.add_argument("--form", choices=EXPORTS, required=True, help="what to write")
+    export.add_argument("--out", type=Path, required=True, metavar="DIR", help="where it goes")
+    _store(export)
 
     merge = _command(commands, "merge", "merge:run", "put rows of several machines into one leaderboard")
     merge.add_argument(
@@ -121,6 +131,7 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument("--no-text", action="store_true", help="leave out all texts of queries and passages")
     only = "instead draw its plots as SVG into pictures/ beside its README"
     report.add_argument("--pictures", action="store_true", help=only)
+    _beside(report)
     _store(report)
 
     inspect = _command(
@@ -163,6 +174,27 @@ def _command(
     command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
     command.set_defaults(does=does)
     return command
+
+
+def _score(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--run", type=Path, nargs="+", action="extend", required=True, metavar="RUN",
+        help="TREC runs, plain or .gz (may be repeated)",
+    )  # fmt: skip
+    on = command.add_mutually_exclusive_group(required=True)
+    on.add_argument("--qrels", type=Path, metavar="QRELS", help="judgements: TREC's four columns, or BEIR's")
+    on.add_argument("--suite", type=Path, metavar="SUITE", help="score on its dataset, by its measures")
+    by = command.add_mutually_exclusive_group()
+    by.add_argument("--measures", nargs="+", metavar="MEASURE", help="default: nDCG@10 R@100")
+    by.add_argument("--protocol", metavar="NAME", help="one of `harness list protocols`")
+    command.add_argument("--depth", type=_count, metavar="N", help="results of a query (default 1000)")
+    command.add_argument("--dataset", metavar="NAME", help="the suite's, or what to call the judgements")
+    command.add_argument("--split", metavar="NAME", help="what the judgements are of (default test)")
+    command.add_argument("--name", metavar="NAME", help="the leaderboard's (default: its folder's)")
+    names = "what systems are called by: their files (default), or the tags in them"
+    command.add_argument("--names", choices=("file", "tag"), default="file", help=names)
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the leaderboard goes")
+    _store(command)
 
 
 def _inspect(command: argparse.ArgumentParser) -> None:
@@ -221,6 +253,11 @@ def _share(text: str) -> float:
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got '{text}'")
     return value
+
+
+def _beside(command: argparse.ArgumentParser) -> None:
+    said = "add the published rows of this leaderboard, where it has the same datasets; may be repeated"
+    command.add_argument("--beside", type=Path, action="append", default=[], metavar="PUBLISHED", help=said)
 
 
 def _store(command: argparse.ArgumentParser) -> None:

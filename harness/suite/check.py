@@ -216,8 +216,7 @@ class Checker(Forms):
             if isinstance(node.value, dict) and not values:
                 self.say(node, where, "is empty; name at least one")
         for name, item in values.items():
-            too_long = len(name.encode()) > LONGEST
-            if not name.strip() or name.startswith((".", "~")) or too_long or _unfit(name):
+            if not names_a_file(name):
                 self.say(item, where, f"the name {name!r} cannot name a file; use letters, digits, + - _ , =")
             else:
                 yield name, item
@@ -267,8 +266,11 @@ def _counts(names: Iterator[str]) -> dict[str, int]:
     return counts
 
 
-def _unfit(name: str) -> bool:
-    return any(character in '/\\:*?"<>|' or ord(character) < 32 for character in name)
+def names_a_file(name: str) -> bool:
+    """Whether a dataset or a system may have this name: their files do."""
+    if not name.strip() or name.startswith((".", "~")) or len(name.encode()) > LONGEST:
+        return False
+    return not any(character in '/\\:*?"<>|' or ord(character) < 32 for character in name)
 
 
 def _by_place(text: str) -> tuple[str, int, str]:

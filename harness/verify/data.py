@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from harness import plan, protocols, results, yamlfile
+from harness import foreign, plan, protocols, results, yamlfile
 from harness.catalogue import Catalogue
 from harness.engine import Local, missing_needs
 from harness.errors import HarnessError, Problems
+from harness.graph import Plan
 from harness.leaderboard import Leaderboard
 from harness.progress import Reporter
 from harness.protocols import Scoring
@@ -63,24 +64,15 @@ class Data:
         block = self.blocks.get(dataset)
         if block is None:
             return Absent("the leaderboard does not say what it is")
-        spec = self._spec(block)
-        planned = plan.build(_alone(self.board, spec, self.suite), self.catalogue, self.store.digest)
-        collection = planned.collections[dataset]
-        targets = list(collection.parts.values())
-        lacking = [*collection.needs, *missing_needs(planned, self.store, targets)]
-        if not targets or lacking:
-            return Absent(collection.error or lacking[0])
-        for _ in range(REBUILDS):
-            failures = Local(planned, self.store, 1, self.reporter).run(targets).failures
-            if failures:
-                return Absent(next(iter(failures.values())).reason)
-            try:
-                opened = results.open_collection(collection, self.store)
-                break
-            except Corrupt as error:
-                self.store.discard(error.step)
+        if block["plugin"] is None and self.suite is None:
+            opened = foreign.of_board(self.board, dataset)
         else:
-            return Absent(f"the store {self.store.root} is damaged again and again; check the disk")
+            spec = self._spec(block)
+            planned = plan.build(_alone(self.board, spec, self.suite), self.catalogue, self.store.digest)
+            made = collection(planned, dataset, self.store, self.reporter)
+            if isinstance(made, Absent):
+                return made
+            opened = made
         for part, digest in block.get("contents", {}).items():
             if opened.contents.get(part) != digest:
                 here = f"the {part} here are {opened.contents.get(part)}"
@@ -103,6 +95,24 @@ class Data:
         if not found:
             raise Problems(checker.problems or [f"{where}: has no dataset '{name}'; name another suite"])
         return found[0]
+
+
+def collection(planned: Plan, dataset: str, store: Store, reporter: Reporter) -> Opened | Absent:
+    """A planned dataset, made if the store does not have it. Raises HarnessError if the suite refuses it."""
+    found = planned.collections[dataset]
+    targets = list(found.parts.values())
+    lacking = [*found.needs, *missing_needs(planned, store, targets)]
+    if not targets or lacking:
+        return Absent(found.error or lacking[0])
+    for _ in range(REBUILDS):
+        failures = Local(planned, store, 1, reporter).run(targets).failures
+        if failures:
+            return Absent(next(iter(failures.values())).reason)
+        try:
+            return results.open_collection(found, store)
+        except Corrupt as error:
+            store.discard(error.step)
+    return Absent(f"the store {store.root} is damaged again and again; check the disk")
 
 
 def scoring_of(board: Leaderboard, catalogue: Catalogue) -> Scoring:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness import bootstrap, disk, leaderboard, per_query, ranking, results, runfile
+from harness import bootstrap, disk, foreign, leaderboard, per_query, ranking, results, runfile
 from harness.bootstrap import Sample
 from harness.errors import ContractError, HarnessError
 from harness.leaderboard import Leaderboard
@@ -141,26 +141,10 @@ def from_run(
 
 def read_hits(path: Path, row: JSON, opened: Opened) -> Hits:
     """A run's ranking by position, ordered by the harness' rule. Raises HarnessError for unknown ids."""
-    run = runfile.read_run(path)
-    corpus = opened.corpus
-    if row["unit"] == "passage":
-        found, size, rank = corpus.positions(run.passage_ids), corpus.passages, corpus.id_rank
-    else:
-        found, size, rank = corpus.document_positions(run.passage_ids), corpus.documents, corpus.document_rank
-    unknown = np.flatnonzero(found < 0)
-    if len(unknown):
-        raise HarnessError(f"the corpus has no {row['unit']} '{run.passage_ids[int(unknown[0])]}'")
-    number = {name: i for i, name in enumerate(opened.queries.ids)}
-    strange = [name for name in run.query_ids if name not in number]
-    if strange:
-        raise HarnessError(f"the dataset has no query '{strange[0]}'")
-    rows = np.array([number[name] for name in run.query_ids], np.int64)
-    shape = (len(opened.queries.ids), run.hits.passages.shape[1])
-    passages, scores = np.full(shape, -1, np.int64), np.full(shape, -np.inf, np.float32)
-    passages[rows] = np.where(run.hits.passages < 0, -1, found[run.hits.passages])
-    scores[rows] = run.hits.scores
-    hits = Hits(passages, scores, row["unit"])
-    return ranking.canonical(hits, size=size, rank_of_id=rank, depth=shape[1])
+    hits = foreign.placed(runfile.read_run(path), row["unit"], opened)
+    corpus, whole = opened.corpus, row["unit"] == "document"
+    size, rank = (corpus.documents, corpus.document_rank) if whole else (corpus.passages, corpus.id_rank)
+    return ranking.canonical(hits, size=size, rank_of_id=rank, depth=hits.passages.shape[1])
 
 
 def _values(label: str, claimed: JSON, expected: JSON, said: str, tolerance: Tolerance) -> Iterator[str]:

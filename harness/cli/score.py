@@ -1,0 +1,67 @@
+"""`harness score`: a leaderboard of runs that were made elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness import api, catalogue, imports, progress, report, suite
+from harness.errors import HarnessError
+from harness.imports import Foreign, Target
+from harness.store import Store
+from harness.yamlfile import shown_path
+
+MEASURES = ("nDCG@10", "R@100")
+ONLY_ALONE = ("measures", "protocol", "depth", "split", "name")  # what a suite says itself
+
+
+def run(options: argparse.Namespace) -> int:
+    runs = imports.read_runs(options.run, options.names)
+    target = _on_suite(options) if options.suite else _on_qrels(options, runs)
+    board = imports.write(target, runs, options.out, _command(options))
+    print(report.render(board, "table"))
+    print(f"leaderboard: {shown_path((options.out / 'leaderboard.json').absolute())}")
+    return 0
+
+
+def _on_qrels(options: argparse.Namespace, runs: Sequence[Foreign]) -> Target:
+    return imports.on_qrels(
+        options.qrels,
+        runs,
+        catalogue.load(),
+        measures=options.measures or (() if options.protocol else MEASURES),
+        protocol=options.protocol,
+        depth=options.depth or imports.DEPTH,
+        name=options.name or options.out.absolute().name,
+        dataset=options.dataset,
+        split=options.split or "test",
+    )
+
+
+def _on_suite(options: argparse.Namespace) -> Target:
+    given = [name for name in ONLY_ALONE if getattr(options, name)]
+    if given:
+        raise HarnessError(f"--{given[0]}: is what the suite says; leave it out, or score on --qrels")
+    found = catalogue.load()
+    store = Store(options.store or api.default_store()).open()
+    reporter = progress.reporter(sys.stderr)
+    try:
+        return imports.on_suite(suite.load(options.suite, found), options.dataset, found, store, reporter)
+    finally:
+        reporter.close()
+
+
+def _command(options: argparse.Namespace) -> str:
+    """What was called, with the names of files alone: where they lay is nobody else's concern."""
+    words = ["harness", "score", "--run", *(path.name for path in options.run)]
+    for name in ("suite", "qrels", "protocol", "measures", "depth", "dataset", "split", "name"):
+        value = getattr(options, name)
+        if value:
+            values = value if isinstance(value, list) else [value]
+            words += [f"--{name}", *(item.name if isinstance(item, Path) else str(item) for item in values)]
+    if options.names != "file":
+        words += ["--names", options.names]
+    return shlex.join([*words, "--out", "DIR"])
