@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from harness.corpus import ROWS
+from harness.toolkit.tables import Column, parts, rows
 from harness_dapr.judged import Asked, Judged
-from harness_dapr.tables import Column, parts, rows
 
 _TEXT, _NUMBER = pa.string(), pa.int32()
 _CORPUS = (  # in the order of harness.corpus.ROWS
