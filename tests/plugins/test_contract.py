@@ -4,6 +4,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+import tiny_crossencoders
 import tiny_heads
 import tiny_models
 
@@ -25,6 +26,10 @@ MADE = {
     ("retriever", "splade"): lambda folder: {"model": str(tiny_heads.splade(folder)), "dtype": "fp32"},
     ("retriever", "colbert"): lambda folder: {"model": str(tiny_heads.colbert(folder)), "dtype": "fp32"},
     ("reranker", "colbert"): lambda folder: {"model": str(tiny_heads.colbert(folder)), "dtype": "fp32"},
+    ("reranker", "crossencoder"): lambda folder: {
+        "model": str(tiny_crossencoders.bert(folder)),
+        "dtype": "fp32",
+    },
 }
 # These need a release in its official layout, or a file made for the corpus: their own tests write a small
 # one and ask the same of it.

@@ -270,23 +270,25 @@ def _text(name: str, kind: int) -> dict[str, Any]:
     return {"Sequence": {"id": name, "type_id": kind}}
 
 
-def onnx(folder: Path, *, file: str = "model.onnx", pooled: bool = False, seed: int = 1) -> Path:
+def onnx(
+    folder: Path, *, file: str = "model.onnx", pooled: bool = False, width: int = HIDDEN, seed: int = 1
+) -> Path:
     """An exported encoder with WordPiece whose token states are word vectors alone. `pooled` gives one
-    vector a text and no token states, as some exports do."""
-    words = random_tensors({"words": (len(VOCABULARY), HIDDEN)}, seed)["words"]
+    vector of `width` a text and no token states, as some exports do."""
+    words = random_tensors({"words": (len(VOCABULARY), width)}, seed)["words"]
     tensor = _field(1, words.shape[0]) + _field(1, words.shape[1]) + _field(2, 1)  # dims, float
     tensor += _field(8, b"words") + _field(9, words.tobytes())
     nodes = [
         _field(1, b"words") + _field(1, b"input_ids") + _field(2, b"last_hidden_state") + _field(4, b"Gather")
     ]
-    output = _value("last_hidden_state", 1, ("n", "tokens", HIDDEN))
+    output = _value("last_hidden_state", 1, ("n", "tokens", width))
     if pooled:
         nodes.append(
             _field(1, b"last_hidden_state") + _field(2, b"sentence_embedding") + _field(4, b"ReduceMean")
             + _field(5, _field(1, b"axes") + _field(8, 1) + _field(20, 7))
             + _field(5, _field(1, b"keepdims") + _field(3, 0) + _field(20, 2))
         )  # fmt: skip
-        output = _value("sentence_embedding", 1, ("n", HIDDEN))
+        output = _value("sentence_embedding", 1, ("n", width))
     graph = b"".join(_field(1, node) for node in nodes) + _field(2, b"tiny") + _field(5, tensor)
     for name in ("input_ids", "attention_mask", "token_type_ids"):
         graph += _field(11, _value(name, 7, ("n", "tokens")))
