@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 import torch
-
 from encode.engines import ENGINES, Engine, chunked, mean_pooled
+
 from harness.toolkit import checkpoints, hardware, models, tokens, torch_encoder
 
 LENGTH = 256
