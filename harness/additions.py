@@ -26,15 +26,17 @@ SCHEMA = pa.schema([("prefix", pa.string()), ("prefixes", pa.list_(pa.string()))
 
 def write(
     augmenter: Augmenter, corpus: Corpus, folder: Path, progress: Callable[[int, int | None], None]
-) -> dict[str, JSON]:
-    """One shard after another; those that a killed run finished stay."""
+) -> tuple[dict[str, JSON], int]:
+    """One shard after another; those that a killed run finished stay. Returns the facts, and how many words
+    (by white space) were gone through just now."""
     told = augmenter.match(*_ids(corpus)) if isinstance(augmenter, Matching) else {}
-    documents_changed, passages_changed = 0, 0
+    documents_changed, passages_changed, words = 0, 0, 0
     for start in range(0, corpus.documents, DOCUMENTS):
         stop = min(start + DOCUMENTS, corpus.documents)
         shard = _shard(folder, start)
         if not shard.exists():
             documents = list(corpus.documents_in(start, stop))
+            words += sum(len(passage.text.split()) for item in documents for passage in item.passages)
             additions = _checked(documents, augmenter.augment(documents))
             _write(shard, additions)
         counts = np.diff(corpus.first[start : stop + 1]).tolist()
@@ -49,7 +51,7 @@ def write(
         "passages": corpus.passages,
         "passages_changed": passages_changed,
         **told,
-    }
+    }, words
 
 
 def _ids(corpus: Corpus) -> tuple[Iterator[str], Iterator[str]]:

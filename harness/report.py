@@ -106,6 +106,7 @@ def readme(board: Leaderboard, command: str) -> str:
         parts += _slices(board, dataset["name"])
     parts += [*(f"- {_escaped(line)}" for line in failures(board))]
     parts += [*(["", *notes] if (notes := _notes(board)) else [])]
+    parts += _contexts(board)
     parts += shown_pictures(board.folder)
     parts += [
         "",
@@ -166,6 +167,24 @@ def _slices(board: Leaderboard, dataset: str) -> list[str]:
     counts = [next(row["slices"][name]["queries"] for row in rows if name in row["slices"]) for name in names]
     head = ("system", *(f"{name} ({count})" for name, count in zip(names, counts, strict=True)))
     return [f"{label} by slice (number of queries in brackets):", "", markdown(Table("", head, tuple(lines)))]
+
+
+def _contexts(board: Leaderboard) -> list[str]:
+    """What each context changed and cost: DAPR's table 6 for whoever ran this."""
+    lines: dict[tuple[str, str], tuple[str, ...]] = {}
+    for row in board.rows:
+        told = {item["method"]: item["facts"] for item in row["reported"] if item["step"] == "augment"}
+        for name, spent in row["cost"].get("contexts", {}).items():
+            facts = told.get(name, {})
+            changed = f"{facts.get('passages_changed', 0):,} of {facts.get('passages', 0):,}"
+            speed = f"{spent['words_per_second']:,.0f}"
+            lines[row["dataset"], name] = (row["dataset"], name, changed, f"{spent['seconds']:.1f} s", speed)
+    head = ("dataset", "context", "passages changed", "cost", "words a second")
+    return (
+        ["", "What context changed and cost:", "", markdown(Table("", head, (*lines.values(),)))]
+        if lines
+        else []
+    )
 
 
 def _notes(board: Leaderboard) -> list[str]:

@@ -178,6 +178,17 @@ def cost(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
     if tuned:  # what finding the values took, beside the row's own steps
         spent = sum(store.read(step, trust=True).cost["seconds"] for step in {*elsewhere, *tuned})
         total["tuning_seconds"] = round(spent, 3)
+    contexts = {step.described["method"]["name"]: step.id for step in plan.steps.values()
+                if step.kind == "augment" and step.id in cone}  # fmt: skip
+    if contexts:
+        spent_on = {name: store.read(step, trust=True).cost for name, step in contexts.items()}
+        total["contexts"] = {
+            name: {
+                "seconds": round(found["seconds"], 3),
+                "words_per_second": round(found.get("words", 0) / max(found["seconds"], 1e-6), 1),
+            }
+            for name, found in spent_on.items()
+        }
     for kind in METHOD_STEPS:
         seconds = [found["seconds"] for other, found in own if other == kind]
         if seconds:

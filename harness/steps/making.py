@@ -19,5 +19,5 @@ def judgements(task: Task) -> Outcome:
 
 
 def augment(task: Task) -> Outcome:
-    facts = additions.write(task.method(), task.corpus(), task.folder, task.progress)
-    return Outcome({"reported": facts}, {})
+    facts, words = additions.write(task.method(), task.corpus(), task.folder, task.progress)
+    return Outcome({"reported": facts}, {"words": words})

@@ -221,8 +221,8 @@ def test_a_run_that_was_killed_goes_on_with_the_shard_that_it_had_not_finished(t
         additions.write(method, read, tmp_path / "resumed", lambda done, total: None)
     assert seen == ["d0", "d1", "d2", "d3"]
     seen, dying = [], False
-    told = additions.write(method, read, tmp_path / "resumed", lambda done, total: None)
+    told, _ = additions.write(method, read, tmp_path / "resumed", lambda done, total: None)
     assert seen == ["d2", "d3", "d4", "d5"]
-    assert told == additions.write(method, read, tmp_path / "whole", lambda done, total: None)
+    assert told == additions.write(method, read, tmp_path / "whole", lambda done, total: None)[0]
     for shard in sorted((tmp_path / "whole").iterdir()):
         assert (tmp_path / "resumed" / shard.name).read_bytes() == shard.read_bytes()

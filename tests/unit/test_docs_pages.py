@@ -35,6 +35,7 @@ OPEN = {  # where any name may stand, and the word that the page has for it
     "rows[].slices.SLICE.measures": "COLUMN",
     "rows[].scored.without_positive": "COLUMN",
     "rows[].tuning[].slices": "SLICE",
+    "rows[].cost.contexts": "CONTEXT",
     "rows[].provenance.steps[].libraries": "LIBRARY",
     "environment.libraries": "LIBRARY",
 }

@@ -169,7 +169,7 @@ def test_shards_that_a_killed_run_finished_are_not_made_again(tmp_path, read, mo
     (folder / "documents-000000000002.arrow").unlink()
     (folder / "documents-000000000002.new").write_bytes(b"half")
     calls.clear()
-    facts = additions.write(Stage(counted), read, folder, lambda done, total: None)
+    facts, _ = additions.write(Stage(counted), read, folder, lambda done, total: None)
     assert calls == ["d2", "d3"]
     assert (facts["documents"], facts["documents_changed"]) == (4, 4)
     assert not list(folder.glob("*.new"))
@@ -183,6 +183,6 @@ def test_an_augmenter_with_a_file_of_its_own_sees_all_ids_once_and_its_counts_ar
 
     seen = []
     (tmp_path / "filed").mkdir()
-    facts = additions.write(Filed(titles), read, tmp_path / "filed", lambda done, total: None)
+    facts, _ = additions.write(Filed(titles), read, tmp_path / "filed", lambda done, total: None)
     assert seen == [(["d0", "d1", "d2", "d3"], ["p0", "p1", "p2", "p3", "p4", "p5"])]
     assert facts["documents_unknown"] == 3
