@@ -49,11 +49,12 @@ class Leaderboard:
 
     def _records(self) -> Iterator[dict[str, JSON]]:
         for row in self.data["rows"]:
-            flat = {key: row[key] for key in ("dataset", "split", "system", "unit", "status", "error")}
+            names = ("dataset", "split", "system", "unit", "origin", "status", "error")
+            flat = {key: row[key] for key in names}
             for label in self.columns:
                 found = row["measures"].get(label)
                 flat[label] = found["mean"] if found else None
-                flat[f"{label} low"], flat[f"{label} high"] = found["ci95"] if found else (None, None)
+                flat[f"{label} low"], flat[f"{label} high"] = (found and found["ci95"]) or (None, None)
             flat["seconds"] = row["cost"].get("seconds")
             yield flat
 

@@ -219,7 +219,7 @@ def pareto_values(rows: Sequence[JSON], label: str, cost: str = "seconds") -> li
     for row in rows:
         value, spent = row["measures"].get(label), row["cost"].get(cost)
         if value is not None and isinstance(spent, int | float) and spent > 0 and math.isfinite(spent):
-            low, high = value["ci95"]
+            low, high = value["ci95"] or (value["mean"], value["mean"])
             found.append(
                 {"system": row["system"], "cost": spent, "score": value["mean"], "low": low, "high": high}
             )

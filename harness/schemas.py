@@ -17,12 +17,25 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 @dataclass(frozen=True)
+class Source:
+    """Where a paper prints a number, and to how many digits of the mean."""
+
+    table: int
+    page: int | None
+    section: str
+    printed: str
+    digits: int
+
+
+@dataclass(frozen=True)
 class Value:
-    """A measure's mean over the scored queries with its 95 % bootstrap interval."""
+    """A measure's mean over the scored queries with its 95 % bootstrap interval. A published number cites
+    its tables instead, and has neither."""
 
     mean: float
-    ci95: tuple[float, float]
-    queries: int
+    ci95: tuple[float, float] | None
+    queries: int | None
+    sources: list[Source] = dataclasses.field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness import api, catalogue, leaderboard, suite
+from harness import api, catalogue, leaderboard, published, suite
 from harness.errors import HarnessError
 from harness.leaderboard import Leaderboard
 from harness.pages import page, pictures, tiers
@@ -16,7 +16,9 @@ SUITE = "suite.yaml"
 
 
 def report(options: argparse.Namespace) -> int:
-    board = leaderboard.read(options.leaderboard)
+    board = published.beside(
+        leaderboard.read(options.leaderboard), [leaderboard.read(path) for path in options.beside]
+    )
     try:
         return _pictures(board) if options.pictures else _page(options, board)
     except (KeyError, TypeError, ValueError) as error:  # its open parts may hold anything

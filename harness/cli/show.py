@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from harness import leaderboard, report
+from harness import leaderboard, published, report
 from harness.errors import HarnessError
 from harness.yamlfile import shown_path
 
 
 def show(options: argparse.Namespace) -> int:
-    board = leaderboard.read(options.leaderboard)
+    board = published.beside(
+        leaderboard.read(options.leaderboard), [leaderboard.read(path) for path in options.beside]
+    )
     try:
         text = report.render(board, options.format)
     except (KeyError, TypeError, ValueError) as error:  # its open parts may hold anything

@@ -123,7 +123,8 @@ def _primary(columns: list[str], rows: list[JSON]) -> str | None:
 
 def _row(row: JSON, dataset: int, tiers: Tiers) -> dict[str, JSON]:
     measures = {
-        label: [found["mean"], *found["ci95"], found["queries"]] for label, found in row["measures"].items()
+        label: [found["mean"], *(found["ci95"] or (None, None)), found["queries"], *_digits(found)]
+        for label, found in row["measures"].items()
     }
     letters = {label: tiers.get((row["dataset"], label), {}).get(row["system"]) for label in measures}
     slices = {
@@ -146,6 +147,11 @@ def _row(row: JSON, dataset: int, tiers: Tiers) -> dict[str, JSON]:
         "tuning": row.get("tuning") or [],
         "cost": _costs(row["cost"]),
     }
+
+
+def _digits(found: JSON) -> list[int]:
+    """To how many digits a paper prints it."""
+    return [source["digits"] for source in found.get("sources", [])[:1]]
 
 
 def _costs(cost: JSON) -> dict[str, JSON]:

@@ -48,6 +48,9 @@ def _command(row: JSON) -> str:
 
 
 def _number(found: JSON) -> str:
+    if found["ci95"] is None:
+        where = "; ".join(f"table {item['table']}: {item['printed']}" for item in found["sources"])
+        return f"{found['mean']!r} ({where})"
     low, high = found["ci95"]
     return f"{found['mean']!r} [{low!r}, {high!r}] over {found['queries']} queries"
 

@@ -66,24 +66,24 @@ function systemCell(row) {
 function measureCell(row, label, best) {
   const found = row.measures[label];
   if (!found) return [];
-  const [mean, low, high] = found;
+  const [mean, low, high, , digits] = found; // a published mean has no interval, and the digits that are printed
   const letters = row.tiers[label];
   return [
-    el(mean === best ? "b" : "span", {}, score(mean)),
+    el(mean === best ? "b" : "span", {}, digits == null ? score(mean) : mean.toFixed(digits)),
     letters ? el("span", { class: "tier", title: "systems that share a letter cannot be told apart" }, short(letters, 12)) : null,
-    el("small", {}, `${low.toFixed(3)} – ${high.toFixed(3)}`),
+    low === null ? null : el("small", {}, `${low.toFixed(3)} – ${high.toFixed(3)}`),
   ];
 }
 
 /** The interval of the chosen measure, drawn; the numbers stand in its column. */
 function intervalColumn(rows) {
-  const known = rows.map((row) => row.measures[state.measure]).filter(Boolean);
+  const known = rows.map((row) => ends(row.measures[state.measure])).filter(Boolean);
   if (!known.length) return [];
   const low = Math.min(...known.map((item) => item[1]));
   const range = Math.max(...known.map((item) => item[2])) - low || 1;
   const place = (value) => `${(100 * (value - low)) / range}%`;
   return [{ label: `${short(state.measure, 30)}, drawn`, look: "drawn", cell: (row) => {
-    const found = row.measures[state.measure];
+    const found = ends(row.measures[state.measure]);
     if (!found) return [];
     const line = el("i", { class: "line" });
     const dot = el("i", { class: "dot" });
@@ -92,6 +92,11 @@ function intervalColumn(rows) {
     dot.style.left = place(found[0]);
     return el("div", { class: "interval", "aria-hidden": "true" }, line, dot);
   } }];
+}
+
+/** A mean with the ends of its interval, which are the mean itself where there is none. */
+function ends(found) {
+  return found && [found[0], found[1] ?? found[0], found[2] ?? found[0]];
 }
 
 function costColumn(rows, key, label, says) {
@@ -111,8 +116,9 @@ section("across", "Across datasets", (body) => {
   if (board.datasets.length < 2) return;
   const systems = new Map();
   for (const row of board.rows) {
-    if (!systems.has(row.system)) systems.set(row.system, { system: row.system, found: [] });
-    systems.get(row.system).found[row.dataset] = row.measures[state.measure]?.[0];
+    const system = row.origin === "run" ? row.system : `${row.system} (${row.origin})`;
+    if (!systems.has(system)) systems.set(system, { system, found: [] });
+    systems.get(system).found[row.dataset] = row.measures[state.measure]?.[0];
   }
   const used = board.datasets.map((_, i) => i)
     .filter((i) => board.datasets[i].rows.some((row) => row.measures[state.measure]));
@@ -148,7 +154,7 @@ section("cost", "Effectiveness against cost", (body) => {
   const place = el("div", {});
   const show = () => {
     const points = rows.filter((row) => row.cost[spent] > 0 && row.measures[state.measure]).map((row) => {
-      const [mean, low, high] = row.measures[state.measure];
+      const [mean, low, high] = ends(row.measures[state.measure]);
       return { system: short(row.system, 60), cost: row.cost[spent], score: mean, low, high };
     });
     let best = -Infinity;
