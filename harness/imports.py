@@ -227,9 +227,8 @@ def _row(
     )
     for path in (run, values):
         (out / path).parent.mkdir(parents=True, exist_ok=True)
-    tag = "_".join(each.system.split())
     with disk.replacing(out / run) as beside:
-        runfile.write_run(beside, opened.queries.ids, opened.corpus.ids, hits, tag)
+        runfile.write_run(beside, opened.queries.ids, opened.corpus.ids, hits, runfile.tag_of(each.system))
     disk.replace_file(out / values, per_query)
     files = {
         name: {"path": path.as_posix(), "sha256": disk.sha256(out / path)}

@@ -219,7 +219,7 @@ def scored_row(
         (out / path).parent.mkdir(parents=True, exist_ok=True)
     if not _written(out / run, before, block["provenance"]["fingerprint"]):
         with disk.replacing(out / run) as beside:  # another run may write and read the same files
-            runfile.write_run(beside, opened.queries.ids, ids_of, hits, _tag(row.system))
+            runfile.write_run(beside, opened.queries.ids, ids_of, hits, runfile.tag_of(row.system))
     with disk.replacing(out / values) as beside:
         beside.write_bytes(per_query)
     block["files"] = {
@@ -271,10 +271,6 @@ def _summaries(found: dict[str, Any]) -> dict[str, JSON]:
         label: {"mean": item.mean, "ci95": [item.low, item.high], "queries": item.queries}
         for label, item in found.items()
     }
-
-
-def _tag(system: str) -> str:
-    return "_".join(system.split())
 
 
 def _values(queries: Sequence[str], columns: Sequence[score.Scored]) -> bytes:

@@ -55,6 +55,11 @@ def write_run(
             out.write("".join(lines).encode())
 
 
+def tag_of(system: str) -> str:
+    """A system's name as the last column of its run."""
+    return "_".join(system.split())
+
+
 def read_run(path: Path) -> Run:
     """Read a TREC run (gzipped or not); ranks are not trusted, `ranking.canonical` orders it by score."""
     queries: dict[str, int] = {}

@@ -1,0 +1,48 @@
+"""Our measures under the names that trec_eval and MTEB have for the same numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TypeAlias
+
+PLAIN = re.compile(r"(\w+)(?:@(\d+))?")
+Names: TypeAlias = Mapping[str, tuple[str | None, str | None]]  # with a cut-off, and without one
+TREC_EVAL: Names = {
+    "nDCG": ("ndcg_cut_{}", "ndcg"),
+    "AP": ("map_cut_{}", "map"),
+    "P": ("P_{}", None),
+    "R": ("recall_{}", None),
+    "Success": ("success_{}", None),
+    "RR": (None, "recip_rank"),
+    "Rprec": (None, "Rprec"),
+    "Bpref": (None, "bpref"),
+}
+MTEB: Names = {
+    "nDCG": ("ndcg_at_{}", None),
+    "AP": ("map_at_{}", None),
+    "P": ("precision_at_{}", None),
+    "R": ("recall_at_{}", None),
+    "RR": ("mrr_at_{}", None),
+}
+
+
+def trec_eval(measure: str) -> str | None:
+    """`nDCG@10` is `ndcg_cut_10`; None for what trec_eval has no name for, such as another relevance level,
+    which is an option there."""
+    return _named(measure, TREC_EVAL)
+
+
+def mteb(measure: str) -> str | None:
+    """`nDCG@10` is `ndcg_at_10`; None for what MTEB does not report."""
+    return _named(measure, MTEB)
+
+
+def _named(measure: str, names: Names) -> str | None:
+    found = PLAIN.fullmatch(measure)
+    if found is None or found[1] not in names:
+        return None
+    cut, whole = names[found[1]]
+    if found[2] is None:
+        return whole
+    return None if cut is None else cut.format(found[2])

@@ -1,0 +1,44 @@
+"""Tables for pandas or a spreadsheet: one line a row of the leaderboard, and one line a value of a query."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness import disk, per_query, report
+from harness.export.written import Written, name, put, scored
+from harness.leaderboard import Leaderboard
+from harness.store import Store
+from harness.types import JSON
+
+VALUES = ("dataset", "split", "system", "query", "measure", "value")
+
+
+def write(board: Leaderboard, out: Path, store: Store) -> Written:
+    """`rows.csv` and `values.csv`, in UTF-8."""
+    notes: list[str] = []
+    rows = put(out / "rows.csv", report.render(board, "csv").encode())
+    target = out / "values.csv"
+    with (
+        disk.replacing(target) as beside,
+        beside.open("w", encoding="utf-8", newline="") as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(VALUES)
+        for row in scored(board, notes):
+            writer.writerows(_values(board, row, notes))
+    return Written((rows, target), tuple(notes))
+
+
+def _values(board: Leaderboard, row: JSON, notes: list[str]) -> Iterator[tuple[str, ...]]:
+    found = per_query.read(board, row)
+    if found is None:
+        notes.append(f"{name(row)}: its values for each query are not here, and are left out")
+        return
+    queries = found.queries.to_pylist()
+    for label in row["measures"]:
+        values = found.values(label)
+        if values is not None:
+            for query, value in zip(queries, values.tolist(), strict=True):
+                yield row["dataset"], row["split"], row["system"], query, label, repr(value)
