@@ -17,11 +17,14 @@ from harness.testing.texts import WORDS
 from harness.types import Facts
 from harness_crossencoder import CrossEncoderParams, build, lacks, linked, registry, resolve
 
-pytest.importorskip("tokenizers")
-
 TEXTS = ["the castle of the island", "", "river", " ".join(WORDS * 3), "!?", "a painter, of winter"]
 QUERIES = ["castle island", "", "when was the old railway bridge of the town built " * 5, "painter"]
 EVERY = np.tile(np.arange(len(TEXTS)), (len(QUERIES), 1))
+
+
+def needed(*modules):
+    for module in modules:
+        pytest.importorskip(module)
 
 
 def given(**said):
@@ -74,8 +77,7 @@ def _logits(folder, ids, types):
 class TestClassifiers:
     @pytest.fixture(autouse=True)
     def libraries(self):
-        pytest.importorskip("torch")
-        pytest.importorskip("transformers")
+        needed("torch", "transformers", "tokenizers", "safetensors")
 
     @pytest.fixture(params=["padded", "padding-free"])
     def batches(self, request, monkeypatch):
@@ -106,6 +108,17 @@ class TestClassifiers:
         expected = np.exp(plain(folder))
         likely = expected[:, :, 1] / expected.sum(axis=2)
         assert scored(folder) == pytest.approx(np.log(likely / (1 - likely)), abs=1e-4)
+
+    @pytest.mark.filterwarnings("ignore")
+    def test_sentence_transformers_gives_the_same_scores(self, tmp_path):
+        """Somebody else's reading of the same checkpoint, where it is installed."""
+        other = pytest.importorskip("sentence_transformers").CrossEncoder
+        import torch
+
+        folder = tiny_crossencoders.bert(tmp_path / "model")
+        theirs = other(str(folder), max_length=64, device="cpu", activation_fn=torch.nn.Identity())
+        expected = theirs.predict([(query, text) for query in QUERIES for text in TEXTS])
+        assert scored(folder).ravel() == pytest.approx(expected, abs=1e-4)
 
     def test_half_precision_changes_scores_little_and_does_not_tie_them(self, tmp_path):
         folder = tiny_crossencoders.bert(tmp_path / "model")
@@ -203,8 +216,7 @@ class TestClassifiers:
 class TestMonoT5:
     @pytest.fixture(autouse=True)
     def libraries(self):
-        pytest.importorskip("torch")
-        pytest.importorskip("transformers")
+        needed("torch", "transformers", "tokenizers", "safetensors")
 
     def test_the_score_is_the_log_probability_of_true_for_short_long_and_empty_texts(self, tmp_path):
         folder = tiny_crossencoders.t5(tmp_path / "model")
@@ -258,7 +270,7 @@ def answer(folder, prompt):
 class TestOnnx:
     @pytest.fixture(autouse=True)
     def libraries(self):
-        pytest.importorskip("onnxruntime")
+        needed("onnxruntime", "tokenizers")
 
     def exported(self, folder, classes):
         return tiny_models.onnx(folder, pooled=True, width=classes)

@@ -58,6 +58,12 @@ def test_pairs_are_cut_as_the_library_does_it(tokeniser):
                 assert lost.tokens == max(0, first + second + 3 - length)
 
 
+def test_the_first_of_a_pair_may_have_a_limit_of_its_own(tokeniser):
+    found, lost = tokens.tokenise(tokeniser, ["a a a a", "a"], 7, ["b b b", "b"], first_length=2)
+    assert found.ids.tolist() == [CLS, A, A, SEP, B, B, SEP, CLS, A, SEP, B, SEP]
+    assert lost == Lost(1, 3)
+
+
 def test_templates_can_be_replaced(tokeniser):
     marked = tokeniser._replace(single=tokeniser.single._replace(before=(CLS, C)))
     assert tokens.tokenise(marked, ["a a a"], 5)[0].ids.tolist() == [CLS, C, A, A, SEP]
