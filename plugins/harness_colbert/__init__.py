@@ -38,6 +38,32 @@ class ColbertParams:
     trust_remote_code: bool = param(False, "run code that comes with the model; the leaderboard says so")
 
 
+@dataclass(frozen=True)
+class Ivf:
+    """An inverted file: passages under the centroids that are nearest to their vectors."""
+
+    centroids: int = param(0, "how many; 0: 16 times the root of the vectors, as a power of two", minimum=0)
+    probes: int = param(4, "how many centroids are looked up for each vector of a query", minimum=1)
+    candidates: int = param(
+        4096,
+        "how many of the passages found there are compared, at most",
+        minimum=1,
+    )
+    seed: int = param(0, "chooses the vectors that centroids start from and learn from", minimum=0)
+
+
+@dataclass(frozen=True)
+class Approximate:
+    ivf: Ivf = param(help="centroids of the passages' vectors name the passages that are compared")
+
+
+@dataclass(frozen=True)
+class RetrieverParams(ColbertParams):
+    search: Literal["exact"] | Approximate = param(
+        "exact", "what queries are compared with: every passage (exact), or those that an index names (ivf)"
+    )
+
+
 def resolve(params: ColbertParams, facts: Facts) -> ColbertParams:
     from harness_colbert.settings import resolved
 
@@ -50,7 +76,7 @@ def lacks(params: ColbertParams) -> Sequence[str]:
     return models.lacks(params.model, params.revision)
 
 
-def build_retriever(params: ColbertParams) -> LateRetriever:
+def build_retriever(params: RetrieverParams) -> LateRetriever:
     from harness_colbert.retriever import LateRetriever
 
     return LateRetriever(params)
@@ -65,21 +91,21 @@ def build_reranker(params: ColbertParams) -> LateReranker:
 # What both records say, so that a retriever and a re-ranker of the same texts share their index.
 SAID: dict[str, Any] = {
     "name": "colbert",
-    "params": ColbertParams,
     "needs": ("torch", "transformers", "tokenizers", "safetensors", "huggingface_hub"),
     "extra": "dense",
     "libraries": ("torch", "transformers", "tokenizers", "numba"),
     "resolve": resolve,
     "lacks": lacks,
-    "search_only": ("query_length",),
 }
 
 
 @hookimpl
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
-        summary="ColBERTv2: a vector a token, the whole corpus compared exactly by MaxSim",
+        summary="ColBERTv2: a vector a token, the whole corpus compared by MaxSim, exactly or by centroids",
         build=build_retriever,
+        params=RetrieverParams,
+        search_only=("query_length", "search"),
         **SAID,
     )
 
@@ -89,6 +115,8 @@ def harness_rerankers() -> Iterable[Reranker]:
     yield Reranker(
         summary="ColBERTv2: a vector a token, candidates compared by MaxSim",
         build=build_reranker,
+        params=ColbertParams,
+        search_only=("query_length",),
         indexed=True,
         **SAID,
     )

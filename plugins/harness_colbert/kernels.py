@@ -1,4 +1,4 @@
-"""Compiled loops over token similarities: the best of each text for each query vector, summed."""
+"""Compiled loops over similarities: of tokens with query vectors and with centroids, and of lists of both."""
 
 from __future__ import annotations
 
@@ -29,3 +29,87 @@ def sum_of_best(
             for c in range(q * length, (q + 1) * length):
                 total += best[c]
             scores[q, text] = total
+
+
+@nb.njit(nogil=True, cache=True)
+def raise_nearest(
+    similar: NDArray[np.float32],  # float32[c, t]: some centroids, from `first` on, against vectors
+    first: int,
+    best: NDArray[np.float32],  # float32[t]: in and out
+    nearest: NDArray[np.int32],  # int32[t]: in and out, the centroid of the best; of equal ones the first
+) -> None:
+    for c in range(len(similar)):
+        number = np.int32(first + c)
+        for t in range(similar.shape[1]):  # in the form that LLVM makes into vectors
+            value = similar[c, t]
+            better = value > best[t]
+            best[t] = value if better else best[t]
+            nearest[t] = number if better else nearest[t]
+
+
+@nb.njit(nogil=True, cache=True)
+def add_to_sums(
+    vectors: NDArray[np.float32],  # float32[n, d]
+    nearest: NDArray[np.int32],  # int32[n]
+    sums: NDArray[np.float64],  # float64[C, d]: in and out
+) -> None:
+    for i in range(len(vectors)):
+        for j in range(vectors.shape[1]):
+            sums[nearest[i], j] += vectors[i, j]
+
+
+@nb.njit(nogil=True, cache=True)
+def distinct(
+    nearest: NDArray[np.int32],  # int32[t]: the centroid of each vector
+    bounds: NDArray[np.int64],  # int64[n + 1]: text i has the vectors bounds[i] and on
+    counts: NDArray[np.int64],  # int64[n]: out, how many centroids each text has
+) -> NDArray[np.int32]:
+    """The centroids of each text, ascending and once, one text after the other."""
+    found, size = np.empty(len(nearest), np.int32), 0
+    for text in range(len(bounds) - 1):
+        begin = size
+        for number in np.sort(nearest[bounds[text] : bounds[text + 1]]):
+            if size == begin or found[size - 1] != number:
+                found[size] = number
+                size += 1
+        counts[text] = size - begin
+    return found[:size].copy()
+
+
+@nb.njit(nogil=True, cache=True)
+def turned(
+    centroids: NDArray[np.int32],  # int32[n]: those of each text
+    bounds: NDArray[np.int64],  # int64[N + 1]: text i has centroids[bounds[i]] and on
+    starts: NDArray[np.int64],  # int64[C + 1]: where the list of each centroid begins
+) -> NDArray[np.int32]:
+    """The texts of each centroid, ascending, one list after the other."""
+    texts, ends = np.empty(len(centroids), np.int32), starts.copy()
+    for text in range(len(bounds) - 1):
+        for i in range(bounds[text], bounds[text + 1]):
+            texts[ends[centroids[i]]] = text
+            ends[centroids[i]] += 1
+    return texts
+
+
+@nb.njit(nogil=True, cache=True)
+def sum_of_best_centroids(
+    similar: NDArray[np.float32],  # float32[C, L]: every centroid against every vector of one query
+    texts: NDArray[np.int64],  # int64[n]
+    centroids: NDArray[np.int32],
+    bounds: NDArray[np.int64],  # int64[N + 1]: text i has centroids[bounds[i]] and on
+    scores: NDArray[np.float32],  # float32[n]: out
+) -> None:
+    """MaxSim with the centroids of a text in place of its vectors (centroid interaction: section 4.2 of PLAID,
+    Santhanam, Khattab, Potts and Zaharia 2022)."""
+    best = np.empty(similar.shape[1], np.float32)
+    for place in range(len(texts)):
+        text = texts[place]
+        best[:] = -np.inf
+        for i in range(bounds[text], bounds[text + 1]):
+            row = similar[centroids[i]]
+            for c in range(len(best)):
+                best[c] = row[c] if row[c] > best[c] else best[c]
+        total = np.float32(0)
+        for c in range(len(best)):
+            total += best[c]
+        scores[place] = total

@@ -61,30 +61,41 @@ def score(index: Index, queries: Floats, texts: Ints, device: str = "cpu") -> Fl
     return scores
 
 
+def among(index: Index, queries: Floats, texts: Ints, k: int, device: str = "cpu") -> tuple[Ints, Floats]:
+    """As `search`, of each query's own texts (int64[Q, n], by number, each once; -1 names none)."""
+    keys = np.where(texts >= 0, encoded(score(index, queries, texts, device), texts), NOTHING)
+    keys.sort(axis=1)
+    return decoded(keys[:, :k])
+
+
 def comparer(queries: Floats, device: str) -> Compare:
     """How texts are compared with these queries, float32[Q, L, d]; all sums in fp32."""
     count, length, dimension = queries.shape
     step = max(1, COLUMNS // max(length, 1))
     starts = range(0, count, step)
-    rows = [torch.from_numpy(queries[start : start + step].reshape(-1, dimension)) for start in starts]
+    rows = [queries[start : start + step].reshape(-1, dimension) for start in starts]
     if device != "cpu":
-        there = [part.to(device) for part in rows]
+        there = [torch.from_numpy(part).to(device) for part in rows]
         return lambda vectors, bounds, scores: _anywhere(there, vectors, bounds, scores, length)
-    packed = torch.backends.mkldnn.is_available()
-    if packed:  # in oneDNN's layout a product takes half the time
-        rows = [torch.ops.mkldnn._reorder_linear_weight(part, TOKENS) for part in rows]
+    products = [product(part) for part in rows]
 
     def compare(vectors: NDArray[Any], bounds: Ints, scores: Floats) -> None:
         torch.set_num_threads(1)  # of this thread: the others keep the other cores busy
         given = torch.from_numpy(np.array(vectors, np.float32))
-        for start, part in zip(starts, rows, strict=True):
-            if packed:
-                similar = torch.ops.mkldnn._linear_pointwise(given, part, None, "none", [], "")
-            else:
-                similar = given @ part.T
-            kernels.sum_of_best(similar.numpy(), bounds, length, scores[start : start + step])
+        for start, with_part in zip(starts, products, strict=True):
+            kernels.sum_of_best(with_part(given), bounds, length, scores[start : start + step])
 
     return compare
+
+
+def product(columns: Floats) -> Callable[[torch.Tensor], Floats]:
+    """What gives the inner products of further vectors with these, float32[n, d]: [t, d] -> float32[t, n]."""
+    there = torch.from_numpy(columns)
+    if not torch.backends.mkldnn.is_available():
+        return lambda given: np.asarray((given @ there.T).numpy())
+    packed = torch.ops.mkldnn._reorder_linear_weight(there, TOKENS)  # a product takes half the time
+    multiply = torch.ops.mkldnn._linear_pointwise
+    return lambda given: np.asarray(multiply(given, packed, None, "none", [], "").numpy())
 
 
 def _anywhere(

@@ -1,4 +1,4 @@
-"""The retriever behind the record: passages become a vector a token, queries are compared with all."""
+"""The retriever behind the record: passages become a vector a token, with which queries are compared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from harness.contracts import Texts
 from harness.toolkit import models, tokens
 from harness.toolkit.encoding.loop import encode
 from harness.types import JSON, Hits, Unit
-from harness_colbert import ColbertParams, marking, matching, model, settings, storage
+from harness_colbert import ColbertParams, RetrieverParams, marking, matching, model, settings, storage
+from harness_colbert.approximate import Approximate
 
 if TYPE_CHECKING:
     from harness.types import Batch, Floats, Ints
@@ -37,14 +38,14 @@ def index(params: ColbertParams, texts: Texts, folder: Path) -> Mapping[str, JSO
 
 
 class LateRetriever:
-    def __init__(self, params: ColbertParams) -> None:
+    def __init__(self, params: RetrieverParams) -> None:
         self._params = params
 
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
         return index(self._params, texts, folder)
 
     def open(self, texts: Texts, folder: Path) -> Search:
-        return Search(Asker(self._params), storage.read(folder), self._params.device, texts.unit)
+        return Search(self._params, storage.read(folder), texts.unit)
 
 
 class Asker:
@@ -70,21 +71,24 @@ class Asker:
 
 
 class Search:
-    """An open index."""
+    """An open index. An inverted file is built when it is opened, from the vectors that all searches share:
+    so another one encodes nothing again, and its time counts as search."""
 
-    def __init__(self, ask: Asker, opened: storage.Index, device: str, unit: Unit) -> None:
-        self._ask, self._index, self._device, self._unit = ask, opened, device, unit
+    def __init__(self, params: RetrieverParams, opened: storage.Index, unit: Unit) -> None:
+        self._ask, self._index, self._device, self._unit = Asker(params), opened, params.device, unit
+        self._approximate = (
+            None if params.search == "exact" else Approximate(opened, params.search.ivf, params.device)
+        )
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
         asked = self._ask(queries)
-        if within is None:
+        if within is not None:
+            named = numbers(self._index, _once(within))
+            texts, scores = matching.among(self._index, asked, named, k, self._device)
+        elif self._approximate is None:
             texts, scores = matching.search(self._index, asked, k, self._device)
         else:
-            named = numbers(self._index, _once(within))
-            found = matching.score(self._index, asked, named, self._device)
-            keys = np.where(named >= 0, matching.encoded(found, named), matching.NOTHING)
-            keys.sort(axis=1)
-            texts, scores = matching.decoded(keys[:, :k])
+            texts, scores = self._approximate.search(asked, k)
         passages, worth = np.full((len(queries), k), -1, np.int64), np.zeros((len(queries), k), np.float32)
         there = texts >= 0
         passages[:, : texts.shape[1]][there] = self._index.positions[texts[there]]
@@ -92,7 +96,7 @@ class Search:
         return Hits(passages, worth, self._unit)
 
     def report(self) -> Mapping[str, JSON]:
-        return self._ask.report()
+        return {**self._ask.report(), **(self._approximate.report() if self._approximate else {})}
 
 
 def numbers(opened: storage.Index, positions: Ints) -> Ints:

@@ -17,7 +17,17 @@ from harness import testing
 from harness.errors import HarnessError
 from harness.testing.texts import WORDS
 from harness.types import Facts
-from harness_colbert import ColbertParams, build_reranker, build_retriever, lacks, registry, resolve
+from harness_colbert import (
+    Approximate,
+    ColbertParams,
+    Ivf,
+    RetrieverParams,
+    build_reranker,
+    build_retriever,
+    lacks,
+    registry,
+    resolve,
+)
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -115,7 +125,7 @@ def plain_scores(folder, queries=QUERIES, texts=TEXTS, query=(), passage=()):
 
 def given(folder, **more):
     said = {"model": str(folder), "dtype": "fp32", "stored": "fp32", **more}
-    found, problems = strict.convert(ColbertParams, said, folder.parent)
+    found, problems = strict.convert(RetrieverParams, said, folder.parent)
     assert problems == []
     return resolve(found, Facts("en", "en", "passage"))
 
@@ -207,12 +217,13 @@ def test_the_retriever_and_the_reranker_share_one_index():
     from harness import catalogue, keys
 
     known = catalogue.load()
-    described = [
-        keys.method(
-            known.find(kind, "colbert"), ColbertParams("org/name"), lambda path: "", ("query_length",)
+    described = []
+    for kind, given in (("retrievers", {"search": Approximate(Ivf())}), ("rerankers", {})):
+        record = known.find(kind, "colbert").record
+        values = record.params("org/name", **given)
+        described.append(
+            keys.method(known.find(kind, "colbert"), values, lambda path: "", record.search_only)
         )
-        for kind in ("retrievers", "rerankers")
-    ]
     assert described[0] == described[1]
 
 

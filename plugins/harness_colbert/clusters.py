@@ -1,0 +1,91 @@
+"""Spherical k-means over the vectors of an index: the directions that they crowd around."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from harness.toolkit import hardware
+from harness_colbert import kernels, matching
+from harness_colbert.storage import Index
+
+if TYPE_CHECKING:
+    from harness.types import Floats, Ints
+
+PER_CENTROID, MOST = 32, 1 << 22  # vectors that are learnt from: for each centroid, and at most
+ROUNDS = 4  # as ColBERT's code does by default
+SPAN = 1 << 16  # vectors that are in memory in fp32 at once
+PRODUCTS = 1 << 26  # inner products that a GPU holds at once
+
+
+def learnt(index: Index, count: int, seed: int, device: str = "cpu") -> Floats:
+    """float32[count, d]: directions of length 1, from a seeded sample of the vectors (Dhillon and Modha 2001,
+    the spherical k-means algorithm). One that no vector is nearest to stays where it was."""
+    chance = np.random.default_rng(seed)
+    total = sum(len(part.vectors) for part in index.parts)
+    sample = vectors_at(index, spread(total, min(total, PER_CENTROID * count, MOST), chance))
+    sums = sample[spread(len(sample), count, chance)].astype(np.float64)
+    centroids = np.zeros(sums.shape, np.float32)
+    for _ in range(ROUNDS):
+        centroids = _directions(sums, centroids)
+        sums = np.zeros(centroids.shape, np.float64)
+        for some in spans(sample):
+            kernels.add_to_sums(some, nearest(some, centroids, device), sums)
+    return _directions(sums, centroids)
+
+
+def nearest(vectors: Floats, centroids: Floats, device: str = "cpu") -> NDArray[np.int32]:
+    """int32[n]: for each vector (float32[n, d]) the centroid (float32[C, d]) of the highest inner product, of
+    equal ones the first."""
+    found = np.zeros(len(vectors), np.int32)
+    given = torch.from_numpy(centroids).to(device)
+    step = matching.COLUMNS if device == "cpu" else max(1, PRODUCTS // len(given))
+
+    def one(begin: int) -> None:
+        some = vectors[begin : begin + step]
+        if device != "cpu":
+            similar = torch.from_numpy(some).to(device) @ given.T
+            found[begin : begin + step] = similar.argmax(dim=1).cpu().numpy()
+            return
+        torch.set_num_threads(1)  # of this thread: the others keep the other cores busy
+        with_some = matching.product(some)
+        best = np.full(len(some), -np.inf, np.float32)
+        for first in range(0, len(given), matching.TOKENS):
+            similar = with_some(given[first : first + matching.TOKENS])
+            kernels.raise_nearest(similar, first, best, found[begin : begin + step])
+
+    with ThreadPoolExecutor(hardware.threads() if device == "cpu" else 1) as pool:
+        list(pool.map(one, range(0, len(vectors), step)))
+    return found
+
+
+def spans(vectors: NDArray[Any]) -> Iterator[Floats]:
+    for begin in range(0, len(vectors), SPAN):
+        yield np.array(vectors[begin : begin + SPAN], np.float32)
+
+
+def spread(total: int, count: int, chance: np.random.Generator) -> Ints:
+    """int64[count], ascending: one place by chance from each of `count` equal stretches of range(total)."""
+    return ((np.arange(count) + chance.random(count)) * (total / count)).astype(np.int64).clip(0, total - 1)
+
+
+def vectors_at(index: Index, places: Ints) -> NDArray[Any]:
+    """The vectors at these places (ascending) of all, one part after the other, as they are stored."""
+    first = np.cumsum([0, *(len(part.vectors) for part in index.parts)])
+    cuts = np.searchsorted(places, first)
+    found = [
+        part.vectors[places[begin:end] - start]
+        for part, start, begin, end in zip(index.parts, first[:-1], cuts[:-1], cuts[1:], strict=True)
+    ]
+    return np.concatenate(found)
+
+
+def _directions(sums: NDArray[np.float64], otherwise: Floats) -> Floats:
+    """The sums with the length 1, and where one is 0 the other."""
+    length = np.linalg.norm(sums, axis=1, keepdims=True)
+    return np.where(length > 0, sums / np.where(length > 0, length, 1), otherwise).astype(np.float32)

@@ -1,0 +1,73 @@
+"""An inverted file: texts under the centroids that are nearest to their vectors."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from harness_colbert import Ivf, clusters, kernels, matching
+from harness_colbert.storage import Index
+
+if TYPE_CHECKING:
+    from harness.types import Floats, Ints
+
+
+class Inverted(NamedTuple):
+    centroids: Floats  # float32[C, d], each the nearest of some vector
+    of_texts: NDArray[np.int32]  # the centroids of each text, ascending and once
+    text_bounds: Ints  # int64[N + 1]: text i has of_texts[text_bounds[i]] and on
+    of_centroids: NDArray[np.int32]  # the texts of each centroid, ascending
+    centroid_bounds: Ints  # int64[C + 1]
+
+
+def usual(vectors: int) -> int:
+    """How many centroids: 16 times the root of the vectors, as the power of two below, which is what
+    ColBERTv2's code does (Santhanam et al. 2022, section 3.4: in proportion to the root)."""
+    return 1 << int(math.log2(16 * math.sqrt(vectors)))
+
+
+def build(index: Index, options: Ivf, device: str = "cpu") -> Inverted:
+    """Of an index with at least one vector. In memory are a sample of the vectors and, twice, a number
+    for each centroid of each text."""
+    total = sum(len(part.vectors) for part in index.parts)
+    count = min(options.centroids or usual(total), total)
+    centroids = clusters.learnt(index, count, options.seed, device)
+    found, counts = [], []
+    for part in index.parts:
+        numbers = [clusters.nearest(some, centroids, device) for some in clusters.spans(part.vectors)]
+        many = np.empty(len(part.bounds) - 1, np.int64)
+        there = np.concatenate([*numbers, np.empty(0, np.int32)])
+        found.append(kernels.distinct(there, part.bounds, many))
+        counts.append(many)
+    of_texts = np.concatenate(found)
+    texts_of = np.bincount(of_texts, minlength=count)
+    used = texts_of > 0  # what is nearest to nothing would waste a probe
+    of_texts = (np.cumsum(used) - 1).astype(np.int32)[of_texts]
+    text_bounds = np.cumsum([0, *np.concatenate(counts)], dtype=np.int64)
+    centroid_bounds = np.cumsum([0, *texts_of[used]], dtype=np.int64)
+    of_centroids = kernels.turned(of_texts, text_bounds, centroid_bounds)
+    return Inverted(centroids[used], of_texts, text_bounds, of_centroids, centroid_bounds)
+
+
+def candidates(inverted: Inverted, query: Floats, options: Ivf) -> Ints:
+    """int64[n], ascending: the texts under the `probes` nearest centroids of each of the query's vectors
+    (float32[L, d]), cut to the `candidates` best by the centroids alone."""
+    torch.set_num_threads(1)  # of this thread: the others keep the other cores busy
+    similar = (torch.from_numpy(inverted.centroids) @ torch.from_numpy(query).T).numpy()  # float32[C, L]
+    last = max(0, len(similar) - options.probes)
+    least = np.partition(np.ascontiguousarray(similar.T), last, axis=1)[:, last]
+    there = np.zeros(len(inverted.text_bounds) - 1, np.bool_)
+    for centroid in np.flatnonzero((similar >= least).any(axis=1)).tolist():
+        begin, end = inverted.centroid_bounds[centroid : centroid + 2]
+        there[inverted.of_centroids[begin:end]] = True
+    texts = np.flatnonzero(there)
+    if len(texts) <= options.candidates:
+        return texts
+    scores = np.empty(len(texts), np.float32)
+    kernels.sum_of_best_centroids(similar, texts, inverted.of_texts, inverted.text_bounds, scores)
+    keys = np.partition(matching.encoded(scores, texts), options.candidates - 1)
+    return np.sort(matching.decoded(keys[: options.candidates])[0])
