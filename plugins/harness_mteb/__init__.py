@@ -1,1 +1,65 @@
-"""Retrieval tasks in MTEB's and BEIR's layouts, from a folder or the hub."""
+"""The dataset `mteb`: a retrieval task of MTEB on the hub, or of BEIR in a folder or zip."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.hookspecs import hookimpl
+from harness.records import Dataset, param
+
+
+@dataclass(frozen=True)
+class MtebParams:
+    path: Path | str = param(
+        help="a dataset of the hub, as mteb/scifact, or a folder or .zip, beginning with '.', '/' or '~'"
+    )
+    revision: str = param("main", "the hub's branch, tag or commit; the commit it stands for enters the key")
+    qrels: Path | str | None = param(
+        None, "where the judgements are, if elsewhere, as C-MTEB/CmedqaRetrieval-qrels; of revision main"
+    )
+    subset: str | None = param(None, "of a task with several: en of en-corpus, en-queries and en-qrels")
+    split: str = param("test", "which judgements, and so which queries")
+    language: str | None = param(
+        None, "the passages' language, as in ISO 639-1; null: the one that the dataset's README names"
+    )
+    query_language: str | None = param(None, "the queries' language, where it is another")
+    exclude_self: bool = param(
+        False, "a passage with the query's own id is no hit, as in BEIR's evaluation and some tasks of MTEB"
+    )
+
+    def __post_init__(self) -> None:
+        for name, pattern in (("split", r"[\w.-]+"), ("revision", r"[\w./-]+"), ("subset", r"[\w.-]+")):
+            value = getattr(self, name)
+            if value is not None and (not re.fullmatch(pattern, value) or ".." in value):
+                raise ValueError(f"{name} '{value}' is no plain name; write it like test, main or en")
+        for name in ("path", "qrels"):
+            value = getattr(self, name)
+            if isinstance(value, str) and not re.fullmatch(r"[\w.-]+/[\w.-]+", value):
+                raise ValueError(
+                    f"{name} '{value}' is no name; write OWNER/NAME as on the hub, or begin a path with ./"
+                )
+        for name in ("language", "query_language"):
+            code = getattr(self, name)
+            if code is not None and not re.fullmatch("[a-z]{2}", code):
+                raise ValueError(f"{name} '{code}' is no language code; write it like en or zh")
+
+
+def build(params: MtebParams) -> Any:
+    from harness_mteb.source import Mteb
+
+    return Mteb(params)
+
+
+@hookimpl
+def harness_datasets() -> Iterable[Dataset]:
+    yield Dataset(
+        name="mteb",
+        summary="Retrieval tasks of MTEB and BEIR: datasets of the hub, folders of them, BEIR's zip files",
+        build=build,
+        params=MtebParams,
+        needs=("msgspec", "pyarrow", "yaml", "zstandard"),
+    )

@@ -1,0 +1,110 @@
+"""Where the tables of a task lie: as the README of its hub dataset says, or else by the usual names."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import yaml
+
+from harness.types import Part
+
+_ENDING = re.compile(r"\.(?:parquet|jsonl|tsv)(?:\.gz|\.zst)?")
+_NAMES: dict[Part, str] = {"corpus": "corpus", "queries": "queries", "judgements": "qrels"}
+_TWO = {  # of ISO 639-3, which MTEB writes, in ISO 639-1
+    "ara": "ar", "ben": "bn", "cmn": "zh", "dan": "da", "deu": "de", "ell": "el", "eng": "en", "fas": "fa",
+    "fin": "fi", "fra": "fr", "hin": "hi", "hun": "hu", "ind": "id", "ita": "it", "jpn": "ja", "kor": "ko",
+    "nld": "nl", "nob": "nb", "pol": "pl", "por": "pt", "ron": "ro", "rus": "ru", "spa": "es", "swa": "sw",
+    "swe": "sv", "tel": "te", "tha": "th", "tur": "tr", "vie": "vi", "yor": "yo", "zho": "zh",
+}  # fmt: skip
+
+
+class Readme(NamedTuple):
+    """What the front matter of a README says, as far as it matters here."""
+
+    configs: dict[str, dict[str, tuple[str, ...]]]  # name -> split -> patterns of paths
+    language: str | None  # None: none, several, or one that is unknown
+    licence: str
+
+
+def readme(text: str) -> Readme:
+    """A README that is missing or says nothing is an empty one."""
+    front = re.match(r"---\n(.*?)\n---", text, re.S)
+    try:
+        said = yaml.safe_load(front[1]) if front else {}
+    except yaml.YAMLError:
+        said = {}
+    said = said if isinstance(said, dict) else {}
+    languages = said.get("language") or []
+    languages = [languages] if isinstance(languages, str) else languages
+    codes = {_TWO.get(str(code), str(code)) for code in languages}
+    code = next(iter(codes)) if len(codes) == 1 else ""
+    licence = said.get("license") or ""
+    return Readme(
+        dict(_configs(said.get("configs") or ())),
+        code if re.fullmatch("[a-z]{2}", code) else None,
+        licence if isinstance(licence, str) else ", ".join(map(str, licence)),
+    )
+
+
+def _configs(given: Iterable[Any]) -> Iterator[tuple[str, dict[str, tuple[str, ...]]]]:
+    for config in given:
+        files = config.get("data_files", ())
+        if isinstance(files, str):
+            files = [{"split": "train", "path": files}]
+        splits = {}
+        for file in files:
+            paths = file["path"]
+            splits[str(file["split"])] = (paths,) if isinstance(paths, str) else tuple(paths)
+        yield str(config.get("config_name", "default")), splits
+
+
+def tables(names: Sequence[str], said: Readme, part: Part, split: str, subset: str | None) -> tuple[str, ...]:
+    """The files of that part among `names`, paths below the task's folder, in order; where there are none,
+    the name that one should have."""
+    patterns = _declared(said, part, split, subset) or ()
+    for group in (patterns, *_usual(part, split, subset)):
+        found = [
+            name
+            for name in sorted(names)
+            if any(fnmatch.fnmatchcase(name, pattern) for pattern in group) and _ENDING.search(name)
+        ]
+        if found:
+            return tuple(found)
+    return (patterns[0] if patterns else _usual(part, split, subset)[0][0].replace("*", "jsonl"),)
+
+
+def _declared(said: Readme, part: Part, split: str, subset: str | None) -> tuple[str, ...] | None:
+    name = _NAMES[part]
+    wanted = [f"{subset}-{name}"] if subset else [name]
+    for config in (*wanted, *([f"{subset}", "default"] if subset else ["default"])):
+        splits = said.configs.get(config, {})
+        if part == "judgements":
+            chosen = splits.get(split)
+        elif config in wanted:  # one split, whatever its name, or one for each split of the judgements
+            only = next(iter(splits.values())) if len(splits) == 1 else None
+            chosen = splits.get(split) or splits.get(name) or only
+        else:
+            chosen = splits.get(name)
+        if chosen:
+            return chosen
+    return None
+
+
+def _usual(part: Part, split: str, subset: str | None) -> list[list[str]]:
+    """Patterns, those of one group together."""
+    name = _NAMES[part]
+    of = f"{subset}-" if subset else ""
+    if part == "judgements":
+        return [
+            [f"{of}qrels/{split}.*", f"{of}qrels/{split}-*-of-*"],
+            [f"qrels/{subset}/{split}.*"] if subset else [f"data/{split}-*-of-*"],
+        ]
+    return [
+        [f"{of}{name}.*"],
+        [f"{of}{name}/{split}-*-of-*", f"{of}{name}/{split}.*"],
+        [f"{of}{name}/*"],
+        [f"data/{of}{name}-*-of-*"],
+    ]

@@ -1,0 +1,185 @@
+"""The three places that a task can be read from: a folder, a zip file, a dataset of the hub."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.types import JSON
+
+COMMIT = re.compile(r"[0-9a-f]{40}")
+SECONDS = 3.0  # that planning waits for the hub
+WANTED = ["README.md", "*.jsonl", "*.jsonl.gz", "*.parquet", "*.tsv"]
+
+
+class Folder:
+    """Its files are named in keys and messages as they are."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def readme(self) -> str:
+        file = self.path / "README.md"
+        return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+
+    def names(self) -> list[str]:
+        found = self.path.rglob("*") if self.path.is_dir() else ()
+        return sorted(file.relative_to(self.path).as_posix() for file in found if file.is_file())
+
+    def keyed(self, names: Sequence[str]) -> tuple[dict[str, JSON], tuple[Path, ...]]:
+        """What stands for these files in a key: parameters, and files by their contents."""
+        return {}, tuple(self.path / name for name in names)
+
+    @contextmanager
+    def opened(self, names: Sequence[str]) -> Iterator[list[Path]]:
+        """These files, to be read by the block."""
+        yield [self.path / name for name in names]
+
+
+class Zip(Folder):
+    """What BEIR hands out: one folder in it, with the tables."""
+
+    def readme(self) -> str:
+        return ""
+
+    def names(self) -> list[str]:
+        return sorted(self._members()) if self.path.exists() else []
+
+    def keyed(self, names: Sequence[str]) -> tuple[dict[str, JSON], tuple[Path, ...]]:
+        return {"members": list(names)}, (self.path,)
+
+    @contextmanager
+    def opened(self, names: Sequence[str]) -> Iterator[list[Path]]:
+        members = self._members()
+        with tempfile.TemporaryDirectory() as temporary, _unpacking(self.path) as packed:
+            files = [Path(temporary, name) for name in names]
+            for name, file in zip(names, files, strict=True):
+                if name not in members:
+                    raise HarnessError(f"{self.path}: there is no {name} in it; download it again")
+                file.parent.mkdir(parents=True, exist_ok=True)
+                with packed.open(members[name]) as source, file.open("wb") as target:
+                    while piece := source.read(1 << 20):
+                        target.write(piece)
+            try:
+                yield files
+            except HarnessError as error:
+                raise HarnessError(str(error).replace(temporary, str(self.path))) from error
+
+    def _members(self) -> dict[str, str]:
+        """Path below the one folder -> name in the file."""
+        with _unpacking(self.path) as packed:
+            names = [name for name in packed.namelist() if not name.endswith("/")]
+        tops = {PurePosixPath(name).parts[0] for name in names}
+        only = len(tops) == 1 and all("/" in name for name in names)
+        return {(name.partition("/")[2] if only else name): name for name in names}
+
+
+@contextmanager
+def _unpacking(path: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(path) as packed:
+            yield packed
+    except FileNotFoundError:
+        raise HarnessError(f"{path}: there is no such file; check the path") from None
+    except (zipfile.BadZipFile, EOFError) as error:
+        what = str(error).lower() or "it ends early"
+        raise HarnessError(f"{path}: this is not a whole zip file: {what}; download it again") from error
+
+
+class Hub(Folder):
+    """A dataset of the hub at one commit, downloaded into its client's cache when it is read; what is there
+    already is used as it is, also without a network."""
+
+    def __init__(self, name: str, revision: str) -> None:
+        self.name, self.revision = name, revision
+        self.commit = (
+            revision if COMMIT.fullmatch(revision) else _cached(name, revision) or _asked(name, revision)
+        )
+        super().__init__(_repository(name) / "snapshots" / (self.commit or revision))
+
+    def keyed(self, names: Sequence[str]) -> tuple[dict[str, JSON], tuple[Path, ...]]:
+        """Where nobody can say which commit it is, a plan shows the folder that is not there."""
+        said = {"hub": self.name, "commit": self.commit or self.revision}
+        return said, () if self.commit else (self.path,)
+
+    @contextmanager
+    def opened(self, names: Sequence[str]) -> Iterator[list[Path]]:
+        yield [self.path / name for name in names]
+
+    def fetched(self) -> None:
+        """Downloads what is not there; the client goes on with a file that was begun, and checks its size."""
+        try:
+            _client().snapshot_download(
+                self.name,
+                repo_type="dataset",
+                revision=self.commit or self.revision,
+                cache_dir=_repository(self.name).parent,
+                allow_patterns=WANTED,
+            )
+        except Exception as error:  # of whichever HTTP library is beneath
+            if self.names():
+                return
+            if isinstance(error, HarnessError):
+                raise
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise HarnessError(
+                f"path: the hub does not give {self.name} at revision {self.revision}: {reason}; run "
+                f"`hf download --repo-type dataset {self.name}` where it does, or name a folder"
+            ) from error
+
+
+def place(path: Path | str, revision: str) -> Folder:
+    if isinstance(path, str):
+        return Hub(path, revision)
+    return Zip(path) if path.suffix == ".zip" else Folder(path)
+
+
+def _client() -> Any:
+    try:
+        import huggingface_hub.constants
+        import huggingface_hub.errors
+        import huggingface_hub.utils
+    except ImportError:
+        raise HarnessError(
+            "path: a dataset of the hub needs the package huggingface-hub: pip install huggingface-hub; or "
+            "download the dataset and name its folder"
+        ) from None
+    huggingface_hub.utils.disable_progress_bars()
+    return huggingface_hub
+
+
+def _repository(name: str) -> Path:
+    """Where the hub's client keeps a dataset: the same variables, the same defaults."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "huggingface"
+    home = Path(os.environ.get("HF_HOME") or home).expanduser()
+    cache = Path(os.environ.get("HF_HUB_CACHE") or home / "hub").expanduser()
+    return cache / f"datasets--{name.replace('/', '--')}"
+
+
+def _cached(name: str, revision: str) -> str | None:
+    reference = _repository(name) / "refs" / revision
+    found = reference.read_text(encoding="utf-8").strip() if reference.is_file() else ""
+    return found if COMMIT.fullmatch(found) else None
+
+
+def _asked(name: str, revision: str) -> str | None:
+    """The commit, if the hub can be reached in time."""
+    client = _client()
+    if client.constants.HF_HUB_OFFLINE:
+        return None
+    try:
+        found = client.HfApi().dataset_info(name, revision=revision, timeout=SECONDS).sha
+    except (client.errors.RepositoryNotFoundError, client.errors.RevisionNotFoundError) as error:
+        raise HarnessError(
+            f"path: the hub has no dataset {name} at revision {revision}, or not for you; check the name"
+        ) from error
+    except Exception:  # no way through, or an answer that is none
+        return None
+    return None if found is None else str(found)

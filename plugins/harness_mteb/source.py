@@ -1,0 +1,147 @@
+"""A retrieval task of MTEB or BEIR as the harness reads it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import cached_property
+
+import pyarrow as pa
+
+from harness.corpus import ROWS
+from harness.toolkit.reading import refuse
+from harness.toolkit.rows import documents_of
+from harness.toolkit.tables import Column, parts, rows
+from harness.types import Card, Document, Inputs, Judgement, Part, Query
+from harness_mteb import MtebParams
+from harness_mteb.layout import Readme, readme, tables
+from harness_mteb.places import Folder, Hub, place
+
+_TEXT = pa.string()
+_PASSAGES = (
+    Column("_id", _TEXT, also=("id",)), Column("title", _TEXT, required=False), Column("text", _TEXT),
+)  # fmt: skip
+_QUERIES = (Column("_id", _TEXT, also=("id",)), Column("text", _TEXT, also=("query",)))
+_QRELS = (
+    Column("query-id", _TEXT, also=("query_id", "qid")),
+    Column("corpus-id", _TEXT, also=("corpus_id", "pid", "docid")),
+    Column("score", pa.int32(), required=False),
+)
+
+
+class Mteb:
+    """The split's queries are those that its judgements name, in the order of the queries' table. Every
+    passage is a document of its own, with its title apart: MTEB's and BEIR's scores have it in the text."""
+
+    def __init__(self, params: MtebParams) -> None:
+        self.params = params
+        self._task = place(params.path, params.revision)
+        self._judged = self._task if params.qrels is None else place(params.qrels, "main")
+
+    def card(self) -> Card:
+        said, params = self._readme(self._task), self.params
+        url = f"https://huggingface.co/datasets/{params.path}" if isinstance(params.path, str) else ""
+        language = params.language or said.language
+        return Card(language, params.split, params.query_language, said.licence, "", url)
+
+    def inputs(self, part: Part) -> Inputs:
+        """The queries depend on which of them are judged, not on how, where that can be known beforehand."""
+        where = self._judged if part == "judgements" else self._task
+        said, files = where.keyed(self._tables(part))
+        said = {**said, "split": self.params.split, "subset": self.params.subset}
+        if part != "queries":
+            return Inputs(said, files)
+        said["exclude_self"] = self.params.exclude_self
+        known, judged = self._judged.keyed(self._tables("judgements"))
+        if self._judged_digest is not None:
+            return Inputs({**said, "judged": self._judged_digest}, files)
+        return Inputs({**said, "judged": known}, (*files, *judged))
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        self._fetch()
+        with self._task.opened(self._tables("corpus")) as files:
+            for file in files:
+                for part in parts(file, _PASSAGES):
+                    ids, titles, texts = part.batch.columns
+                    nulls = {name: pa.nulls(len(ids), ROWS.field(name).type) for name in ROWS.names}
+                    columns = {**nulls, "id": ids, "title": titles, "text": texts}
+                    yield pa.RecordBatch.from_arrays(list(columns.values()), schema=ROWS)
+
+    def locate(self, row: int) -> str:
+        with self._task.opened(self._tables("corpus")) as files:
+            for file, name in zip(files, self._tables("corpus"), strict=True):
+                for part in parts(file, _PASSAGES):
+                    if row < len(part.lines):
+                        return f"{self._task.path / name}:{part.lines[row]}"
+                    row -= len(part.lines)
+        raise IndexError(f"{self._task.path} has no row {row} more")
+
+    def documents(self) -> Iterator[Document]:
+        return documents_of(self.rows())
+
+    def queries(self) -> Iterator[Query]:
+        self._fetch()
+        judged = self._first_judged()
+        seen: dict[str, int] = {}
+        with self._task.opened(self._tables("queries")) as files:
+            for file in files:
+                for line, row in rows(file, _QUERIES):
+                    id = row["_id"]
+                    if not id or id in seen:
+                        what = (
+                            f"is already at line {seen[id]}; keep one"
+                            if id
+                            else "is empty; give every query one"
+                        )
+                        refuse(file, line, f"the query id '{id}' {what}")
+                    seen[id] = line
+                    if id in judged:
+                        yield Query(id, row["text"], exclude=(id,) if self.params.exclude_self else ())
+            lacking = next((id for id in judged if id not in seen), None)
+            if lacking is not None:
+                what = f"query '{lacking}' is judged ({judged[lacking]}), but not in this table"
+                refuse(files[0], 1, f"{what}; add it here or drop its judgements")
+
+    def judgements(self) -> Iterator[Judgement]:
+        self._fetch()
+        seen: dict[tuple[str, str], int] = {}
+        with self._judged.opened(self._tables("judgements")) as files:
+            for file in files:
+                for line, row in rows(file, _QRELS):
+                    pair = row["query-id"], row["corpus-id"]
+                    if not all(pair):
+                        refuse(file, line, "an id is empty; give the query's and the passage's")
+                    if pair in seen:
+                        what = f"query '{pair[0]}' and passage '{pair[1]}' are already judged"
+                        refuse(file, line, f"{what} at line {seen[pair]}; keep one")
+                    seen[pair] = line
+                    yield Judgement(*pair, 1 if row["score"] is None else row["score"])
+
+    def _first_judged(self) -> dict[str, str]:
+        """Query -> where it is first judged."""
+        found: dict[str, str] = {}
+        with self._judged.opened(self._tables("judgements")) as files:
+            for file in files:
+                for line, row in rows(file, _QRELS):
+                    found.setdefault(row["query-id"], f"{file.name}:{line}")
+        return found
+
+    @cached_property
+    def _judged_digest(self) -> str | None:
+        """SHA-256 of the ids of judged queries, if files say them; of the hub's only the commit is known."""
+        files = self._judged.keyed(self._tables("judgements"))[1]
+        if isinstance(self._judged, Hub) or not all(file.exists() for file in files):
+            return None
+        return hashlib.sha256("\n".join(sorted(self._first_judged())).encode()).hexdigest()
+
+    def _tables(self, part: Part) -> tuple[str, ...]:
+        where = self._judged if part == "judgements" else self._task
+        return tables(where.names(), self._readme(where), part, self.params.split, self.params.subset)
+
+    def _readme(self, where: Folder) -> Readme:
+        return readme(where.readme())
+
+    def _fetch(self) -> None:
+        for where in (self._task, self._judged):
+            if isinstance(where, Hub):
+                where.fetched()
