@@ -11,6 +11,7 @@ import numpy as np
 from harness.contracts import Texts
 from harness.toolkit import models, tokens
 from harness.toolkit.encoding.loop import encode
+from harness.toolkit.encoding.passes import BUDGETS
 from harness.types import JSON, Hits, Unit
 from harness_colbert import ColbertParams, RetrieverParams, marking, matching, model, settings, storage
 from harness_colbert.approximate import Approximate
@@ -31,7 +32,8 @@ def index(params: ColbertParams, texts: Texts, folder: Path) -> Mapping[str, JSO
         return tokens.tokenise(marks.passages, batch.texts, length)
 
     forwards = model.passages(network, marks, params.device, params.stored)
-    done = encode(texts, folder, prepare, forwards, storage.writer(folder), shard=storage.SHARD)
+    budget, write = BUDGETS[params.device], storage.writer(folder)
+    done = encode(texts, folder, prepare, forwards, write, shard=storage.SHARD, budget=budget)
     vectors = storage.finish(folder, said.dim, model.NUMBERS[params.stored])
     told = {"dimension": said.dim, "dtype": params.dtype, "stored": params.stored, "vectors": vectors}
     return {**told, **done.facts()}

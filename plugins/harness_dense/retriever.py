@@ -13,7 +13,7 @@ from harness.errors import HarnessError
 from harness.toolkit import exact
 from harness.toolkit.encoding import vectors
 from harness.toolkit.encoding.loop import encode
-from harness.toolkit.encoding.passes import workers
+from harness.toolkit.encoding.passes import BUDGETS, workers
 from harness.toolkit.tokens import Lost
 from harness.types import JSON, Hits, Unit
 from harness_dense import DenseParams, towers
@@ -41,6 +41,7 @@ class Dense:
             lambda batch: towers.prepared(tower, batch.texts),
             tower.forwards,
             vectors.writer(folder, len(texts), dimension, stored),
+            budget=BUDGETS[params.device],
         )
         told = {"dimension": dimension, "backend": params.backend, "dtype": params.dtype, "stored": stored}
         return {**told, **encoded.facts()}

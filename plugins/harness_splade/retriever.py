@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from harness.contracts import Texts
 from harness.toolkit import hardware, models, tokens
 from harness.toolkit.encoding.loop import encode
+from harness.toolkit.encoding.passes import BUDGETS
 from harness.toolkit.topk import NOTHING, decode
 from harness.types import Hits, Unit
 from harness_splade import SpladeParams, kernels, model, settings, storage
@@ -40,7 +41,7 @@ class Sparse:
             return tokens.tokenise(tokeniser, batch.texts, length)
 
         write = storage.writer(folder, params.quantise)
-        done = encode(texts, folder / storage.SHARDS, prepare, forwards, write)
+        done = encode(texts, folder / storage.SHARDS, prepare, forwards, write, budget=BUDGETS[params.device])
         postings = storage.finish(folder, network.vocabulary, params.quantise)
         return {"dtype": params.dtype, "postings": postings, **done.facts()}
 
