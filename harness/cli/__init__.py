@@ -94,6 +94,17 @@ def parser() -> argparse.ArgumentParser:
     )
     protocol.add_argument("name", metavar="NAME", help="one of `harness list protocols`")
 
+    datasets = _command(commands, "datasets", "", "look at a collection")
+    actions = datasets.add_subparsers(title="actions", metavar="ACTION", required=True)
+    card = _command(
+        actions, "show", "datasets:show", "print a collection's identity card: counts, lengths, judgements"
+    )
+    of = "a suite, SUITE#DATASET for one of its datasets, or one of `harness list datasets`"
+    card.add_argument("target", metavar="SUITE|NAME", help=of)
+    text = "parameters of the dataset that is named, as path=data/scifact"
+    card.add_argument("given", nargs="*", metavar="PARAMETER=VALUE", help=text)
+    _store(card)
+
     show = _command(commands, "show", "show:show", "show a leaderboard")
     show.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
     show.add_argument("--format", choices=("table", "markdown", "csv", "json"), default="table")

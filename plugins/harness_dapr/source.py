@@ -10,7 +10,7 @@ import pyarrow as pa
 from harness.errors import HarnessError
 from harness.toolkit.paths import first_there
 from harness.toolkit.rows import documents_of
-from harness.types import Card, Document, Inputs, Judgement, Part, Query
+from harness.types import Card, Document, Inputs, Judgement, Official, Part, Query
 from harness_dapr import DaprParams
 from harness_dapr.dump import Dump
 from harness_dapr.hub import Hub
@@ -27,6 +27,26 @@ LICENCES = {  # of the original datasets, as appendix A of the paper gives them
     "Genomics": "",
     "ConditionalQA": "CC BY-SA 4.0",
 }
+SOURCE = "Wang et al. 2024, table 1"
+DOCUMENTS: dict[str, dict[str, int | float]] = {  # and passages of each, on average
+    "MSMARCO": {"documents": 1_359_163},
+    "NaturalQuestions": {"documents": 108_626, "passages_per_document.mean": 24.7},
+    "MIRACL": {"documents": 5_758_285, "passages_per_document.mean": 5.7},
+    "Genomics": {"documents": 162_259, "passages_per_document.mean": 77.9},
+    "ConditionalQA": {"documents": 652, "passages_per_document.mean": 106.1},
+}
+QUERIES = {  # of each split, and judgements of each, on average
+    "MSMARCO": {"train": (92_905, 1.0), "dev": (2_839, 1.0), "test": (2_722, 1.0)},
+    "NaturalQuestions": {"train": (93_275, 1.0), "dev": (3_610, 1.0), "test": (3_610, 1.2)},
+    "MIRACL": {"train": (2_064, 2.8), "dev": (799, 2.7), "test": (799, 2.9)},
+    "Genomics": {"test": (62, 121.9)},
+    "ConditionalQA": {"train": (1_975, 4.1), "dev": (271, 4.0), "test": (271, 4.3)},
+}
+HARD = (
+    "its queries are those on which BM25, DRAGON+, SPLADEv2 and ColBERTv2 all had an nDCG@10 of zero, and "
+    "whose passages need their document (section 3.1): a score of these systems on it, or of their like, "
+    "says nothing about how good they are"
+)
 
 
 class Dapr:
@@ -37,7 +57,9 @@ class Dapr:
         self._release = _release(params)
 
     def card(self) -> Card:
-        return Card("en", self.params.split, None, LICENCES[self.params.dataset], CITATION, URL)
+        dataset, split = self.params.dataset, self.params.split
+        notes = (HARD,) if dataset == "nq-hard" else ()
+        return Card("en", split, None, LICENCES[dataset], CITATION, URL, notes, official(dataset, split))
 
     def inputs(self, part: Part) -> Inputs:
         """Queries that share a file with judgements are addressed by what they say."""
@@ -70,6 +92,18 @@ class Dapr:
     def _asked_digest(self) -> str | None:
         """None where a file is not there yet."""
         return digest(self.queries()) if all(path.exists() for path in self._release.asked) else None
+
+
+def official(dataset: str, split: str) -> tuple[Official, ...]:
+    """What the paper prints of that split."""
+    if dataset == "nq-hard":
+        return (
+            Official(SOURCE, DOCUMENTS["NaturalQuestions"]),
+            Official("Wang et al. 2024, section 3.1", {"queries": 479}),
+        )
+    queries, judged = QUERIES[dataset].get(split, (0, 0.0))
+    counted = {"queries": queries, "judgements_per_query.mean": judged} if queries else {}
+    return (Official(SOURCE, {**DOCUMENTS[dataset], **counted}),)
 
 
 def _release(params: DaprParams) -> Hub | Dump:

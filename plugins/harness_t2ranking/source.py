@@ -10,12 +10,43 @@ import pyarrow as pa
 from harness.toolkit.paths import first_there
 from harness.toolkit.reading import refuse
 from harness.toolkit.rows import batch, documents_of
-from harness.types import Card, Document, Inputs, Judgement, Part, Query
+from harness.types import Card, Document, Inputs, Judgement, Official, Part, Query
 from harness_t2ranking import T2RankingParams
 from harness_t2ranking.tables import GRADES, PASSAGES, POSITIVES, QUERIES, Row, table
 
 CITATION = "Xie et al., T2Ranking: A Large-scale Chinese Benchmark for Passage Ranking, SIGIR 2023"
 URL = "https://huggingface.co/datasets/THUIR/T2Ranking"
+_PASSAGES = {"passages": 2_303_643, "passage_characters.mean": 632.6}
+OFFICIAL = {  # of each split, judged in grades
+    "train": (
+        Official(
+            "Xie et al. 2023, table 3 and section 5",
+            {
+                **_PASSAGES,
+                "queries": 258_042,
+                "query_characters.max": 40,
+                "query_characters.mean": 11.1,
+                "judgements_per_query.mean": 6.25,
+            },
+        ),
+    ),
+    "test": (
+        Official(
+            "Xie et al. 2023, table 3 and section 5",
+            {
+                **_PASSAGES,
+                "queries": 49_662,
+                "query_characters.max": 38,
+                "query_characters.mean": 10.99,
+                "judgements_per_query.mean": 15.75,
+            },
+        ),
+    ),
+    "dev": (
+        Official("Xie et al. 2023, section 5", _PASSAGES),
+        Official("the README of the release", {"queries": 24_831}),
+    ),
+}
 _GRADE = re.compile(r"[0-3]")
 
 
@@ -37,7 +68,8 @@ class T2Ranking:
         )
 
     def card(self) -> Card:
-        return Card("zh", self.params.split, None, "Apache-2.0", CITATION, URL)
+        official = OFFICIAL.get(self.params.split, ()) if self.params.judgements == "graded" else ()
+        return Card("zh", self.params.split, None, "Apache-2.0", CITATION, URL, (), official)
 
     def inputs(self, part: Part) -> Inputs:
         files = {"corpus": self._collection, "queries": self._queries, "judgements": self._qrels}

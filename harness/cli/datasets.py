@@ -1,0 +1,159 @@
+"""`harness datasets show`: the identity card of a suite's dataset, or of one named with its parameters."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import yaml
+
+from harness import api, cards, catalogue, engine, params, progress, results, suite
+from harness.catalogue import Catalogue
+from harness.errors import HarnessError, Problems
+from harness.graph import Collection, Plan
+from harness.plan.base import PARTS, Base
+from harness.store import Store
+from harness.suite import Chosen, DatasetSpec, Suite
+from harness.types import JSON
+from harness.yamlfile import shown_path
+
+WIDTH = 100
+_COUNTS = (
+    ("documents", "documents"), ("titled_documents", "with a title"), ("passages", "passages"),
+    ("candidates", "that can be retrieved"), ("empty_passages", "without text"), ("queries", "queries"),
+    ("queries_without_judgement", "without a judgement"),
+    ("queries_without_positive", "judged, without a positive"), ("judgements", "judgements"),
+    ("judged_passages", "passages judged"), ("positives", "positives (grade 1 or more)"),
+    ("judgements_of_unknown_passages", "of passages that are not there"),
+    ("judgements_of_unknown_queries", "of queries that are not asked"),
+)  # fmt: skip
+_SPREADS = (
+    ("passages_per_document", "passages a document"), ("passage_characters", "characters a passage"),
+    ("passage_words", "words a passage"), ("query_characters", "characters a query"),
+    ("query_words", "words a query"), ("judgements_per_query", "judgements a judged query"),
+    ("positives_per_query", "positives a judged query"),
+)  # fmt: skip
+_COLUMNS = ("mean", "sd", "min", *(f"p{q}" for q in cards.PERCENTILES), "max")
+
+
+def show(options: argparse.Namespace) -> int:
+    """Reads what is not columnar yet into the store, as a run would."""
+    records = catalogue.load()
+    store = Store(options.store or api.default_store()).open()
+    target, _, wanted = options.target.partition("#")
+    if Path(target).suffix in (".yaml", ".yml"):
+        if options.given:
+            raise HarnessError(f"'{options.given[0]}': a suite has its parameters; leave this out")
+        chosen = _of_suite(suite.load(Path(target), records), wanted)
+    else:
+        chosen = _of_plugin(records, options.target, options.given)
+    planner = Base(chosen, records, store.digest)
+    collections = {spec.name: planner.collection(spec) for spec in chosen.datasets}
+    if planner.problems:
+        raise Problems(planner.problems)
+    planned = Plan(chosen, planner.steps, collections, ())
+    codes = [_show(name, collection, planned, store) for name, collection in collections.items()]
+    return max(codes)
+
+
+def _of_suite(loaded: Suite, wanted: str) -> Suite:
+    found = tuple(spec for spec in loaded.datasets if wanted in ("", spec.name))
+    if not found:
+        there = ", ".join(spec.name for spec in loaded.datasets)
+        raise HarnessError(f"{shown_path(loaded.path)}: there is no dataset '{wanted}'; it has {there}")
+    return _only(loaded.path, found)
+
+
+def _of_plugin(records: Catalogue, name: str, given: Sequence[str]) -> Suite:
+    entry = records.find("datasets", name)
+    pairs = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise HarnessError(f"'{text}': expected PARAMETER=VALUE, as path=data/scifact")
+        pairs[key] = yaml.safe_load(value)
+    values, problems = params.convert(entry.record.params, pairs, Path.cwd())
+    if problems:
+        raise Problems(": ".join([name, *map(str, item.path), item.text]) for item in problems)
+    return _only(Path.cwd(), (DatasetSpec(name, Chosen(entry, pairs, values, name), "keep"),))
+
+
+def _only(path: Path, datasets: tuple[DatasetSpec, ...]) -> Suite:
+    """A suite of nothing but datasets, to be planned as any other."""
+    return Suite("datasets", "", path, datasets, (), (), (), None, 1, 0, None, "", "")
+
+
+def _show(name: str, collection: Collection, planned: Plan, store: Store) -> int:
+    print("\n".join(_said(name, collection)))
+    if not collection.parts or collection.needs:
+        for need in collection.needs or (collection.error,):
+            print(f"  needs: {need}")
+        return 1
+    steps = [collection.parts[part] for part in PARTS]
+    reporter = progress.reporter(sys.stderr)
+    try:
+        failures = engine.Local(planned, store, 1, reporter).run(steps).failures
+    finally:
+        reporter.close()
+    if failures:
+        told = [f"{planned.steps[id].label}: {failure.reason}" for id, failure in failures.items()]
+        raise Problems(dict.fromkeys(told))
+    read = [store.read(step) for step in steps]
+    found = cards.card(read[0].folder, read[1].folder, read[2].folder, collection.card)
+    print("\n".join([*_counted(found), *_held_against(found, collection)]))
+    for part, artifact in zip(PARTS, read, strict=True):
+        print(f"  contents of the {part}: {results.contents_of(artifact)}")
+    return 0
+
+
+def _said(name: str, collection: Collection) -> Iterator[str]:
+    card, chosen = collection.card, collection.spec.chosen
+    yield f"{name}: {chosen.entry.record.summary}"
+    asked = card.query_language or card.language
+    also = f", queries {asked}" if asked != card.language else ""
+    yield f"  split {card.split}, language {card.language or 'not said'}{also}"
+    for label, text in (("licence", card.licence), ("cite", card.citation), ("from", card.url)):
+        if text:
+            yield from _wrapped(f"{label}: {text}")
+    for note in card.notes:
+        yield from _wrapped(f"note: {note}")
+
+
+def _counted(found: dict[str, JSON]) -> Iterator[str]:
+    yield ""
+    for key, words in _COUNTS:
+        if found[key] or key in ("documents", "passages", "queries", "judgements"):
+            yield f"  {found[key]:>14,}  {words}"
+    levels = ", ".join(f"{count:,} of grade {grade}" for grade, count in found["levels"].items())
+    yield f"  judgements: {levels or 'none'}"
+    yield ""
+    yield f"  {'':26}" + "".join(f"{column:>9}" for column in _COLUMNS)
+    for key, words in _SPREADS:
+        if found[key]:
+            yield f"  {words:26}" + "".join(_cell(found[key][column]) for column in _COLUMNS)
+    yield ""
+
+
+def _cell(value: float) -> str:
+    return f"{value:>9,.1f}" if isinstance(value, float) else f"{value:>9,}"
+
+
+def _held_against(found: dict[str, JSON], collection: Collection) -> Iterator[str]:
+    """What is printed elsewhere of the whole collection, and whether that is what is here."""
+    officials = collection.card.official
+    part = cards.share(found, officials)
+    if part is not None:
+        yield f"  {part:.2%} of the official collection is here"
+    for check in cards.checks(found, officials):
+        here = "not counted" if check.here is None else f"{check.here:,}"
+        word = "agrees" if check.agrees else "differs"
+        yield f"  {word:8} {check.name}: {check.printed:,} in {check.source}, {here} here"
+    if officials:
+        yield ""
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
