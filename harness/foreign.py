@@ -77,16 +77,23 @@ def opened(judgements: Judgements, digest: str, ranked: Iterable[str]) -> Opened
     return Opened(corpus, queries, judged, {}, facts, {JUDGEMENTS: digest})
 
 
-def of_board(board: Leaderboard, dataset: str) -> Opened:
-    """The same for a leaderboard's dataset of ids, from the files that its rows cite. Raises HarnessError if
-    its judgements are not here."""
-    rows = [row for row in board.rows if row["dataset"] == dataset and JUDGEMENTS in row["files"]]
-    if not rows:
-        raise HarnessError(f"{dataset}: no row cites its judgements; score the runs again")
-    path = board.folder / rows[0]["files"][JUDGEMENTS]["path"]
+def citing(board: Leaderboard, dataset: str) -> list[JSON]:
+    """The rows that cite judgements beside the leaderboard: there are some if no more of the dataset was
+    read."""
+    return [row for row in board.rows if row["dataset"] == dataset and JUDGEMENTS in row["files"]]
+
+
+def judgements_of(board: Leaderboard, dataset: str) -> tuple[Judgements, str]:
+    """The judgements that these rows cite, with their digest. Raises HarnessError if they are not here."""
+    path = board.folder / citing(board, dataset)[0]["files"][JUDGEMENTS]["path"]
     if not path.resolve().is_relative_to(board.folder.resolve()):
         raise HarnessError(f"{dataset}: its judgements lie outside of the leaderboard's folder")
-    return opened(*read_judgements(path), _ranked(board, rows))
+    return read_judgements(path)
+
+
+def of_board(board: Leaderboard, dataset: str) -> Opened:
+    """Such a dataset of a leaderboard, with all that its runs found."""
+    return opened(*judgements_of(board, dataset), _ranked(board, citing(board, dataset)))
 
 
 def _ranked(board: Leaderboard, rows: Sequence[JSON]) -> Iterable[str]:

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import disk, leaderboard, report
+from harness import disk, foreign, leaderboard, report
 from harness.compare.data import different
 from harness.errors import HarnessError, Problems
 from harness.leaderboard import Leaderboard
 from harness.types import JSON
 from harness.yamlfile import shown_path
 
-SAME = ("measures", "slices", "scored")  # what two rows of one name must agree on
+SAME = ("measures", "slices", "scored", "limits")  # what two rows of one name must agree on
 
 
 class Source(NamedTuple):
@@ -86,12 +86,19 @@ def _scoring(sources: Sequence[Source]) -> list[str]:
 
 
 def _datasets(sources: Sequence[Source]) -> list[str]:
-    first: dict[str, tuple[JSON, str]] = {}
+    first: dict[str, tuple[JSON, Source]] = {}
     problems = []
     for source in sources:
         for block in source.board.data["datasets"]:
-            before, where = first.setdefault(block["name"], (block, source.name))
-            problems += [f"{source.name}: {text}" for text in different(before, where, block, queries=True)]
+            name = block["name"]
+            before, other = first.setdefault(name, (block, source))
+            problems += [
+                f"{source.name}: {text}" for text in different(before, other.name, block, queries=True)
+            ]
+            alone = [bool(foreign.citing(each.board, name)) for each in (other, source)]
+            if alone[0] != alone[1]:
+                what = f"{name}: {(other if alone[0] else source).name} knows its judgements alone"
+                problems.append(f"{source.name}: {what}; score those runs with `harness score --suite`")
     return problems
 
 

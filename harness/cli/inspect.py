@@ -70,7 +70,7 @@ def _differ(options: argparse.Namespace, board: Leaderboard, console: Console) -
 
 def _failures(options: argparse.Namespace, board: Leaderboard, store: Store, console: Console) -> None:
     for dataset, rows in query.chosen_rows(board, options.dataset, options.systems):
-        found = material.opened(dataset, store)
+        found = material.opened(board, dataset, store)
         console.rule(terminal.safe(dataset["name"]), align="left")
         for row in rows:
             label = lists.label_of(board, [row], options.measure)

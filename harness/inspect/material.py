@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from harness import hitsfile, topics
+from harness import foreign, hitsfile, topics
 from harness.additions import Additions
 from harness.corpus import Corpus
+from harness.errors import HarnessError
+from harness.leaderboard import Leaderboard
 from harness.store import Corrupt, Store
 from harness.texts import View
-from harness.topics import Queries
+from harness.topics import Judgements, Queries
 from harness.types import JSON, Hits, Unit
 
 if TYPE_CHECKING:
@@ -34,14 +36,12 @@ class Variant(NamedTuple):
 class Material:
     """An opened collection. It is expensive to make, and keeps what was opened."""
 
-    def __init__(self, store: Store, steps: dict[str, str]) -> None:
-        """`steps` are the ids of the three parts; raises Corrupt for one that was damaged."""
-        self.store = store
-        found = {part: store.read(steps[part]).folder for part in PARTS}
-        self.corpus = Corpus(found["corpus"])
-        self.queries: Queries = topics.read_queries(found["queries"])
-        self.number = {name: i for i, name in enumerate(self.queries.ids)}
-        self._judgements = topics.read_judgements(found["judgements"])
+    def __init__(
+        self, store: Store, corpus: Corpus, queries: Queries, judgements: Judgements, has_texts: bool
+    ) -> None:
+        self.store, self.corpus, self.queries, self.has_texts = store, corpus, queries, has_texts
+        self.number = {name: i for i, name in enumerate(queries.ids)}
+        self._judgements = judgements
         self._views: dict[Variant, View] = {}
         # finding ids reads those of the whole corpus, so what was seen once is kept
         self._known: dict[Unit, dict[str, int]] = {"passage": {}, "document": {}}
@@ -114,16 +114,30 @@ class Material:
         return self._views[variant].take(positions)
 
 
-def opened(dataset: JSON, store: Store) -> Material | str:
+def opened(board: Leaderboard, dataset: JSON, store: Store) -> Material | str:
     """The material of a leaderboard's dataset, or in words what the store lacks of it."""
+    if foreign.citing(board, dataset["name"]):
+        return _of_judgements(board, dataset["name"], store)
     steps = {part: f"{part}-{digest}" for part, digest in dataset["digests"].items()}
     lacking = [part for part in PARTS if part not in steps or not store.has(steps[part])]
     if lacking:
         return f"{dataset['name']}: the store has no {lacking[0]} {_short(steps, lacking[0])}"
     try:
-        return Material(store, steps)
+        found = {part: store.read(steps[part]).folder for part in PARTS}
     except Corrupt as error:
         return f"{dataset['name']}: {error}"
+    queries, judgements = topics.read_queries(found["queries"]), topics.read_judgements(found["judgements"])
+    return Material(store, Corpus(found["corpus"]), queries, judgements, True)
+
+
+def _of_judgements(board: Leaderboard, dataset: str, store: Store) -> Material | str:
+    """Of a dataset of which only ids are known: judgements, and no text."""
+    try:
+        judgements, digest = foreign.judgements_of(board, dataset)
+    except HarnessError as error:
+        return str(error)
+    found = foreign.opened(judgements, digest, ())
+    return Material(store, found.corpus, found.queries, judgements, False)
 
 
 def _short(steps: dict[str, str], part: str) -> str:

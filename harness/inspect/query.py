@@ -79,7 +79,8 @@ class Inspected:
             return QueryView(self.dataset["name"], query, None, (), (), rankings)
         queries = self.material.queries
         slices, answers = tuple(queries.slices[known]), tuple(queries.answers[known])
-        return QueryView(self.dataset["name"], query, queries.texts[known], slices, answers, rankings)
+        text = queries.texts[known] if self.material.has_texts else None
+        return QueryView(self.dataset["name"], query, text, slices, answers, rankings)
 
     def _ranking(self, i: int, query: str, top: int) -> Ranking:
         row, unit = self.rows[i], self.rows[i]["unit"]
@@ -115,7 +116,7 @@ class Inspected:
 
     def texts(self, ids: Sequence[str], variant: Variant) -> dict[str, str]:
         """Passages (or documents) as a system read them, by id; those not at hand are left out."""
-        if self.material is None or not ids:
+        if self.material is None or not self.material.has_texts or not ids:
             return {}
         at = self.material.positions(ids, variant.unit)
         known = np.flatnonzero(at >= 0)
@@ -130,9 +131,11 @@ def opened(
     board: Leaderboard, dataset: JSON, rows: Sequence[JSON], store: Store, queries: Collection[str]
 ) -> Inspected:
     """Open what is at hand for these rows of a dataset and these queries; the rest is said in `notes`."""
-    found = material.opened(dataset, store)
+    found = material.opened(board, dataset, store)
     at_hand = found if isinstance(found, Material) else None
     notes = [] if at_hand else [str(found)]
+    if at_hand and not at_hand.has_texts:
+        notes.append(f"{dataset['name']}: neither texts nor queries are known, only judgements")
     runs = tuple(Rankings(board, row, at_hand, store, queries) for row in rows)
     notes += [
         f"{dataset['name']} / {row['system']}: neither the store nor the folder has its run"

@@ -85,7 +85,8 @@ def of_dataset(
 
 
 def _said(shown: int, queries: int, texts: bool, found: Inspected) -> str:
-    what = "Rankings and texts" if texts and found.material is not None else "Rankings (ids and scores)"
+    known = texts and found.material is not None and found.material.has_texts
+    what = "Rankings and texts" if known else "Rankings (ids and scores)"
     said = f"{what} are here for {shown:,} of {queries:,} queries: those on which systems differ most."
     if not texts:
         said += " Texts were left out (--no-text)."

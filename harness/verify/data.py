@@ -64,7 +64,7 @@ class Data:
         block = self.blocks.get(dataset)
         if block is None:
             return Absent("the leaderboard does not say what it is")
-        if block["plugin"] is None and self.suite is None:
+        if self.suite is None and foreign.citing(self.board, dataset):
             opened = foreign.of_board(self.board, dataset)
         else:
             spec = self._spec(block)

@@ -44,7 +44,7 @@ def opened(made, queries, systems=(), store=None):
 @pytest.fixture(scope="module")
 def ids(made):
     board, store = made
-    return material.opened(board.data["datasets"][0], store).queries.ids
+    return material.opened(board, board.data["datasets"][0], store).queries.ids
 
 
 def test_a_query_is_shown_with_its_judgements_and_where_the_positives_sit(made, ids):
@@ -116,7 +116,7 @@ def test_what_differs_most_comes_first(made):
 def test_failures_are_grouped_by_slice_the_worst_first(made):
     board, store = made
     row = board.rows[0]
-    at_hand = material.opened(board.data["datasets"][0], store)
+    at_hand = material.opened(board, board.data["datasets"][0], store)
     whole, *groups = lists.failing(board, row, "nDCG@10", at_hand)
     assert whole.slice == "all queries"
     assert sum(len(group.failed) for group in groups) == len(whole.failed)  # here slices do not overlap

@@ -250,7 +250,7 @@ def test_a_report_without_its_extra_says_what_to_install(monkeypatch):
 
 def test_the_share_that_is_judged_is_counted_over_judged_queries(made):
     board, store = made
-    found = material.opened(board.data["datasets"][0], store)
+    found = material.opened(board, board.data["datasets"][0], store)
     for row in board.rows:
         run = Rankings(board, row, found, store, [])
         shown = judged = 0

@@ -1,0 +1,132 @@
+"""`harness export`: what it writes is read again by whoever reads such files."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+
+import orjson
+import pytest
+import yaml
+from running import Harness, rows
+
+from harness import qrelsfile, runfile
+
+SUITE = """
+suite: small
+datasets: {tour: {tour: {documents: 20}}}
+systems:
+  bm25: {context: [titles], retriever: bm25}
+  whole: {retriever: bm25, unit: document}
+  both: {of: [bm25, whole], combine: {convex: {weight: 0.5}}, rerank: {sdm: {}, depth: 5}}
+measures: [nDCG@10, R@20, RR, MicroR@5]
+depth: 20
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    harness = Harness(tmp_path_factory.mktemp("export"))
+    harness.suite(SUITE)
+    ran = harness.run()
+    assert ran.code == 0, ran.err
+    return harness
+
+
+def export(harness, form, out):
+    return harness.command("export", harness.out, "--form", form, "--out", out, "--store", harness.store)
+
+
+def test_runs_and_judgements_score_as_they_did(made, tmp_path):
+    ran = export(made, "trec", tmp_path / "trec")
+    assert ran.code == 0, ran.err
+    folder = tmp_path / "trec" / "tour"
+    packed = (made.out / "runs" / "tour" / "both.run.gz").read_bytes()
+    assert (folder / "both.run").read_bytes() == gzip.decompress(packed)
+    assert runfile.read_run(folder / "whole.run").tag == "whole"
+    assert list(qrelsfile.read_qrels(folder / "qrels"))
+    ran = made.command(
+        "score", "--run", folder / "both.run", "--qrels", folder / "qrels", "--measures", "nDCG@10", "R@20", "RR",
+        "--out", tmp_path / "again",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    again, before = rows(tmp_path / "again")["both"], rows(made.out)["both"]
+    assert again["measures"] == {label: before["measures"][label] for label in ("nDCG@10", "R@20", "RR")}
+
+
+def test_without_the_store_the_judgements_are_left_out_and_said(made, tmp_path):
+    ran = made.command(
+        "export", made.out, "--form", "trec", "--out", tmp_path / "x", "--store", tmp_path / "no"
+    )
+    assert ran.code == 0
+    assert "note: tour: the store has none of its judgements" in ran.out
+    assert not (tmp_path / "x" / "tour" / "qrels").exists()
+
+
+def test_a_sidecar_tells_how_a_run_was_made(made, tmp_path):
+    assert export(made, "ir-metadata", tmp_path / "x").code == 0
+    text = (tmp_path / "x" / "tour" / "both.ir_metadata.yaml").read_text(encoding="utf-8")
+    assert text.splitlines()[0] == "# ir_metadata.start"
+    assert text.splitlines()[-1] == "# ir_metadata.end"
+    found = yaml.safe_load(text)
+    primad = {"platform", "research goal", "implementation", "method", "actor", "data"}
+    assert primad <= found.keys()
+    assert found["schema-version"] == 0.1
+    assert found["tag"] == "both"
+    assert found["research goal"]["evaluation"]["reported measures"][:3] == [
+        "ndcg_cut_10",
+        "recall_20",
+        "recip_rank",
+    ]
+    assert [stage["method"] for stage in found["method"]["indexing"]["stages"]][0] == "titles"
+    stages = found["method"]["retrieval"]
+    assert [stage["method"] for stage in stages] == ["bm25", "bm25", "convex", "sdm"]
+    assert stages[2]["interpolates"] == [stages[0]["name"], stages[1]["name"]]
+    assert stages[3]["reranks"] == stages[2]["name"]
+    assert stages[2]["params"]["weight"] == 0.5
+    assert found["data"]["test collection"]["name"] == "tour"
+
+
+def test_the_results_have_mtebs_form(made, tmp_path):
+    ran = export(made, "mteb", tmp_path / "x")
+    assert ran.code == 0
+    assert "tour / whole: has no column that MTEB reports" in ran.out
+    (path,) = (tmp_path / "x" / "results" / "both").glob("*/tour.json")
+    row = rows(made.out)["both"]
+    assert path.parent.name == row["provenance"]["fingerprint"][:40]
+    found = orjson.loads(path.read_bytes())
+    assert found["task_name"] == "tour"
+    (scores,) = found["scores"]["test"]
+    assert scores["main_score"] == scores["ndcg_at_10"] == row["measures"]["nDCG@10"]["mean"]
+    assert scores["recall_at_20"] == row["measures"]["R@20"]["mean"]
+    assert scores["languages"] == ["eng-Latn"]
+    assert scores["hf_subset"] == "default"
+
+
+def test_tables_hold_every_row_and_every_value(made, tmp_path):
+    assert export(made, "csv", tmp_path / "x").code == 0
+    with (tmp_path / "x" / "rows.csv").open(encoding="utf-8", newline="") as file:
+        table = {row["system"]: row for row in csv.DictReader(file)}
+    before = rows(made.out)
+    assert float(table["bm25"]["nDCG@10"]) == before["bm25"]["measures"]["nDCG@10"]["mean"]
+    with (tmp_path / "x" / "values.csv").open(encoding="utf-8", newline="") as file:
+        values = [row for row in csv.DictReader(file) if row["system"] == "bm25" and row["measure"] == "R@20"]
+    mean = sum(float(row["value"]) for row in values) / len(values)
+    assert mean == pytest.approx(before["bm25"]["measures"]["R@20"]["mean"], abs=1e-6)
+    assert len(values) == before["bm25"]["scored"]["queries"]
+
+
+def test_a_run_that_is_not_what_its_row_cites_is_refused(made, tmp_path):
+    import shutil
+
+    shutil.copytree(made.out, tmp_path / "board")
+    (tmp_path / "board" / "runs" / "tour" / "bm25.run.gz").write_bytes(gzip.compress(b"q Q0 p 1 1 t\n"))
+    ran = made.command("export", tmp_path / "board", "--form", "trec", "--out", tmp_path / "x")
+    assert ran.code == 2
+    assert "is not the file that the leaderboard cites" in ran.err
+
+
+def test_a_leaderboard_is_not_exported_into_itself(made):
+    ran = export(made, "csv", made.out)
+    assert ran.code == 2
+    assert "is the leaderboard's own folder" in ran.err
