@@ -14,7 +14,8 @@ from harness.store import Store
 from harness.types import JSON
 
 MAIN = "ndcg_at_10"  # the main score of MTEB's retrieval tasks
-# ISO 639-1 -> ISO 639-3 and script, as MTEB writes them; of another language none is named
+UNKNOWN = "und-Zyyy"  # its loader leaves out scores that name no language at all
+# ISO 639-1 -> ISO 639-3 and script, as MTEB writes them
 LANGUAGES = {
     "ar": "ara-Arab", "de": "deu-Latn", "en": "eng-Latn", "es": "spa-Latn", "fr": "fra-Latn",
     "hi": "hin-Deva", "it": "ita-Latn", "ja": "jpn-Jpan", "ko": "kor-Hang", "nl": "nld-Latn",
@@ -41,9 +42,11 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
             "evaluation_time": row["cost"].get("seconds"),
             "kg_co2_emissions": None,
         }
-        revision = row["provenance"]["fingerprint"] or "no_revision_available"
-        path = out / "results" / row["system"] / revision[:40] / f"{row['dataset']}.json"
-        paths.append(put(path, orjson.dumps(result, option=orjson.OPT_INDENT_2) + b"\n"))
+        revision = (row["provenance"]["fingerprint"] or "no_revision_available")[:40]
+        model = {"name": row["system"], "revision": revision}
+        folder = out / "results" / row["system"] / revision
+        for file, content in ((f"{row['dataset']}.json", result), ("model_meta.json", model)):
+            paths.append(put(folder / file, orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n"))
     return Written(tuple(paths), tuple(notes))
 
 
@@ -59,4 +62,4 @@ def _scores(board: Leaderboard, row: JSON) -> dict[str, float]:
 
 def _languages(block: JSON) -> list[str]:
     codes = dict.fromkeys((block["query_language"], block["language"]))
-    return [LANGUAGES[code] for code in codes if code in LANGUAGES]
+    return [LANGUAGES[code] for code in codes if code in LANGUAGES] or [UNKNOWN]

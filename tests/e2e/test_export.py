@@ -93,7 +93,10 @@ def test_the_results_have_mtebs_form(made, tmp_path):
     assert "tour / whole: has no column that MTEB reports" in ran.out
     (path,) = (tmp_path / "x" / "results" / "both").glob("*/tour.json")
     row = rows(made.out)["both"]
-    assert path.parent.name == row["provenance"]["fingerprint"][:40]
+    revision = row["provenance"]["fingerprint"][:40]
+    assert path.parent.name == revision
+    meta = orjson.loads((path.parent / "model_meta.json").read_bytes())
+    assert meta == {"name": "both", "revision": revision}
     found = orjson.loads(path.read_bytes())
     assert found["task_name"] == "tour"
     (scores,) = found["scores"]["test"]
