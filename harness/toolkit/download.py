@@ -1,0 +1,153 @@
+"""Downloads a file whole: a part that is here is continued, and what came is checked against its digest."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import os
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.message import Message
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from harness.errors import HarnessError
+
+TRIES = 3  # without getting any further
+SECONDS = 30.0  # without a byte
+_PIECE = 1 << 20
+_TOTAL = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+)")
+_INTERRUPTED = (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError)
+
+
+class Said(NamedTuple):
+    """What a server said of the whole file."""
+
+    size: int | None
+    digest: str | None  # as in `fetch`
+
+
+def fetch(url: str, to: Path, digest: str | None = None) -> None:
+    """Leaves the whole file at `to`, or nothing there. `digest` is `sha256:HEX`, `md5:HEX`, or `git:HEX` for
+    the name that git gives a file; without it, what the model hub says of its own files is taken. What came
+    before an interruption stays beside it, and the next call goes on with it."""
+    if to.exists():
+        return
+    to.parent.mkdir(parents=True, exist_ok=True)
+    part = to.with_name(f".{to.name}.part")
+    said = _whole(url, to, part)
+    wanted = digest or said.digest
+    found = _digest(part, wanted.partition(":")[0]) if wanted else None
+    if found != wanted:
+        part.unlink()
+        raise HarnessError(f"{to}: {url} gave {found}, expected {wanted}; download it again")
+    part.replace(to)
+
+
+def _whole(url: str, to: Path, part: Path) -> Said:
+    left = TRIES
+    while True:
+        before = _size(part)
+        try:
+            said = _continued(url, part)
+            if said.size is None or _size(part) == said.size:
+                return said
+            reason = f"{_size(part):,} of {said.size:,} bytes came"
+            if _size(part) > said.size:  # of another file
+                part.unlink()
+        except urllib.error.HTTPError as error:
+            raise HarnessError(
+                f"{to}: {url} is not given: {error.code} {error.reason}; {_advice(to)}"
+            ) from error
+        except _INTERRUPTED as error:
+            reason = str(getattr(error, "reason", error) or type(error).__name__).lower()
+        left = left - 1 if _size(part) <= before else TRIES
+        if not left:
+            raise HarnessError(f"{to}: it is not here, and {url} cannot be read: {reason}; {_advice(to)}")
+
+
+def _advice(to: Path) -> str:
+    return f"try again where the network reaches it, or put the file at {to}"
+
+
+def _continued(url: str, part: Path) -> Said:
+    """Append what is missing, as far as it comes."""
+    start = _size(part)
+    try:
+        with _opened(url, start) as (response, hops):
+            first, total = _place(response.headers)
+            going_on = response.status == 206 and first == start
+            if total is None and response.headers["Content-Length"]:
+                total = int(response.headers["Content-Length"])
+            with part.open("ab" if going_on else "wb") as file:
+                while piece := response.read(_PIECE):
+                    file.write(piece)
+                file.flush()
+                os.fsync(file.fileno())
+            return Said(total, _of_hub([*hops, response.headers]))
+    except urllib.error.HTTPError as error:
+        total = _place(error.headers)[1]
+        if error.code == 416 and total is not None:  # nothing lies behind what is here
+            if total != start:
+                part.unlink()
+            return Said(total, _of_hub([error.headers]))
+        raise
+
+
+@contextmanager
+def _opened(url: str, start: int) -> Iterator[tuple[Any, list[Message]]]:
+    """The response, and the headers of what led to it: the hub says a file's digest before it redirects."""
+    if not url.startswith(("https://", "http://")):
+        raise HarnessError(f"{url}: only https and http are downloaded; name another address")
+    hops: list[Message] = []
+
+    class Redirect(urllib.request.HTTPRedirectHandler):
+        def redirect_request(
+            self, req: Any, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
+        ) -> urllib.request.Request | None:
+            hops.append(headers)
+            return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+    asked = {"User-Agent": "passage-harness", "Accept-Encoding": "identity"}
+    if start:
+        asked["Range"] = f"bytes={start}-"
+    opener = urllib.request.build_opener(Redirect)
+    with opener.open(urllib.request.Request(url, headers=asked), timeout=SECONDS) as response:
+        yield response, hops
+
+
+def _place(headers: Message) -> tuple[int | None, int | None]:
+    """Where the bytes begin, and how many there are in all."""
+    found = _TOTAL.fullmatch(headers.get("Content-Range", ""))
+    if not found:
+        return None, None
+    return (int(found[1]) if found[1] else None), int(found[2])
+
+
+def _of_hub(hops: list[Message]) -> str | None:
+    """The hub names large files by their SHA-256 and small ones as git does."""
+    for headers in hops:
+        etag = headers.get("X-Linked-ETag") or (headers.get("ETag") if headers.get("X-Repo-Commit") else None)
+        name = (etag or "").removeprefix("W/").strip('"')
+        if re.fullmatch("[0-9a-f]{64}", name):
+            return f"sha256:{name}"
+        if re.fullmatch("[0-9a-f]{40}", name):
+            return f"git:{name}"
+    return None
+
+
+def _digest(path: Path, kind: str) -> str:
+    hashed = hashlib.new("sha1" if kind == "git" else kind, usedforsecurity=False)
+    if kind == "git":
+        hashed.update(b"blob %d\0" % _size(path))
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            hashed.update(piece)
+    return f"{kind}:{hashed.hexdigest()}"
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
