@@ -57,6 +57,15 @@ class ColumnarSource(Source, Protocol):
         ...
 
 
+@runtime_checkable
+class Fetching(Source, Protocol):
+    """A dataset whose files anyone may download."""
+
+    def fetch(self) -> Iterable[Path]:
+        """Download what is not here to where it is read from, and yield each file as it is whole."""
+        ...
+
+
 class Texts(Protocol):
     """A corpus as one system sees it: context composed, only candidates, by passage or document."""
 

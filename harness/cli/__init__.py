@@ -99,11 +99,11 @@ def parser() -> argparse.ArgumentParser:
     card = _command(
         actions, "show", "datasets:show", "print a collection's identity card: counts, lengths, judgements"
     )
-    of = "a suite, SUITE#DATASET for one of its datasets, or one of `harness list datasets`"
-    card.add_argument("target", metavar="SUITE|NAME", help=of)
-    text = "parameters of the dataset that is named, as path=data/scifact"
-    card.add_argument("given", nargs="*", metavar="PARAMETER=VALUE", help=text)
+    _dataset(card)
     _store(card)
+    _dataset(
+        _command(actions, "fetch", "datasets:fetch", "download the files of a collection that are not here")
+    )
 
     show = _command(commands, "show", "show:show", "show a leaderboard")
     show.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
@@ -121,6 +121,14 @@ def parser() -> argparse.ArgumentParser:
     _store(verify)
 
     _score(_command(commands, "score", "score:run", "make a leaderboard of runs that were made elsewhere"))
+
+    claim = _command(commands, "import-mteb", "score:claim", "make a leaderboard of MTEB's task results")
+    claim.add_argument(
+        "results", type=Path, nargs="+", metavar="RESULT", help="MODEL/REVISION/TASK.json files, or folders"
+    )
+    claim.add_argument("--measures", nargs="+", metavar="MEASURE", help="default: nDCG@10 R@100")
+    claim.add_argument("--name", metavar="NAME", help="the leaderboard's (default: its folder's)")
+    claim.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the leaderboard goes")
 
     export = _command(commands, "export", "export:run", "write a leaderboard in the forms of other tools")
     export.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
@@ -206,6 +214,13 @@ def _score(command: argparse.ArgumentParser) -> None:
     command.add_argument("--names", choices=("file", "tag"), default="file", help=names)
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the leaderboard goes")
     _store(command)
+
+
+def _dataset(command: argparse.ArgumentParser) -> None:
+    of = "a suite, SUITE#DATASET for one of its datasets, or one of `harness list datasets`"
+    command.add_argument("target", metavar="SUITE|NAME", help=of)
+    text = "parameters of the dataset that is named, as path=data/scifact"
+    command.add_argument("given", nargs="*", metavar="PARAMETER=VALUE", help=text)
 
 
 def _inspect(command: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""`harness datasets show`: the identity card of a suite's dataset, or of one named with its parameters."""
+"""`harness datasets`: the identity card of a collection, and downloading what is not here."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import yaml
 
 from harness import api, cards, catalogue, engine, params, progress, results, suite
 from harness.catalogue import Catalogue
+from harness.contracts import Fetching
 from harness.errors import HarnessError, Problems
 from harness.graph import Collection, Plan
 from harness.plan.base import PARTS, Base
@@ -43,13 +44,7 @@ def show(options: argparse.Namespace) -> int:
     """Reads what is not columnar yet into the store, as a run would."""
     records = catalogue.load()
     store = Store(options.store or api.default_store()).open()
-    target, _, wanted = options.target.partition("#")
-    if Path(target).suffix in (".yaml", ".yml"):
-        if options.given:
-            raise HarnessError(f"'{options.given[0]}': a suite has its parameters; leave this out")
-        chosen = _of_suite(suite.load(Path(target), records), wanted)
-    else:
-        chosen = _of_plugin(records, options.target, options.given)
+    chosen = _chosen(options, records)
     planner = Base(chosen, records, store.digest)
     collections = {spec.name: planner.collection(spec) for spec in chosen.datasets}
     if planner.problems:
@@ -57,6 +52,33 @@ def show(options: argparse.Namespace) -> int:
     planned = Plan(chosen, planner.steps, collections, ())
     codes = [_show(name, collection, planned, store) for name, collection in collections.items()]
     return max(codes)
+
+
+def fetch(options: argparse.Namespace) -> int:
+    """Downloads what is not here, for datasets whose plugin knows where it is."""
+    for spec in _chosen(options, catalogue.load()).datasets:
+        source = spec.chosen.entry.record.build(spec.chosen.params)
+        if not isinstance(source, Fetching):
+            where = source.card().url
+            hint = f"; see {where}" if where else ""
+            raise HarnessError(
+                f"{spec.name}: '{spec.chosen.name}' has nothing that can be fetched beforehand{hint}"
+            )
+        files = list(source.fetch())
+        for file in files:
+            print(f"{spec.name}: {shown_path(file)}")
+        if not files:
+            print(f"{spec.name}: everything is here")
+    return 0
+
+
+def _chosen(options: argparse.Namespace, records: Catalogue) -> Suite:
+    target, _, wanted = options.target.partition("#")
+    if Path(target).suffix not in (".yaml", ".yml"):
+        return _of_plugin(records, options.target, options.given)
+    if options.given:
+        raise HarnessError(f"'{options.given[0]}': a suite has its parameters; leave this out")
+    return _of_suite(suite.load(Path(target), records), wanted)
 
 
 def _of_suite(loaded: Suite, wanted: str) -> Suite:

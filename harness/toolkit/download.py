@@ -59,9 +59,9 @@ def _whole(url: str, to: Path, part: Path) -> Said:
             if _size(part) > said.size:  # of another file
                 part.unlink()
         except urllib.error.HTTPError as error:
-            raise HarnessError(
-                f"{to}: {url} is not given: {error.code} {error.reason}; {_advice(to)}"
-            ) from error
+            reason = f"{error.code} {error.reason}"
+            if error.code < 500:
+                raise HarnessError(f"{to}: {url} is not given: {reason}; {_advice(to)}") from error
         except _INTERRUPTED as error:
             reason = str(getattr(error, "reason", error) or type(error).__name__).lower()
         left = left - 1 if _size(part) <= before else TRIES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -57,8 +58,14 @@ class Mteb:
             return Inputs({**said, "judged": self._judged_digest}, files)
         return Inputs({**said, "judged": known}, (*files, *judged))
 
+    def fetch(self) -> Iterator[Path]:
+        for where in (self._task, self._judged):
+            if isinstance(where, Hub):
+                where.fetched()
+                yield where.path
+
     def rows(self) -> Iterator[pa.RecordBatch]:
-        self._fetch()
+        list(self.fetch())
         with self._task.opened(self._tables("corpus")) as files:
             for file in files:
                 for part in parts(file, _PASSAGES):
@@ -80,7 +87,7 @@ class Mteb:
         return documents_of(self.rows())
 
     def queries(self) -> Iterator[Query]:
-        self._fetch()
+        list(self.fetch())
         judged = self._first_judged()
         seen: dict[str, int] = {}
         with self._task.opened(self._tables("queries")) as files:
@@ -103,7 +110,7 @@ class Mteb:
                 refuse(files[0], 1, f"{what}; add it here or drop its judgements")
 
     def judgements(self) -> Iterator[Judgement]:
-        self._fetch()
+        list(self.fetch())
         seen: dict[tuple[str, str], int] = {}
         with self._judged.opened(self._tables("judgements")) as files:
             for file in files:
@@ -140,8 +147,3 @@ class Mteb:
 
     def _readme(self, where: Folder) -> Readme:
         return readme(where.readme())
-
-    def _fetch(self) -> None:
-        for where in (self._task, self._judged):
-            if isinstance(where, Hub):
-                where.fetched()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyarrow as pa
 
+from harness.toolkit.download import fetch
 from harness.toolkit.paths import first_there
 from harness.toolkit.reading import refuse
 from harness.toolkit.rows import batch, documents_of
@@ -75,6 +77,13 @@ class T2Ranking:
         files = {"corpus": self._collection, "queries": self._queries, "judgements": self._qrels}
         said = {"form": self.params.judgements} if part == "judgements" else {}
         return Inputs(said, (files[part],))
+
+    def fetch(self) -> Iterator[Path]:
+        """From the hub, which says each file's digest. The release has no judgements of the test split."""
+        for file in (self._collection, self._queries, self._qrels):
+            if not file.exists():
+                fetch(f"{URL}/resolve/main/data/{file.name}", file)
+                yield file
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         found = False

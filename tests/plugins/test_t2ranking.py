@@ -192,3 +192,24 @@ def test_a_split_without_published_judgements_says_which_file_is_missing(tmp_pat
 def test_a_split_is_a_plain_name():
     with pytest.raises(ValueError, match="no plain name"):
         T2RankingParams(path=Path(), split="../dev")
+
+
+def test_the_card_holds_what_the_paper_prints():
+    printed = build(T2RankingParams(path=Path(), split="test")).card().official[0].counts
+    assert (printed["passages"], printed["queries"], printed["query_characters.mean"]) == (
+        2_303_643,
+        49_662,
+        10.99,
+    )
+    assert build(T2RankingParams(path=Path(), judgements="retrieval")).card().official == ()
+
+
+def test_what_is_missing_is_fetched_from_the_hub_to_where_it_is_read(tmp_path, monkeypatch):
+    release(tmp_path, "data")
+    asked = []
+    monkeypatch.setattr("harness_t2ranking.source.fetch", lambda url, to: asked.append((url, to)))
+    source = build(T2RankingParams(path=tmp_path, split="train"))
+    base = "https://huggingface.co/datasets/THUIR/T2Ranking/resolve/main/data"
+    names = ("queries.train.tsv", "qrels.train.tsv")
+    assert list(source.fetch()) == [tmp_path / name for name in names]
+    assert asked == [(f"{base}/{name}", tmp_path / name) for name in names]

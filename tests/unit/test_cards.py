@@ -194,3 +194,17 @@ def test_a_fault_of_the_data_is_told_with_file_and_line(tmp_path, capsys):
     code, _, err = show("t2ranking", f"path={path}", "split=test", store=tmp_path / "store", capsys=capsys)
     assert code == 2
     assert f"{path}/qrels.test.tsv:2: expected a grade from 0 to 3, got '9'" in err
+
+
+def test_fetching_says_what_came_and_what_is_here(tmp_path, capsys, monkeypatch):
+    path = folder(tmp_path / "data")
+    assert cli.main(["datasets", "fetch", "t2ranking", f"path={path}", "split=test"]) == 0
+    assert capsys.readouterr().out == "t2ranking: everything is here\n"
+    monkeypatch.setattr("harness_t2ranking.source.fetch", lambda url, to: to.write_text(url))
+    assert cli.main(["datasets", "fetch", "t2ranking", f"path={path}", "split=dev"]) == 0
+    assert [line.rpartition("/")[2] for line in capsys.readouterr().out.splitlines()] == [
+        "queries.dev.tsv",
+        "qrels.dev.tsv",
+    ]
+    assert cli.main(["datasets", "fetch", "tour"]) == 2
+    assert "tour: 'tour' has nothing that can be fetched beforehand" in capsys.readouterr().err
