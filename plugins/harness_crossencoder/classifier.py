@@ -14,6 +14,7 @@ from harness.toolkit import checkpoints, torch_encoder, torch_packed
 from harness.toolkit.encoding.parts import Forward
 from harness.toolkit.tokens import Tokens, padded
 from harness_crossencoder import CrossEncoderParams
+from harness_crossencoder.wide import widen
 
 # A checkpoint must have its head, but for what is computed anyway; it may have what it was pre-trained with.
 SPARE = (r"(.*\.)?position_ids",)
@@ -36,7 +37,8 @@ def forwards(params: CrossEncoderParams, folder: Path, padding: int) -> Sequence
             f"model: {folder} has {classes} classes; a cross-encoder has one logit, or two classes of which "
             "the second is the relevant one"
         )
-    _widen(model, classes)
+    for layer in _last(model, classes):
+        widen(layer)
     if params.device == "cuda":
         devices = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
         return [Whole(copy.deepcopy(model).to(at), padding, at) for at in devices]
@@ -50,11 +52,12 @@ class Whole:
 
     def __init__(self, model: Any, padding: int, device: str) -> None:
         self._model, self._padding, self._device = model, padding, device
+        self._typed = getattr(model.config, "type_vocab_size", 0) > 1  # DistilBERT knows no types
 
     def __call__(self, batch: Tokens) -> list[float]:
         arrays = padded(batch, self._padding)
         ids, mask, types = (torch.from_numpy(array).to(self._device) for array in arrays)
-        given = {} if batch.types is None else {"token_type_ids": types}
+        given = {"token_type_ids": types} if self._typed else {}
         with torch.inference_mode():
             return relevance(self._model(input_ids=ids, attention_mask=mask, **given).logits)
 
@@ -99,12 +102,7 @@ def _head(model: Any, first: torch.Tensor) -> torch.Tensor:
     return found
 
 
-def _widen(model: Any, classes: int) -> None:
-    """The last layer computes in fp32 whatever comes before: in bf16 a logit has 8 bits, and many tie."""
-    last = [m for m in model.modules() if isinstance(m, torch.nn.Linear) and m.out_features == classes][-1]
-    last.float()
-    last.register_forward_pre_hook(_in_fp32)
-
-
-def _in_fp32(_: Any, given: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-    return tuple(tensor.float() for tensor in given)
+def _last(model: Any, classes: int) -> list[torch.nn.Linear]:
+    """The layer that makes the logits; none if a model with code of its own makes them otherwise."""
+    linear = (module for module in model.modules() if isinstance(module, torch.nn.Linear))
+    return [layer for layer in linear if layer.out_features == classes][-1:]

@@ -14,6 +14,7 @@ from harness.toolkit import checkpoints
 from harness.toolkit.encoding.parts import Forward
 from harness.toolkit.tokens import Template, Tokeniser, Tokens, padded
 from harness_crossencoder import CrossEncoderParams
+from harness_crossencoder.wide import widen
 
 ANSWERS = ("▁false", "▁true")  # T5's words for a text that is not relevant, and for one that is
 
@@ -71,12 +72,7 @@ class MonoT5:
 
 
 def _answering(weight: torch.Tensor, answers: Sequence[int]) -> torch.nn.Linear:
-    """The output layer with two words of the vocabulary in place of all, in fp32: in bf16 many would tie."""
+    """The output layer with two words of the vocabulary in place of all."""
     head = torch.nn.Linear(weight.shape[1], len(answers), bias=False)
-    head.weight = torch.nn.Parameter(weight[answers].float().clone(), requires_grad=False)
-    head.register_forward_pre_hook(_in_fp32)
-    return head
-
-
-def _in_fp32(_: Any, given: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-    return tuple(tensor.float() for tensor in given)
+    head.weight = torch.nn.Parameter(weight[answers].clone(), requires_grad=False)
+    return widen(head)

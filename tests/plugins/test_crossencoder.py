@@ -110,6 +110,31 @@ class TestClassifiers:
         assert scored(folder) == pytest.approx(np.log(likely / (1 - likely)), abs=1e-4)
 
     @pytest.mark.filterwarnings("ignore")
+    @pytest.mark.parametrize("kind", ["DistilBert", "Electra"])
+    def test_other_families_give_what_transformers_computes(self, kind, batches, tmp_path):
+        import torch
+        import transformers
+
+        folder = tiny_crossencoders.bert(tmp_path / "model")  # of which the tokenizer stays
+        said = {"vocab_size": len(tiny_models.VOCABULARY), "max_position_embeddings": 64, "num_labels": 2}
+        said |= {"DistilBert": {"dim": 32, "hidden_dim": 64, "n_layers": 2, "n_heads": 4}}.get(
+            kind,
+            {"hidden_size": 32, "embedding_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
+             "num_attention_heads": 4},
+        )  # fmt: skip
+        torch.manual_seed(1)
+        config = getattr(transformers, f"{kind}Config")(initializer_range=0.3, **said)
+        model = getattr(transformers, f"{kind}ForSequenceClassification")(config).eval()
+        model.save_pretrained(folder)
+        found = scored(folder)
+        for row, query in enumerate(QUERIES):
+            for column, text in enumerate(TEXTS):
+                ids, types = (torch.tensor([array]) for array in tokenised(folder, query, text, 64))
+                given = {"token_type_ids": types} if kind == "Electra" else {}
+                logits = model(input_ids=ids, **given).logits[0].tolist()
+                assert found[row, column] == pytest.approx(logits[1] - logits[0], abs=1e-4)
+
+    @pytest.mark.filterwarnings("ignore")
     def test_sentence_transformers_gives_the_same_scores(self, tmp_path):
         """Somebody else's reading of the same checkpoint, where it is installed."""
         other = pytest.importorskip("sentence_transformers").CrossEncoder

@@ -1,0 +1,18 @@
+"""The last layer of a network in fp32 whatever comes before: in bf16 a logit has 8 bits, and many tie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+def widen(layer: torch.nn.Linear) -> torch.nn.Linear:
+    """The same layer, computing in fp32 from now on."""
+    layer.float()
+    layer.register_forward_pre_hook(_in_fp32)
+    return layer
+
+
+def _in_fp32(_: Any, given: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    return tuple(tensor.float() for tensor in given)
