@@ -215,10 +215,12 @@ def _cell(found: JSON, best: float | None, intervals: bool) -> str:
     if found is None:
         return ""
     star = "*" if found["mean"] == best else ""
-    if found["ci95"] is None:  # published: no more digits than the paper prints
+    if found.get("sources"):  # published: no more digits than the paper prints
         return f"{found['mean']:.{found['sources'][0]['digits']}f}{star}"
     text = f"{found['mean']:.4f}{star}"
-    return text + (f" [{found['ci95'][0]:.3f}, {found['ci95'][1]:.3f}]" if intervals else "")
+    if not intervals or found["ci95"] is None:
+        return text
+    return f"{text} [{found['ci95'][0]:.3f}, {found['ci95'][1]:.3f}]"
 
 
 def _name(row: JSON) -> str:

@@ -1,4 +1,4 @@
-"""`harness score`: a leaderboard of runs that were made elsewhere."""
+"""`harness score` and `harness import-mteb`: leaderboards of what was made elsewhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness import api, catalogue, imports, progress, report, suite
+from harness import api, catalogue, claimed, imports, progress, report, suite
 from harness.errors import HarnessError
 from harness.imports import Foreign, Target
 from harness.store import Store
@@ -24,6 +24,16 @@ def run(options: argparse.Namespace) -> int:
     board = imports.write(target, runs, options.out, _command(options))
     print(report.render(board, "table"))
     print(f"leaderboard: {shown_path((options.out / 'leaderboard.json').absolute())}")
+    return 0
+
+
+def claim(options: argparse.Namespace) -> int:
+    measures = options.measures or MEASURES
+    board = claimed.board(options.results, measures, options.out, options.name or options.out.absolute().name)
+    words = ["harness", "import-mteb", "RESULTS", "--measures", *measures, "--out", "DIR"]
+    path = claimed.write(board, shlex.join(words))
+    print(report.render(board, "table"))
+    print(f"leaderboard: {shown_path(path.absolute())}")
     return 0
 
 

@@ -50,7 +50,7 @@ def _command(row: JSON) -> str:
 def _number(found: JSON) -> str:
     if found["ci95"] is None:
         where = "; ".join(f"table {item['table']}: {item['printed']}" for item in found["sources"])
-        return f"{found['mean']!r} ({where})"
+        return f"{found['mean']!r} ({where})" if where else repr(found["mean"])
     low, high = found["ci95"]
     return f"{found['mean']!r} [{low!r}, {high!r}] over {found['queries']} queries"
 

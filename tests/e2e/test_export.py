@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import shutil
 
 import orjson
 import pytest
@@ -120,8 +121,6 @@ def test_tables_hold_every_row_and_every_value(made, tmp_path):
 
 
 def test_a_run_that_is_not_what_its_row_cites_is_refused(made, tmp_path):
-    import shutil
-
     shutil.copytree(made.out, tmp_path / "board")
     (tmp_path / "board" / "runs" / "tour" / "bm25.run.gz").write_bytes(gzip.compress(b"q Q0 p 1 1 t\n"))
     ran = made.command("export", tmp_path / "board", "--form", "trec", "--out", tmp_path / "x")
@@ -133,3 +132,63 @@ def test_a_leaderboard_is_not_exported_into_itself(made):
     ran = export(made, "csv", made.out)
     assert ran.code == 2
     assert "is the leaderboard's own folder" in ran.err
+
+
+def imported(made, *arguments, out):
+    return made.command("import-mteb", *arguments, "--out", out)
+
+
+def test_task_results_of_mteb_stand_beside_ones_own_rows(made, tmp_path):
+    assert export(made, "mteb", tmp_path / "x").code == 0
+    ran = imported(
+        made, tmp_path / "x" / "results", "--measures", "nDCG@10", "R@20", out=tmp_path / "claimed"
+    )
+    assert ran.code == 0, ran.err
+    found = rows(tmp_path / "claimed")["both"]
+    assert found["origin"] == "published"
+    before = rows(made.out)["both"]["measures"]
+    assert {label: value["mean"] for label, value in found["measures"].items()} == {
+        label: before[label]["mean"] for label in ("nDCG@10", "R@20")
+    }
+    assert found["measures"]["R@20"]["ci95"] is None
+    shown = made.command("show", made.out, "--beside", tmp_path / "claimed")
+    assert shown.code == 0, shown.err
+    assert "both (published)" in shown.out
+    assert "published  tour / both" in made.command("verify", tmp_path / "claimed").out
+
+
+def test_subsets_and_splits_of_a_task_are_told_apart(made, tmp_path):
+    scores = {"main_score": 0.5, "ndcg_at_10": 0.5, "nauc_ndcg_at_10_max": 0.1, "languages": []}
+    result = {
+        "task_name": "Many",
+        "dataset_revision": "abc",
+        "mteb_version": "2.0.0",
+        "scores": {
+            "test": [{**scores, "hf_subset": "en"}, {**scores, "hf_subset": "default", "ndcg_at_10": 0.25}],
+            "dev": [{**scores, "hf_subset": "en"}],
+        },
+    }
+    path = tmp_path / "results" / "maker__model" / "revision" / "Many.json"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(orjson.dumps(result))
+    assert imported(made, path, "--measures", "nDCG@10", out=tmp_path / "claimed").code == 0
+    data = orjson.loads((tmp_path / "claimed" / "leaderboard.json").read_bytes())
+    assert [(row["dataset"], row["split"], row["system"]) for row in data["rows"]] == [
+        ("Many-en-test", "test", "maker/model"),
+        ("Many-test", "test", "maker/model"),
+        ("Many-en-dev", "dev", "maker/model"),
+    ]
+
+
+def test_files_that_are_no_results_and_results_that_stand_twice_are_named_together(made, tmp_path):
+    result = {"task_name": "T", "dataset_revision": "a", "scores": {"test": [{"ndcg_at_10": 0.5}]}}
+    for folder in ("a/model/one", "b/model/two"):
+        path = tmp_path / folder / "T.json"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(orjson.dumps(result))
+    (tmp_path / "old.json").write_text('{"mteb_version": "0.0.2", "test": {}}')
+    ran = imported(made, tmp_path, out=tmp_path / "claimed")
+    assert ran.code == 2
+    assert "T / model stands in another file already" in ran.err
+    assert "old.json: is no task result of MTEB" in ran.err
+    assert not (tmp_path / "claimed").exists()

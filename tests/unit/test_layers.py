@@ -37,7 +37,7 @@ LAYERS = [
     ["compare", "foreign"],
     ["merge"],
     ["runner", "verify"],
-    ["inspect", "imports", "export"],
+    ["inspect", "imports", "export", "claimed"],
     ["pages"],
     ["api"],
     ["scaffold", "docs"],
