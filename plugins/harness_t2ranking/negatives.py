@@ -1,0 +1,48 @@
+"""The release's negatives for training: what BM25 or a dual-encoder found for each training query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, groupby
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from harness.toolkit.paths import first_there
+from harness.toolkit.reading import refuse
+from harness_t2ranking.tables import Row, table
+
+HEADERS = {"bm25": ("qid", "pid", "index"), "mined": ("qid", "pid", "index", "score")}
+
+
+class Found(NamedTuple):
+    """The passages found for one query, best first."""
+
+    query: str
+    passages: tuple[str, ...]
+    scores: tuple[float, ...]  # none of BM25
+
+
+def negatives(path: Path, kind: Literal["bm25", "mined"]) -> Iterator[Found]:
+    """Those of train.<kind>.tsv, in the folder of the release or its data/, streamed: 200 million rows. The
+    rows of a query stand together, as they do in the release."""
+    name = f"train.{kind}.tsv"
+    file = first_there([path / name, path / "data" / name])
+    seen: dict[str, int] = {}
+    rows = chain.from_iterable(table(file, HEADERS[kind]))
+    for query, group in groupby(rows, key=lambda row: row.columns[0]):
+        found = list(group)
+        line = found[0].line
+        if query in seen:
+            refuse(file, line, f"query '{query}' is already at line {seen[query]}; keep its rows together")
+        seen[query] = line
+        ranked = sorted(found, key=lambda row: _number(file, row, 2))
+        scores = tuple(_number(file, row, 3) for row in ranked) if kind == "mined" else ()
+        yield Found(query, tuple(row.columns[1] for row in ranked), scores)
+
+
+def _number(path: Path, row: Row, column: int) -> float:
+    try:
+        return float(row.columns[column])
+    except ValueError:
+        shown = row.columns[column][:40]
+        refuse(path, row.line, f"expected a number, got '{shown}'; mend the line")
