@@ -93,6 +93,7 @@ def read(path: Path) -> Leaderboard:
         raise HarnessError(f"{where}: {problems[0]}; make it again")
     data.setdefault("analyses", [])  # files of before there were such things
     for row in data["rows"]:
+        row.setdefault("limits", {})
         row.setdefault("reported", [])
         row.setdefault("tuning", [])
     return Leaderboard(data, path.parent)

@@ -259,6 +259,7 @@ def _row(paper: Paper, dataset: str, system: str, protocol: str | None) -> dict[
         "measures": {},
         "slices": {},
         "scored": {},
+        "limits": {},
         "reported": [],
         "tuning": [],
         "files": {},

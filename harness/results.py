@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness import answers, disk, hitsfile, judging, keys, runfile, score, topics
+from harness import answers, disk, hitsfile, judging, keys, limits, runfile, score, topics
 from harness.corpus import Corpus
 from harness.errors import HarnessError
-from harness.graph import Collection, Plan, Row
+from harness.graph import Collection, Plan, Row, Step
 from harness.protocols import Scoring
 from harness.score import Documents, Judged
+from harness.steps import checked
 from harness.store import Artifact, Store
-from harness.types import JSON, Hits
+from harness.types import JSON, Hits, Unit
 
 METHOD_STEPS = ("augment", "index", "search", "combine", "rerank")
 
@@ -112,6 +113,7 @@ def row_block(row: Row, plan: Plan, scoring: Scoring) -> dict[str, JSON]:
         "measures": {},
         "slices": {},
         "scored": {},
+        "limits": {},
         "reported": [],
         "tuning": [],
         "files": {},
@@ -210,7 +212,8 @@ def scored_row(
     block = row_block(row, plan, scoring)
     hits = hitsfile.load(store.read(row.hits))
     labels = np.load(store.read(row.labels).folder / "labels.npy") if row.labels else None
-    numbers, per_query = scored(hits, opened, scoring, plan.suite.seed, labels)
+    below = _below(plan.steps[row.hits], store)
+    numbers, per_query = scored(hits, opened, scoring, plan.suite.seed, labels, below)
     block.update(numbers)
     ids_of = opened.corpus.ids if row.unit == "passage" else opened.corpus.document_ids
     run = Path("runs", row.dataset, f"{row.system}.run.gz")
@@ -232,19 +235,34 @@ def scored_row(
     return block
 
 
+def _below(step: Step, store: Store) -> limits.Below | None:
+    """What a re-ranker was given."""
+    if step.kind != "rerank":
+        return None
+    hits = hitsfile.load(store.read(hitsfile.among(step.work["inputs"])[0]))
+    return limits.Below(hits, step.work["depth"], step.work["tail"] == "keep")
+
+
 def scored(
-    hits: Hits, opened: Opened, scoring: Scoring, seed: int, labels: answers.Labels | None = None
+    hits: Hits,
+    opened: Opened,
+    scoring: Scoring,
+    seed: int,
+    labels: answers.Labels | None = None,
+    below: limits.Below | None = None,
 ) -> tuple[dict[str, JSON], bytes]:
-    """What a ranking is worth: a row's `measures`, `slices` and `scored`, and its per-query values. `labels`
-    are those of `harness.answers`, if they are known already."""
+    """What a ranking is worth: a row's `measures`, `slices`, `scored` and `limits`, and its per-query values.
+    `labels` are those of `harness.answers`, if they are known already, `below` what a re-ranker was given."""
     corpus, judged = opened.corpus, opened.judged
-    if scoring.by_answers and hits.unit == "passage":
+    documents = Documents(corpus.document_of, corpus.document_rank)
+    by_answers = scoring.by_answers and hits.unit == "passage"
+    if by_answers:
         if labels is None:
             labels = answers.labels(corpus, opened.queries, hits, scoring.depth)
         judged = answers.judged(labels, hits, opened.queries, corpus.passages)
     scores = score.score(
         hits, judged, scoring.of_unit(hits.unit), size=corpus.passages, own=scoring.own,
-        documents=Documents(corpus.document_of, corpus.document_rank), depth=scoring.depth,
+        documents=documents, depth=scoring.depth,
     )  # fmt: skip
     slices = {}
     for name, mask in opened.slices.items():
@@ -256,7 +274,14 @@ def scored(
         "measures": _summaries(score.summarise(scores, seed)),
         "slices": slices,
         "scored": scores.facts._asdict(),
+        "limits": {},
     }
+    if not by_answers:  # whose judgements are of what the run found alone
+        units: tuple[Unit, ...] = ("passage", "document")
+        excluded = {unit: checked.excluded(corpus, opened.queries, unit) for unit in units}
+        findable = limits.Findable(corpus.candidate, excluded)
+        found = limits.limits(scores, findable, documents, own=scoring.own, depth=scoring.depth, below=below)
+        numbers["limits"] = {label: item._asdict() for label, item in found.items()}
     return numbers, _values([opened.queries.ids[i] for i in scores.queries.tolist()], scores.columns)
 
 

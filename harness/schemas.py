@@ -45,6 +45,19 @@ class Slice:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """What a column could have reached, and how far it rests on what nobody judged."""
+
+    ceiling: float
+    candidates: float | None
+    judged: float
+    unjudged_removed: float
+    unjudged_relevant: float
+    without_positive_left_out: float | None
+    unanswered_left_out: float | None
+
+
+@dataclass(frozen=True)
 class File:
     """A file beside the leaderboard, and its SHA-256."""
 
@@ -101,6 +114,7 @@ class RowFile:
     files: dict[str, File]
     provenance: Provenance
     cost: dict[str, Any]
+    limits: dict[str, Limits] = dataclasses.field(default_factory=dict)
     reported: list[Reported] = dataclasses.field(default_factory=list)
     tuning: list[Tuned] = dataclasses.field(default_factory=list)
 

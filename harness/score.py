@@ -51,15 +51,7 @@ class Facts(NamedTuple):
     ties: int  # neighbours with equal scores in the rankings, ordered by id
 
 
-class Scores(NamedTuple):
-    """All columns of one system on one dataset."""
-
-    queries: Ints  # int64[S]: the number of each scored query, ascending
-    columns: tuple[Scored, ...]
-    facts: Facts
-
-
-class _View(NamedTuple):
+class View(NamedTuple):
     """A ranking of one unit with all that its columns read."""
 
     ranked: Ints  # int64[S, k]
@@ -67,6 +59,15 @@ class _View(NamedTuple):
     ideal: Ideal
     row: Ints  # int64[J]: the judgements, `row` counting scored queries
     judged: Judged
+
+
+class Scores(NamedTuple):
+    """All columns of one system on one dataset."""
+
+    queries: Ints  # int64[S]: the number of each scored query, ascending
+    columns: tuple[Scored, ...]
+    facts: Facts
+    views: Mapping[Unit, View]  # what the columns of each unit are computed from
 
 
 def score(
@@ -92,18 +93,19 @@ def score(
     own = own or {}
     wanted = [column for column in columns if column.unit == "document" or hits.unit == "passage"]
     done: dict[Column, Scored] = {}
+    views: dict[Unit, View] = {}
     lacking: dict[str, int] = {}
     for unit in dict.fromkeys(column.unit for column in wanted):
         same = [column for column in wanted if column.unit == unit]
         metrics = [measures.parse(column.measure, own) for column in same]
-        view = _view(hits, judged, queries, row, unit, documents)
+        view = views[unit] = _view(hits, judged, queries, row, unit, documents)
         for column, metric, (part, whole) in zip(same, metrics, _computed(metrics, view), strict=True):
             done[column] = Scored(column, part, whole, metric.average)
-            lacking[column.label] = _without_positive(metric, view.ideal)
+            lacking[column.label] = int(np.count_nonzero(~has_positive(metric, view.ideal)))
     answered, ties = _answered(hits, queries)
     missing = int(np.count_nonzero(judged.passage >= size))
     facts = Facts(len(queries), len(queries) - answered, lacking, missing, ties)
-    return Scores(queries, tuple(done[column] for column in wanted), facts)
+    return Scores(queries, tuple(done[column] for column in wanted), facts, views)
 
 
 def summarise(
@@ -134,7 +136,7 @@ def mean(scored: Scored, chosen: NDArray[np.bool_] | None = None) -> float:
 
 def _view(
     hits: Hits, judged: Judged, queries: Ints, row: Ints, unit: Unit, documents: Documents | None
-) -> _View:
+) -> View:
     if unit == "document":
         if documents is None:
             raise ValueError("document columns need `documents`")
@@ -142,14 +144,14 @@ def _view(
             hits = ranking.to_documents(hits, documents)
         judged = of_documents(judged, documents.document_of, len(documents.rank_of_id))
         row = np.searchsorted(queries, judged.query)
-    ranked = _rows(hits.passages, queries)
+    ranked = rows_of(hits.passages, queries)
     grades = look_up(ranked, row, judged.passage, judged.grade)
     grades.flags.writeable = False  # the measures of plugins share it
-    return _View(ranked, grades, ideal_of(len(queries), row, judged.grade), row, judged)
+    return View(ranked, grades, ideal_of(len(queries), row, judged.grade), row, judged)
 
 
-def _rows(passages: Ints, queries: Ints) -> Ints:
-    """The rows of the scored queries, without a copy where that is all of them."""
+def rows_of(passages: Ints, queries: Ints) -> Ints:
+    """int64[S, k]: the rows of the scored queries, without a copy where that is all of them."""
     if len(queries) == len(passages) and queries[-1] == len(passages) - 1:
         return passages
     there = queries < len(passages)
@@ -158,9 +160,7 @@ def _rows(passages: Ints, queries: Ints) -> Ints:
     return ranked
 
 
-def _computed(
-    metrics: Sequence[Metric], view: _View
-) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def _computed(metrics: Sequence[Metric], view: View) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Numerator and denominator of each metric; ir-measures is imported only if one has no kernel."""
     rest = [metric for metric in metrics if not metric.kernel]
     foreign: dict[str, NDArray[np.float64]] = {}
@@ -170,12 +170,13 @@ def _computed(
         found = values(rest, view.ranked, view.row, view.judged.passage, view.judged.grade)
         foreign = {metric.name: value for metric, value in zip(rest, found, strict=True)}
     return [
-        _by_kernel(metric, view) if metric.kernel else (foreign[metric.name], np.ones(view.ideal.queries))
+        by_kernel(metric, view) if metric.kernel else (foreign[metric.name], np.ones(view.ideal.queries))
         for metric in metrics
     ]
 
 
-def _by_kernel(metric: Metric, view: _View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def by_kernel(metric: Metric, view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """float64[S] each: numerator and denominator of a metric that has a kernel."""
     try:
         part, whole = kernel_of(metric)(view.grades, view.ideal, metric.rel, metric.cutoff)
     except Exception as error:
@@ -190,10 +191,10 @@ def _by_kernel(metric: Metric, view: _View) -> tuple[NDArray[np.float64], NDArra
     return part, whole
 
 
-def _without_positive(metric: Metric, ideal: Ideal) -> int:
-    """How many queries have no judgement that the metric counts as good."""
+def has_positive(metric: Metric, ideal: Ideal) -> NDArray[np.bool_]:
+    """bool[S]: which queries have a judgement that the metric counts as good."""
     good = gain_of(metric)(ideal.grade) > 0 if metric.family == "nDCG" else ideal.grade >= metric.rel
-    return int(np.count_nonzero(np.bincount(ideal.row[good], minlength=ideal.queries) == 0))
+    return np.bincount(ideal.row[good], minlength=ideal.queries) > 0
 
 
 def _answered(hits: Hits, queries: Ints) -> tuple[int, int]:

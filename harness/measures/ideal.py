@@ -36,5 +36,6 @@ def per_row(rows: Ints, queries: int, weights: NDArray[np.float64] | None = None
 
 
 def places(rows: Ints) -> Ints:
-    """int64[n]: the number of equal values before each in ascending `rows`."""
-    return np.arange(len(rows)) - np.searchsorted(rows, rows)
+    """int64[n]: the number of equal values before each in ascending `rows`, which are 0 or more."""
+    counts = np.bincount(rows)
+    return np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -143,6 +143,7 @@ def _row(row: JSON, dataset: int, tiers: Tiers) -> dict[str, JSON]:
         "tiers": {label: letter for label, letter in letters.items() if letter},
         "slices": slices,
         "scored": row["scored"],
+        "limits": row.get("limits") or {},
         "reported": row.get("reported") or [],
         "tuning": row.get("tuning") or [],
         "cost": _costs(row["cost"]),

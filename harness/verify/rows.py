@@ -136,6 +136,11 @@ def from_run(
     for name, count in numbers["scored"].items():
         if row["scored"].get(name) != count:
             yield f"scored.{name}: is {row['scored'].get(name)}, {said} {count}"
+    for label, claimed in row["limits"].items():
+        for name, value in claimed.items():  # what a re-ranker was given is not kept
+            expected = numbers["limits"].get(label, {}).get(name)
+            if name != "candidates" and not _alike(value, expected, tolerance):
+                yield f"limits.{label}.{name}: is {value}, {said} {expected}"
     yield from _lines(board, row, values, tolerance)
 
 
@@ -159,6 +164,10 @@ def _values(label: str, claimed: JSON, expected: JSON, said: str, tolerance: Tol
     for name, one, other in numbers:
         if not _near(one, other, tolerance.number):
             yield f"{label}: its {name} is {one}, {said} {other}"
+
+
+def _alike(one: float | None, other: float | None, tolerance: Tolerance) -> bool:
+    return one is other if one is None or other is None else _near(one, other, tolerance.number)
 
 
 def _lines(board: Leaderboard, row: JSON, expected: bytes, tolerance: Tolerance) -> Iterator[str]:

@@ -32,6 +32,7 @@ analyses: [slices]
 OPEN = {  # where any name may stand, and the word that the page has for it
     "rows[].measures": "COLUMN",
     "rows[].slices": "SLICE",
+    "rows[].limits": "COLUMN",
     "rows[].slices.SLICE.measures": "COLUMN",
     "rows[].scored.without_positive": "COLUMN",
     "rows[].tuning[].slices": "SLICE",

@@ -13,12 +13,35 @@ async function openRow(row) {
     row.flags.map((flag) => el("p", { class: "note" }, foreign(flag, 2000))),
     row.origin === "run" ? null : el("p", { class: "note" }, `These numbers are ${row.origin}: nothing was run for them here.`),
     facts("What it cost", row.cost, amount), facts("How it was scored", row.scored, plain),
+    limits(row.limits),
     row.reported.map((item) => facts(`${item.step}: what ${item.method} tells`, item.facts, plain)),
     el("h3", {}, "Reproduce it"),
     el("p", {}, el("button", { type: "button", id: "copy", onclick: () => copy(text, source, told) }, "Copy"), " ", told),
     source);
   document.body.append(dialog);
   dialog.showModal();
+}
+
+const LIMITS = {
+  ceiling: ["ceiling", "of the best ranking that there is"],
+  candidates: ["best order", "of the best order of what the re-ranker was given"],
+  judged: ["judged", "the share of judged results among those that the column reads"],
+  unjudged_removed: ["unjudged removed", "of the ranking without unjudged results"],
+  unjudged_relevant: ["unjudged relevant", "if all unjudged results were relevant"],
+  without_positive_left_out: ["queries with a positive", "over the queries that have a relevant passage"],
+  unanswered_left_out: ["answered queries", "over the queries for which something was found"],
+};
+
+/** What each column's mean would be under other circumstances. */
+function limits(found) {
+  const labels = Object.keys(found ?? {});
+  if (!labels.length) return null;
+  const kinds = Object.keys(LIMITS).filter((kind) => labels.some((label) => found[label][kind] != null));
+  return [el("h3", {}, "What its means could have been"), el("div", { class: "wide", tabindex: "0" }, el("table", {},
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "column"),
+      kinds.map((kind) => el("th", { scope: "col", title: LIMITS[kind][1] }, LIMITS[kind][0])))),
+    el("tbody", {}, labels.map((label) => el("tr", {}, el("th", { scope: "row" }, foreign(label, 80)),
+      kinds.map((kind) => el("td", { class: "number" }, found[label][kind] == null ? "" : score(found[label][kind]))))))))];
 }
 
 function plain(value) {
