@@ -347,6 +347,14 @@ class TestSettings:
         with pytest.raises(HarnessError, match="did you mean 'bge-reranker-base'"):
             given(model="bge-reranker-bas")
 
+    def test_the_page_of_models_lists_what_is_known(self):
+        page = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+        rows = [line for line in page.partition("## Re-rankers")[2].splitlines() if line.startswith("| `")]
+        assert rows == [
+            f"| `{known.name}` | `{known.model}` | {known.kind} | {known.length} | {known.cite} |"
+            for known in registry.MODELS
+        ]
+
     def test_names_and_ids_are_unique(self):
         for values in zip(*[(known.name, known.model) for known in registry.MODELS], strict=True):
             assert len(set(values)) == len(values)
