@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 from harness import disk, per_query, report
 from harness.export.written import Written, name, put, scored
 from harness.leaderboard import Leaderboard
 from harness.store import Store
-from harness.types import JSON
 
+Value: TypeAlias = tuple[str, str, str, str, str, float]
 VALUES = ("dataset", "split", "system", "query", "measure", "value")
 
 
@@ -20,25 +21,28 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
     notes: list[str] = []
     rows = put(out / "rows.csv", report.render(board, "csv").encode())
     target = out / "values.csv"
-    with (
-        disk.replacing(target) as beside,
-        beside.open("w", encoding="utf-8", newline="") as file,
-    ):
+    with disk.replacing(target) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(VALUES)
-        for row in scored(board, notes):
-            writer.writerows(_values(board, row, notes))
+        writer.writerows(records(board, notes))
     return Written((rows, target), tuple(notes))
 
 
-def _values(board: Leaderboard, row: JSON, notes: list[str]) -> Iterator[tuple[str, ...]]:
-    found = per_query.read(board, row)
-    if found is None:
-        notes.append(f"{name(row)}: its values for each query are not here, and are left out")
-        return
-    queries = found.queries.to_pylist()
-    for label in row["measures"]:
-        values = found.values(label)
-        if values is not None:
-            for query, value in zip(queries, values.tolist(), strict=True):
-                yield row["dataset"], row["split"], row["system"], query, label, repr(value)
+def records(board: Leaderboard, notes: list[str] | None = None) -> Iterator[Value]:
+    """One for each row, query and measure: `pandas.DataFrame(records(board), columns=VALUES)`. What is left
+    out is added to the notes."""
+    notes = [] if notes is None else notes
+    for row in scored(board, notes):
+        found = per_query.read(board, row)
+        if found is None:
+            notes.append(f"{name(row)}: its values for each query are not here, and are left out")
+            continue
+        head = row["dataset"], row["split"], row["system"]
+        queries = found.queries.to_pylist()
+        for label in row["measures"]:
+            values = found.values(label)
+            if values is not None:
+                yield from (
+                    (*head, query, label, value)
+                    for query, value in zip(queries, values.tolist(), strict=True)
+                )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import shutil
+from pathlib import Path
 
 import orjson
 import pytest
@@ -118,6 +120,15 @@ def test_tables_hold_every_row_and_every_value(made, tmp_path):
     mean = sum(float(row["value"]) for row in values) / len(values)
     assert mean == pytest.approx(before["bm25"]["measures"]["R@20"]["mean"], abs=1e-6)
     assert len(values) == before["bm25"]["scored"]["queries"]
+
+
+def test_the_example_of_the_page_makes_tables_of_pandas(made, monkeypatch, capsys):
+    page = (Path(__file__).parents[2] / "docs" / "exchange.md").read_text(encoding="utf-8")
+    [code] = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    monkeypatch.chdir(made.folder)
+    exec(code.replace('"ours"', '"out"'), {})
+    shown = capsys.readouterr().out
+    assert f"{rows(made.out)['bm25']['measures']['nDCG@10']['mean']:.4f}"[:5] in shown
 
 
 def test_a_run_that_is_not_what_its_row_cites_is_refused(made, tmp_path):
