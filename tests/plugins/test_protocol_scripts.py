@@ -93,8 +93,19 @@ def test_a_reference_query_of_dureader_without_a_positive_counts_only_if_somethi
     assert by_protocol("dureader-retrieval", run, {0: {5: 1}})["RR@10"] == 1
 
 
-def test_dureaders_run_is_cut_at_50():
+@pytest.mark.parametrize(("positive", "value"), [(49, 1), (50, 0)])
+def test_dureaders_run_is_cut_at_50(positive, value):
+    run, qrels = {0: list(range(60))}, {0: {positive: 1}}
     assert PROTOCOLS["dureader-retrieval"].depth == 50
+    assert by_protocol("dureader-retrieval", run, qrels)["Success@50"] == value
+    assert dureader_script(positives(qrels, 1), run)["Success@50"] == value
+
+
+def test_a_passage_that_dureaders_script_only_warns_of_is_refused():
+    assert dureader_script({0: [5]}, {0: [6, 6, 5]})["RR@10"] == 1 / 3
+    hits = Hits(np.array([[6, 6, 5]]), np.array([[3, 2, 1]], np.float32))
+    with pytest.raises(ContractError, match="the position 6 is returned twice"):
+        ranking.canonical(hits, size=40, rank_of_id=np.arange(40, dtype=np.int32), depth=50)
 
 
 def test_dureaders_later_script_divides_mrr_by_the_queries_of_the_run():
@@ -158,6 +169,12 @@ def test_a_short_list_of_t2ranking_is_not_filled_with_passage_0():
     run, qrels = {0: [5]}, {0: {0: 2, 5: 2}}
     assert t2ranking_script(positives(qrels, 2), run)["recall@50"] == 50 / 2
     assert by_protocol(RETRIEVAL, run, qrels)["MicroR(rel=2)@50"] == 0.5
+
+
+@pytest.mark.parametrize(("positive", "value"), [(999, 1), (1000, 0)])
+def test_a_run_of_t2ranking_is_cut_at_1000(positive, value):
+    found = by_protocol(RETRIEVAL, {0: list(range(1100))}, {0: {positive: 2}})
+    assert found["MicroR(rel=2)@1000"] == value
 
 
 def test_a_passage_that_t2rankings_script_counts_twice_is_refused():
