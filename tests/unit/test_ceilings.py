@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import shutil
 from itertools import permutations
 
 import numpy as np
 import pytest
 
-from harness import limits, score
+from harness import cli, limits, run, score
 from harness.catalogue import load
+from harness.leaderboard import Leaderboard
 from harness.limits import Below, Findable
 from harness.protocols import own_measures
 from harness.ranking import Documents
@@ -223,3 +226,46 @@ def test_amounts_and_what_ir_measures_computes_have_no_limits():
     rows, judged = drawn(0)
     columns = [Column(name) for name in ("NumRet", "Judged@3", "ERR@3", "RR@3")]
     assert list(limits_of(rows, judged, columns=columns)) == ["RR@3"]
+
+
+SUITE = """
+suite: small
+datasets: {tour: {tour: {documents: 20}}}
+systems:
+  bm25: {retriever: bm25}
+  documents: {retriever: bm25, unit: document}
+  reranked: {of: bm25, rerank: {sdm: {}, depth: 5}}
+measures: [nDCG@10, RR@10]
+"""
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("limits")
+    (folder / "suite.yaml").write_text(SUITE, encoding="utf-8")
+    made = run(folder / "suite.yaml", store=folder / "store", quiet=True)
+    assert [row["error"] for row in made.rows if row["error"]] == []
+    return made
+
+
+def test_every_row_of_a_run_has_limits_on_the_right_side_of_its_means(board):
+    for row in board.rows:
+        assert set(row["limits"]) == set(row["measures"])
+        for label, found in row["limits"].items():
+            mean = row["measures"][label]["mean"]
+            assert mean <= found["ceiling"] <= 1
+            assert (found["candidates"] is None) == (row["system"] != "reranked")
+            if found["candidates"] is not None:
+                assert mean <= found["candidates"] <= found["ceiling"]
+
+
+def test_a_changed_limit_is_found_when_the_row_is_verified(board, tmp_path):
+    copied = tmp_path / "board"
+    shutil.copytree(board.folder, copied, ignore=shutil.ignore_patterns("store"))
+    words = ["verify", str(copied), "--suite", str(board.folder / "suite.yaml")]
+    words += ["--store", str(board.folder / "store")]
+    assert cli.main(words) == 0
+    data = copy.deepcopy(board.data)
+    data["rows"][0]["limits"]["RR@10"]["unjudged_removed"] += 0.01
+    Leaderboard(data, copied).write()
+    assert cli.main(words) == 1
