@@ -104,6 +104,7 @@ def readme(board: Leaderboard, command: str) -> str:
     for dataset, table in zip(data["datasets"], tables(board, True), strict=True):
         parts += [f"## {_escaped(table.title)}", "", markdown(table)]
         parts += _slices(board, dataset["name"])
+        parts += _limits(board, dataset["name"])
     parts += [*(f"- {_escaped(line)}" for line in failures(board))]
     parts += [*(["", *notes] if (notes := _notes(board)) else [])]
     parts += _contexts(board)
@@ -185,6 +186,33 @@ def _contexts(board: Leaderboard) -> list[str]:
         if lines
         else []
     )
+
+
+LIMITS = {
+    "ceiling": "best ranking there is",
+    "candidates": "best order of its candidates",
+    "judged": "share judged",
+    "unjudged_removed": "unjudged removed",
+    "unjudged_relevant": "unjudged all relevant",
+    "without_positive_left_out": "queries with a positive",
+    "unanswered_left_out": "answered queries",
+}
+
+
+def _limits(board: Leaderboard, dataset: str) -> list[str]:
+    """A table of what the mean of the first column that has limits could have been."""
+    rows = [row for row in board.rows if row["dataset"] == dataset]
+    label = next((label for label in board.columns if any(label in row["limits"] for row in rows)), None)
+    found = [(row, row["limits"][label]) for row in rows if label in row["limits"]]
+    kinds = [kind for kind in LIMITS if any(limits[kind] is not None for _, limits in found)]
+    if not found:
+        return []
+    lines = [
+        (_name(row), *("" if limits[kind] is None else f"{limits[kind]:.3f}" for kind in kinds))
+        for row, limits in found
+    ]
+    table = markdown(Table("", ("system", *(LIMITS[kind] for kind in kinds)), tuple(lines)))
+    return [f"What {label} could have been, and how much of what it reads is judged:", "", table]
 
 
 def _notes(board: Leaderboard) -> list[str]:

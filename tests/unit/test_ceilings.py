@@ -9,7 +9,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from harness import cli, limits, run, score
+from harness import cli, limits, report, run, score
 from harness.catalogue import load
 from harness.leaderboard import Leaderboard
 from harness.limits import Below, Findable
@@ -269,3 +269,19 @@ def test_a_changed_limit_is_found_when_the_row_is_verified(board, tmp_path):
     data["rows"][0]["limits"]["RR@10"]["unjudged_removed"] += 0.01
     Leaderboard(data, copied).write()
     assert cli.main(words) == 1
+
+
+def test_the_readme_shows_the_limits_of_the_first_column(board):
+    text = (board.folder / "README.md").read_text(encoding="utf-8")
+    head = "| system | best ranking there is | best order of its candidates | share judged |"
+    assert "What nDCG@10 could have been" in text
+    assert head in text
+    limit = next(row for row in board.rows if row["system"] == "reranked")["limits"]["nDCG@10"]
+    assert f"| reranked | {limit['ceiling']:.3f} | {limit['candidates']:.3f} |" in text
+
+
+def test_a_leaderboard_without_limits_has_no_table_of_them(board):
+    rows = [{**row, "limits": {}} for row in board.rows]
+    assert "could have been" not in report.readme(
+        Leaderboard({**board.data, "rows": rows}, board.folder), "x"
+    )
