@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import harness
 from harness import testing
 from harness.errors import HarnessError
 from harness.types import Document, Judgement, Passage, Query
@@ -268,3 +269,29 @@ def test_every_name_of_the_table_is_an_id_or_says_where_to_get_it(home, entry):
             counted, printed = (official.counts for official in read.card().official)
             differ = {name for name in printed if counted.get(name) not in (printed[name], None)}
             assert not differ or entry.note
+
+
+def test_a_suite_over_three_official_layouts_runs(home, tmp_path):
+    """Of ir_datasets, MTEB and T2Ranking: in child processes, as every suite."""
+    (tmp_path / "task/qrels").mkdir(parents=True)
+    (tmp_path / "task/corpus.jsonl").write_text('{"_id": "1", "title": "", "text": "green tea"}\n')
+    (tmp_path / "task/queries.jsonl").write_text('{"_id": "q", "text": "tea"}\n')
+    (tmp_path / "task/qrels/test.jsonl").write_text('{"query-id": "q", "corpus-id": "1", "score": 1}\n')
+    (tmp_path / "t2").mkdir()
+    (tmp_path / "t2/collection.tsv").write_text("pid\ttext\n0\t桂花\n", encoding="utf-8")
+    (tmp_path / "t2/queries.dev.tsv").write_text("qid\ttext\n7\t桂花\n", encoding="utf-8")
+    (tmp_path / "t2/qrels.dev.tsv").write_text("qid\t-\tpid\trel\n7\t0\t0\t3\n")
+    suite = {
+        "suite": "three",
+        "datasets": {
+            "nfcorpus": {"ir_datasets": {"id": "NFCorpus"}},
+            "task": {"mteb": {"path": "./task", "language": "en"}},
+            "t2": {"t2ranking": {"path": "t2"}},
+        },
+        "systems": {"bm25": {"retriever": "bm25"}},
+        "measures": ["RR@10"],
+    }
+    (tmp_path / "suite.yaml").write_text(json.dumps(suite))
+    board = harness.run(tmp_path / "suite.yaml", store=tmp_path / "store", quiet=True)
+    assert [(row["status"], row["measures"]["RR@10"]["mean"]) for row in board.rows] == [("ok", 1.0)] * 3
+    assert [dataset["language"] for dataset in board.data["datasets"]] == ["en", "en", "zh"]
