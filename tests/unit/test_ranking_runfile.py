@@ -8,9 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
-from harness.runfile import read_run, write_run
+from harness.runfile import _by_columns, _by_lines, read_run, write_run
 from harness.types import Hits
 
+RUN = "q1 Q0 b 1 3.5 mine\nq1 Q0 z 2 3.0 mine\nq2 Q0 c 1 9 mine\nq9 Q0 a 1 1 mine\n"
 IDS = ["p0", "p1", "第三", "p3"]
 
 
@@ -97,3 +98,58 @@ def test_a_truncated_false_or_absent_file_is_named(tmp_path):
 def test_a_word_with_white_space_cannot_be_exported(tmp_path, query, tag):
     with pytest.raises(HarnessError, match="has white space in it, which no TREC run can hold"):
         write_run(tmp_path / "run", [query], ids_of, hits([[0]], [[1.0]]), tag)
+
+
+def written(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        RUN,
+        RUN.replace(" ", "\t"),
+        RUN.replace("\n", "\r\n"),
+        RUN.rstrip("\n"),
+        RUN.replace("\n", "\n\n"),
+        RUN.replace("3.5", "1e3").replace("9", "-0.000001"),
+        RUN.replace(" a ", ' "a" ').replace(" z ", " \u5317\u4eac "),
+        RUN.replace("q2", "NA").replace(" c ", " null "),
+    ],
+)
+def test_reading_by_columns_gives_what_reading_by_lines_gives(tmp_path, text):
+    path = written(tmp_path / "r", text)
+    one, other = _by_columns(path), _by_lines(path)
+    assert one is not None
+    assert (one.query_ids, one.passage_ids, one.tag) == (other.query_ids, other.passage_ids, other.tag)
+    assert one.hits.passages.tolist() == other.hits.passages.tolist()
+    assert one.hits.scores.tobytes() == other.hits.scores.tobytes()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# tag: mine\n" + RUN,
+        "# Q0 a 1 1 mine\n" + RUN,
+        RUN.replace(" ", "  "),
+        RUN + "q1 Q0 b 9 1 mine\n",
+        RUN.replace("3.5", "nan"),
+        RUN.replace("3.5", "1e39"),
+        RUN.replace("3.5", "1_0"),
+        RUN.replace(" z ", " z\u00a0z "),
+        RUN.replace(" z ", "  "),
+        RUN.replace("mine\n", "\n"),
+        "",
+    ],
+)
+def test_whatever_is_odd_in_a_run_is_read_by_lines(tmp_path, text):
+    assert _by_columns(written(tmp_path / "r", text)) is None
+
+
+@pytest.mark.parametrize("name", ["r.run", "r.run.gz"])
+def test_a_run_that_was_cut_is_told(tmp_path, name):
+    data = gzip.compress(RUN.encode())[:-9] if name.endswith("gz") else RUN.encode()[:-6]
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(HarnessError, match=name):
+        read_run(tmp_path / name)
