@@ -127,6 +127,17 @@ def _judgements(read: Corpus, asked: Queries, given: Judgements) -> dict[str, JS
     }
 
 
+def first_unknown(corpus: Path, judgements: Path) -> tuple[str, str] | None:
+    """The query and the passage of the first judgement of a passage that the corpus lacks."""
+    given = topics.read_judgements(judgements)
+    lacking = Corpus(corpus).positions(given.passage_ids) < 0
+    rows = np.flatnonzero(lacking[given.passage])
+    if not len(rows):
+        return None
+    row = int(rows[0])
+    return given.query_ids[given.query[row]], given.passage_ids[given.passage[row]]
+
+
 def _words(texts: pa.Array) -> NDArray[Any]:
     """int32[n]: how many stretches without a blank each text has."""
     found: NDArray[Any] = pc.count_substring_regex(texts, r"\S+").to_numpy()

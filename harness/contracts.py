@@ -58,6 +58,15 @@ class ColumnarSource(Source, Protocol):
 
 
 @runtime_checkable
+class Traced(Source, Protocol):
+    """A dataset that can say where a judgement stands, for messages about one."""
+
+    def locate_judgement(self, query: str, passage: str) -> str:
+        """`file:line` of a judgement that it yields."""
+        ...
+
+
+@runtime_checkable
 class Fetching(Source, Protocol):
     """A dataset whose files anyone may download."""
 

@@ -12,7 +12,7 @@ import yaml
 
 from harness import api, cards, catalogue, engine, params, progress, results, suite
 from harness.catalogue import Catalogue
-from harness.contracts import Fetching
+from harness.contracts import Fetching, Traced
 from harness.errors import HarnessError, Problems
 from harness.graph import Collection, Plan
 from harness.plan.base import PARTS, Base
@@ -126,6 +126,8 @@ def _show(name: str, collection: Collection, planned: Plan, store: Store) -> int
     read = [store.read(step) for step in steps]
     found = cards.card(read[0].folder, read[1].folder, read[2].folder, collection.card)
     print("\n".join([*_counted(found), *_held_against(found, collection)]))
+    if found["judgements_of_unknown_passages"]:
+        print("\n".join(_wrapped(_first_unknown(collection, read[0].folder, read[2].folder))))
     for part, artifact in zip(PARTS, read, strict=True):
         print(f"  contents of the {part}: {results.contents_of(artifact)}")
     return 0
@@ -175,6 +177,14 @@ def _held_against(found: dict[str, JSON], collection: Collection) -> Iterator[st
         yield f"  {word:8} {check.name}: {check.printed:,} in {check.source}, {here} here"
     if officials:
         yield ""
+
+
+def _first_unknown(collection: Collection, corpus: Path, judgements: Path) -> str:
+    query, passage = cards.first_unknown(corpus, judgements) or ("", "")
+    chosen = collection.spec.chosen
+    source = chosen.entry.record.build(chosen.params)
+    where = f"{source.locate_judgement(query, passage)}: " if isinstance(source, Traced) else ""
+    return f"{where}the passage '{passage}' is judged for query '{query}', and is not in the corpus"
 
 
 def _wrapped(text: str) -> list[str]:

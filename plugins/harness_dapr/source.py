@@ -88,6 +88,12 @@ class Dapr:
     def judgements(self) -> Iterator[Judgement]:
         return iter(highest(self._release.judgements(), self.queries()))
 
+    def locate_judgement(self, query: str, passage: str) -> str:
+        for judged in self._release.judgements():
+            if (judged.query, judged.passage) == (query, passage):
+                return f"{judged.path}:{judged.line}"
+        raise LookupError("the release has no such judgement")
+
     @cached_property
     def _asked_digest(self) -> str | None:
         """None where a file is not there yet."""

@@ -122,6 +122,12 @@ class Dureader:
         for id, line in asked.items():
             refuse(self._asked_path, line, f"question '{id}' is not in {self._questions}; drop it")
 
+    def locate_judgement(self, query: str, passage: str) -> str:
+        for question in questions.questions(self._questions):
+            if question.id == query and passage in (question.positives or ()):
+                return f"{self._questions}:{question.line}"
+        raise LookupError(f"{self._questions} has no such judgement")
+
     def _asked(self) -> Iterator[Question]:
         path = self._asked_path
         return questions.mapped(path) if path == self._map else questions.questions(path)

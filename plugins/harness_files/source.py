@@ -63,6 +63,11 @@ class Files:
     def judgements(self) -> Iterable[Judgement]:
         return (Judgement(row.query, row.passage, row.grade) for row in qrels.judged(self._qrels))
 
+    def locate_judgement(self, query: str, passage: str) -> str:
+        rows = qrels.judged(self._qrels)
+        found = (row.line for row in rows if (row.query, row.passage) == (query, passage))
+        return f"{self._qrels}:{next(found)}"
+
     def _excluded(self, query: str) -> tuple[str, ...]:
         return (query,) if self.params.exclude_self else ()
 

@@ -124,6 +124,15 @@ class Mteb:
                     seen[pair] = line
                     yield Judgement(*pair, 1 if row["score"] is None else row["score"])
 
+    def locate_judgement(self, query: str, passage: str) -> str:
+        names = self._tables("judgements")
+        with self._judged.opened(names) as files:
+            for file, name in zip(files, names, strict=True):
+                for line, row in rows(file, _QRELS):
+                    if (row["query-id"], row["corpus-id"]) == (query, passage):
+                        return f"{self._judged.path / name}:{line}"
+        raise LookupError(f"{self._judged.path} has no such judgement")
+
     def _first_judged(self) -> dict[str, str]:
         """Query -> where it is first judged."""
         found: dict[str, str] = {}

@@ -130,6 +130,10 @@ class T2Ranking:
         if not seen:
             refuse(self._qrels, 1, "there is no judgement below the header; copy the file again")
 
+    def locate_judgement(self, query: str, passage: str) -> str:
+        found = (row.line for row, judged in self._judged() if judged[:2] == (query, passage))
+        return f"{self._qrels}:{next(found)}"
+
     def _judged(self) -> Iterator[tuple[Row, Judgement]]:
         graded = self.params.judgements == "graded"
         for rows in table(self._qrels, GRADES if graded else POSITIVES):

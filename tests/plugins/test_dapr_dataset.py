@@ -409,6 +409,21 @@ COUNTS = {  # dataset, split -> queries, judgements
 }
 
 
+def test_a_judgement_is_found_again(tmp_path):
+    for values in (hub(tmp_path / "hub"), dump(tmp_path / "dump")):
+        source = build(values)
+        judged = list(source.judgements())
+        assert source.locate_judgement(*judged[-1][:2]).rpartition(":")[0].startswith(str(values.path))
+        assert source.locate_judgement(*judged[0][:2]).endswith(":1")
+
+
+def test_the_card_of_nq_hard_says_how_its_queries_were_chosen(tmp_path):
+    card = build(DaprParams(path=tmp_path, dataset="nq-hard")).card()
+    assert "BM25, DRAGON+, SPLADEv2 and ColBERTv2 all had an nDCG@10 of zero" in card.notes[0]
+    assert card.official[1].counts == {"queries": 479}
+    assert build(DaprParams(path=tmp_path, dataset="Genomics")).card().notes == ()
+
+
 @pytest.mark.real
 @pytest.mark.parametrize(("dataset", "split"), COUNTS)
 def test_the_samples_of_the_dump_are_read_whole(tmp_path, dataset, split):

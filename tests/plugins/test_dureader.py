@@ -263,6 +263,12 @@ def test_a_split_is_a_plain_name():
         DureaderParams(path=Path(), split="../dev")
 
 
+def test_a_judgement_is_found_again(tmp_path):
+    source = build(release(tmp_path))
+    assert source.locate_judgement("q1", "gone") == f"{tmp_path}/dev.json:1"
+    assert source.locate_judgement("q2", "bb22") == f"{tmp_path}/dev.json:2"
+
+
 @pytest.mark.real
 def test_the_demo_collection_equals_its_form_as_a_beir_folder(tmp_path):
     if "HARNESS_REAL_DATA" not in os.environ:

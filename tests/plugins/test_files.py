@@ -79,6 +79,12 @@ def test_a_beir_folder_is_read(tmp_path):
     ]
 
 
+def test_a_judgement_is_found_again(tmp_path):
+    source = build(folder(tmp_path))
+    judged = list(source.judgements())
+    assert source.locate_judgement(*judged[0][:2]) == f"{tmp_path}/qrels/test.tsv:2"
+
+
 def test_its_documents_are_those_that_its_rows_make(tmp_path):
     assert list(build(folder(tmp_path)).documents()) == DOCUMENTS
 

@@ -319,6 +319,19 @@ def test_parameters_are_checked(given):
     assert len(problems) == 1
 
 
+@pytest.mark.parametrize(
+    ("layout", "where"),
+    [
+        (on_the_hub, "qrels/test.jsonl:2"),
+        (in_parquet, "qrels/test-00000-of-00001.parquet:2"),
+        (of_beir, "qrels/test.tsv:3"),
+    ],
+)
+def test_a_judgement_is_found_again(layout, where, tmp_path):
+    layout(tmp_path)
+    assert task(tmp_path).locate_judgement("q1", "p2") == f"{tmp_path}/{where}"
+
+
 @pytest.mark.real
 def test_scifact_equals_itself_as_plain_files(tmp_path):
     if "HARNESS_REAL_DATA" not in os.environ:

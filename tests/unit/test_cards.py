@@ -208,3 +208,14 @@ def test_fetching_says_what_came_and_what_is_here(tmp_path, capsys, monkeypatch)
     ]
     assert cli.main(["datasets", "fetch", "tour"]) == 2
     assert "tour: 'tour' has nothing that can be fetched beforehand" in capsys.readouterr().err
+
+
+def test_a_judgement_of_a_passage_that_is_not_there_is_named_by_file_and_line(tmp_path, capsys):
+    path = folder(tmp_path / "data")
+    (path / "qrels.test.tsv").write_text("qid\t-\tpid\trel\n7\t0\t0\t3\n7\t0\t99\t2\n")
+    code, out, _ = show("t2ranking", f"path={path}", "split=test", store=tmp_path / "store", capsys=capsys)
+    assert code == 0
+    assert "1 of passages that are not there" in out
+    assert (
+        f"{path}/qrels.test.tsv:3: the passage '99' is judged for query '7', and is not in the corpus" in out
+    )
