@@ -226,12 +226,13 @@ def _enter(
     row = rows.setdefault((column.dataset, system), _row(paper, column.dataset, system, protocol))
     scaled = value * (1 / Decimal(table.scale_of(column.label)))  # keeps the zeros at its end
     source: dict[str, JSON] = {
+        "url": paper.url,
         "table": table.number,
         "page": table.page,
         "section": table.section,
         "printed": cell,
+        "digits": -int(scaled.as_tuple().exponent),
     }
-    source["digits"] = -int(scaled.as_tuple().exponent)
     mean = float(scaled)
     known = row["measures"].setdefault(
         column.label, {"mean": mean, "ci95": None, "queries": None, "sources": []}

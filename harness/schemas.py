@@ -20,6 +20,7 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 class Source:
     """Where a paper prints a number, and to how many digits of the mean."""
 
+    url: str
     table: int
     page: int | None
     section: str

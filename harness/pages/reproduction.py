@@ -15,6 +15,8 @@ def of_row(board: Leaderboard, row: JSON, dataset: JSON) -> str:
     data = board.data
     lines = [f"{data['name']}: {row['system']} on {row['dataset']} ({row['split']})", ""]
     lines += [_command(row), ""]
+    if row["origin"] == "published":
+        return "\n".join([*lines, *_published(row)]) + "\n"
     lines += [f"suite digest: {data['suite']['digest']}"] if data["suite"].get("digest") else []
     lines += [f"protocol: {row['protocol']}"] if row["protocol"] else []
     lines += [f"{part} digest: {digest}" for part, digest in dataset["digests"].items()]
@@ -47,10 +49,20 @@ def _command(row: JSON) -> str:
     return f"harness run suite.yaml --only {shlex.quote(pattern)}"
 
 
+def _published(row: JSON) -> list[str]:
+    """Where the paper prints each number; what the leaderboard ran on is not what the paper ran on."""
+    lines = [f"protocol: {row['protocol']}"] if row["protocol"] else []
+    for label, found in row["measures"].items():
+        lines.append(f"{label}: {found['mean']!r}")
+        for item in found.get("sources", []):
+            page = f", page {item['page']}" if item["page"] else ""
+            lines.append(f"  {item['printed']} in table {item['table']}{page} of {item['url']}")
+    return lines
+
+
 def _number(found: JSON) -> str:
     if found["ci95"] is None:
-        where = "; ".join(f"table {item['table']}: {item['printed']}" for item in found["sources"])
-        return f"{found['mean']!r} ({where})" if where else repr(found["mean"])
+        return repr(found["mean"])
     low, high = found["ci95"]
     return f"{found['mean']!r} [{low!r}, {high!r}] over {found['queries']} queries"
 

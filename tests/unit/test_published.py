@@ -14,6 +14,7 @@ import pytest
 from harness import leaderboard, published, report, schemas
 from harness.errors import HarnessError
 from harness.leaderboard import Leaderboard
+from harness.pages import reproduction
 
 FOLDER = Path(__file__).parents[2] / "leaderboards" / "published"
 PAPERS = sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml"))
@@ -214,3 +215,11 @@ def test_a_column_of_another_definition_is_not_set_beside(own, paper):
     own.data["columns"][0]["measure"] = "nDCG(dcg='exp-log2')@10"
     with pytest.raises(HarnessError, match="no published row"):
         published.beside(own, [theirs])
+
+
+def test_the_page_says_where_a_published_number_stands_and_not_what_was_run_here(own, paper):
+    both = published.beside(own, [published.board(published.read(paper), paper)])
+    text = reproduction.of_row(both, both.rows[1], both.data["datasets"][0])
+    assert "origin: published (nothing here was run)" in text
+    assert "40.0 in table 1, page 2 of x" in text
+    assert "digest" not in text

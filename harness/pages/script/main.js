@@ -11,7 +11,7 @@ function pick(dataset) {
     state.measure = primary ?? labels[0] ?? board.columns[0]?.label ?? "";
     order.results = {};
   }
-  const best = rows.filter((row) => row.measures[primary])
+  const best = rows.filter((row) => row.measures[primary] && row.origin !== "published") // which has no queries
     .toSorted((x, y) => y.measures[primary][0] - x.measures[primary][0]);
   [state.a, state.b] = [best[0]?.index ?? 0, best[1]?.index ?? 0];
   return labels;
