@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from harness.types import Addition, Document
 
-MARKDOWN = re.compile(r"\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*")
-HTML = re.compile(r"\s*<h([1-6])\b[^>]*>(.*?)(?:</h\1\s*>)?\s*", re.IGNORECASE)
+MARKDOWN = re.compile(r"(#{1,6})(?=\s)")
+HTML = re.compile(r"<h([1-6])\b[^>]*+>", re.IGNORECASE)
 TAG = re.compile(r"<[^<>]*>")
 WORDS, CHARACTERS = 12, 20  # a plain heading's, at most: words, or characters of scripts without spaces
 NUMBER = re.compile(r"\d+(?:\.\d+)*[.)]?\s+(?=\S)")
@@ -73,15 +73,23 @@ def above(document: Document, plain: bool) -> Addition:
 
 
 def marked(line: str) -> Heading | None:
-    markdown, tagged = MARKDOWN.fullmatch(line), HTML.fullmatch(line)
+    """Of a line without white space around it; in time that grows as the line does."""
+    markdown, tagged = MARKDOWN.match(line), HTML.match(line)
     if markdown is not None:
-        level, text = len(markdown[1]), markdown[2]
+        level, text = len(markdown[1]), line[markdown.end() :].rstrip("#")
     elif tagged is not None:
-        level, text = int(tagged[1]), html.unescape(TAG.sub(" ", tagged[2]))
+        level, text = int(tagged[1]), html.unescape(TAG.sub(" ", _unclosed(line[tagged.end() :], tagged[1])))
     else:
         return None
     text = " ".join(text.split())
     return Heading(level, text) if text else None
+
+
+def _unclosed(text: str, level: str) -> str:
+    """Without the closing tag at its end, if it has one of this level."""
+    start = text.rfind("</")
+    closes = start >= 0 and re.fullmatch(rf"</h{level}\s*+>", text[start:], re.IGNORECASE)
+    return text[:start] if closes else text
 
 
 def plain_ones(lines: list[str]) -> Iterator[Heading | None]:

@@ -9,12 +9,14 @@ from itertools import islice
 
 from harness.types import Addition, Document
 
-# What may end a sentence: full-width marks anywhere; others where white space and no small letter follow.
-END = re.compile(r"""[。！？…]+[”’」』）】]*|[.!?]+["'”’)\]]*(?=\s+[^\sa-z])""")
+# What may end a sentence: full-width marks anywhere; others where white space and no small letter follow. A
+# row of marks is read once, from its first, and not again with fewer: so the time grows as the text does.
+END = re.compile(r"""[。！？…]++[”’」』）】]*+|(?<![.!?])[.!?]++["'”’)\]]*+(?=\s++[^\sa-z])""")
 # A dot after one of these, or after a single capital, ends none.
 ABBREVIATION = re.compile(
     r"(?:^|[\s(\[])(?:[A-Z]|Mrs?|Ms|Drs?|Prof|St|Jr|Sr|No|Nos|Fig|Figs|Eq|vs|cf|al|approx|e\.g|i\.e|Inc|Ltd|Co)$"
 )
+ABBREVIATED = 8  # characters before a dot that tell whether it is such a one: more than the longest has
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ def sentences(text: str) -> Iterator[str]:
     for line in text.splitlines():
         start = 0
         for match in END.finditer(line):
-            if line[match.start()] != "." or not ABBREVIATION.search(line[start : match.start()]):
+            before = line[max(start, match.start() - ABBREVIATED) : match.start()]
+            if line[match.start()] != "." or not ABBREVIATION.search(before):
                 yield from _real(line[start : match.end()])
                 start = match.end()
         yield from _real(line[start:])

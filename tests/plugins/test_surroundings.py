@@ -1,5 +1,7 @@
 """The contexts `headings`, `neighbours` and `summary`: what each passage gets, and that none gets itself."""
 
+import time
+
 import pytest
 
 from harness.texts import compose
@@ -170,3 +172,40 @@ def test_a_heading_keeps_its_text_when_it_closes_with_marks():
     assert headings.marked("## The toll ##") == headings.Heading(2, "The toll")
     assert headings.marked("#hashtag") is None
     assert headings.marked("# ") is None
+
+
+MILLION = 1_000_000
+HOSTILE = (
+    "# a" + " " * MILLION + "x",
+    "# a" + "# " * (MILLION // 2) + "x",
+    "<h1>" + " " * MILLION + "x",
+    "<h1>" + "</h1" * (MILLION // 5) + "x",
+    "<h1 " + "<" * MILLION,
+    "1" + ".1" * (MILLION // 2) + "x",
+    "." * MILLION,
+    "A. " * (MILLION // 3),
+    "." + '"' * MILLION,
+    "x." + " " * MILLION + "x",
+    "。" * MILLION,
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:8])
+def test_the_time_grows_as_the_text_does_whatever_stands_in_it(text):
+    began = time.process_time()
+    above(text, TEXT)
+    list(build_summary(Summary()).augment([document(text, TEXT)]))
+    list(summary.sentences(text))
+    assert time.process_time() - began < 3  # mostly some hundredths; a loop within a loop takes hours
+
+
+def test_what_closes_a_heading_is_no_part_of_it():
+    assert [
+        headings.marked(line) for line in ("## Moat ##", "<h1>Moat</H1 >", "<h1>Moat</h2>", "#", "# #")
+    ] == [
+        (2, "Moat"),
+        (1, "Moat"),
+        (1, "Moat"),
+        None,
+        None,
+    ]
