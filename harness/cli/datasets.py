@@ -105,7 +105,10 @@ def _of_plugin(records: Catalogue, name: str, given: Sequence[str]) -> Suite:
 
 def _only(path: Path, datasets: tuple[DatasetSpec, ...]) -> Suite:
     """A suite of nothing but datasets, to be planned as any other."""
-    return Suite("datasets", "", path, datasets, (), (), (), None, 1, 0, None, "", "")
+    return Suite(
+        name="datasets", description="", path=path, datasets=datasets, systems=(), measures=(), analyses=(),
+        protocol=None, depth=1, seed=0, timeout=None, scoring_place="", digest="",
+    )  # fmt: skip
 
 
 def _show(name: str, collection: Collection, planned: Plan, store: Store) -> int:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from harness import disk
 from harness.errors import HarnessError
 from harness.types import JSON
 
@@ -170,7 +171,8 @@ def _cached(name: str, revision: str) -> str | None:
 
 
 def _asked(name: str, revision: str) -> str | None:
-    """The commit, if the hub can be reached in time."""
+    """The commit, if the hub can be reached in time. It is noted where the client itself notes it, so that
+    every process of a run, and the next run, reads what was planned, until `hf download` takes a newer one."""
     client = _client()
     if client.constants.HF_HUB_OFFLINE:
         return None
@@ -182,4 +184,9 @@ def _asked(name: str, revision: str) -> str | None:
         ) from error
     except Exception:  # no way through, or an answer that is none
         return None
-    return None if found is None else str(found)
+    if found is None or not COMMIT.fullmatch(str(found)):
+        return None
+    reference = _repository(name) / "refs" / revision
+    reference.parent.mkdir(parents=True, exist_ok=True)
+    disk.replace_file(reference, str(found).encode())
+    return str(found)

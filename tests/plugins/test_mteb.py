@@ -6,6 +6,7 @@ import json
 import os
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -300,6 +301,25 @@ def test_a_dataset_of_the_hub_is_read_from_its_cache_without_a_network(cache):
     assert read.inputs("corpus").files == ()
     assert read.inputs("corpus") == task("mteb/scifact", revision=COMMIT).inputs("corpus")
     assert (read.card().language, read.card().url) == ("en", "https://huggingface.co/datasets/mteb/scifact")
+
+
+def test_the_commit_that_was_planned_is_the_one_that_every_process_reads(cache, monkeypatch):
+    class Api:
+        def dataset_info(self, name, revision, timeout):
+            asked.append((name, revision))
+            return SimpleNamespace(sha=COMMIT)
+
+    asked: list[tuple[str, str]] = []
+    hub = SimpleNamespace(
+        HfApi=Api,
+        constants=SimpleNamespace(HF_HUB_OFFLINE=False),
+        errors=SimpleNamespace(RepositoryNotFoundError=KeyError, RevisionNotFoundError=KeyError),
+    )
+    monkeypatch.setattr(places, "_client", lambda: hub)
+    assert [task("mteb/nq", revision="dev").inputs("corpus").params["commit"] for _ in range(3)] == [
+        COMMIT
+    ] * 3
+    assert asked == [("mteb/nq", "dev")]
 
 
 def test_a_dataset_of_the_hub_that_is_not_here_is_told_with_the_command(cache):
