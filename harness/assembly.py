@@ -43,7 +43,8 @@ def content(
         datasets.append(results.dataset_block(collection, opened if isinstance(opened, Opened) else None))
         for row in own:
             reporter.scored(len(rows), len(shown))
-            failure = opened if isinstance(opened, Failure) else failures.get(row.hits or "") or failures.get(row.labels or "")
+            ours = [failures[step] for step in (row.hits, row.labels) if step in failures]
+            failure = opened if isinstance(opened, Failure) else next(iter(ours), None)
             if failure is None and isinstance(opened, Opened) and row.hits is not None:
                 old = before.get((row.dataset, row.system))
                 try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from harness.suite import DatasetSpec, Suite
@@ -57,6 +57,7 @@ class Plan:
     collections: dict[str, Collection]
     rows: tuple[Row, ...]
     analyses: tuple[JSON, ...] = ()  # each with `described`, `work` and `needs`
+    rules: dict[str, JSON] = field(default_factory=dict)  # `harness.scoring.Rules` of each collection
 
     def cone(self, ids: Sequence[str], beyond: Callable[[Step], bool] = lambda step: True) -> set[str]:
         """These steps and all that they read, directly or not; not what lies behind a step that is not to

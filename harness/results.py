@@ -14,6 +14,7 @@ from harness.errors import HarnessError
 from harness.graph import Collection, Plan, Row, Step
 from harness.protocols import Scoring
 from harness.score import Documents, Judged
+from harness.scoring import Rules, scores_of
 from harness.steps import checked
 from harness.store import Artifact, Store
 from harness.types import JSON, Hits, Unit
@@ -256,14 +257,10 @@ def scored(
     corpus, judged = opened.corpus, opened.judged
     documents = Documents(corpus.document_of, corpus.document_rank)
     by_answers = scoring.by_answers and hits.unit == "passage"
-    if by_answers:
-        if labels is None:
-            labels = answers.labels(corpus, opened.queries, hits, scoring.depth)
-        judged = answers.judged(labels, hits, opened.queries, corpus.passages)
-    scores = score.score(
-        hits, judged, scoring.of_unit(hits.unit), size=corpus.passages, own=scoring.own,
-        documents=documents, depth=scoring.depth,
-    )  # fmt: skip
+    how = Rules(depth=scoring.depth, by_answers=scoring.by_answers)
+    scores = scores_of(
+        how, hits, judged, scoring.of_unit(hits.unit), corpus, opened.queries, scoring.own, labels
+    )
     slices = {}
     for name, mask in opened.slices.items():
         chosen = mask[scores.queries]

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import assembly, disk, plan, protocols
+from harness import assembly, disk, findings, plan, protocols
 from harness.catalogue import Catalogue
 from harness.engine import Failure, Local, missing_needs
 from harness.errors import HarnessError, Problems, StoreError
-from harness.graph import Plan
+from harness.findings import Finding
+from harness.graph import Plan, Step
 from harness.leaderboard import Leaderboard
 from harness.plan import analyses
 from harness.progress import Reporter
@@ -101,6 +102,7 @@ def execute(
     """Do what is not done, score, and write the leaderboard with its runs into `out`."""
     planned, targets = prepared.plan, prepared.targets
     lacking = missing_needs(planned, store, targets)
+    lacking += [need for analysis in planned.analyses for need in analysis["needs"]]
     lacking += [
         need for row in planned.rows if row.selected for need in planned.collections[row.dataset].needs
     ]
@@ -120,7 +122,8 @@ def execute(
     while True:
         failures = Local(planned, store, jobs, reporter).run(targets).failures
         try:
-            analysed = _analysed(prepared, store, jobs, reporter)
+            analysed, failed = _analysed(prepared, store, reporter, jobs, fresh)
+            fresh = False  # once is enough
             with disk.explaining(out):
                 data, found = assembly.content(
                     planned, prepared.scoring, store, out, failures, reporter, analysed
@@ -137,21 +140,57 @@ def execute(
     with disk.explaining(out):
         path = board.write()
         _write_page(board, planned, reporter)
-    told = {failure.reason: failure for failure in (*failures.values(), *found)}
+    told = {failure.reason: failure for failure in (*failures.values(), *found, *failed)}
     return Outcome(board, path, tuple(told.values()))
 
 
-def _analysed(prepared: Prepared, store: Store, jobs: int, reporter: Reporter) -> list[JSON]:
-    """What the suite's analyses find, over the rows that are there. One that fails is told, and left out."""
+def _analysed(
+    prepared: Prepared, store: Store, reporter: Reporter, jobs: int, fresh: bool
+) -> tuple[list[JSON], list[Failure]]:
+    """What the suite's analyses find, over the rows that are there. One that fails stands there as failed."""
     planned = prepared.plan
     rows = [row for row in planned.rows if row.hits is not None and store.has(row.hits)]
-    found = list(analyses.steps(planned, rows, prepared.scoring.columns))
-    wider = dataclasses.replace(planned, steps={**planned.steps, **{step.id: step for step in found}})
-    failures = Local(wider, store, jobs, reporter).run([step.id for step in found]).failures
-    for step, failure in failures.items():
-        reporter.note(f"{wider.steps[step].label}: {failure.reason}")
-    done = [step.id for step in found if step.id not in failures]
-    return [entry for step in done for entry in store.read(step).facts["analyses"]]
+    steps = {step.id: step for step in analyses.steps(planned, rows, prepared.scoring.columns)}
+    wider = dataclasses.replace(planned, steps={**planned.steps, **steps})
+    for step in steps if fresh else ():
+        store.discard(step)
+        store.forget(step)
+    damaged: Counter[str] = Counter()
+    while True:
+        failures = Local(wider, store, jobs, reporter).run(list(steps)).failures
+        try:
+            found = [
+                entry
+                for step in steps.values()
+                for entry in (
+                    [_failed(step, failures[step.id])]
+                    if step.id in failures
+                    else store.read(step.id).facts["analyses"]
+                )
+            ]
+        except Corrupt as error:
+            damaged[error.step] += 1
+            if error.step not in steps or damaged[error.step] > REBUILDS:
+                raise
+            reporter.note(f"{steps[error.step].label}: {error.reason}; it is made again")
+            store.discard(error.step)
+            continue
+        return found, list(failures.values())
+
+
+def _failed(step: Step, failure: Failure) -> JSON:
+    name, dataset = step.work["method"]["name"], step.work["dataset"]
+    return findings.entry(
+        Finding(
+            name=f"{name}/{dataset}",
+            title=f"{name}: failed",
+            kind="table",
+            columns=("error",),
+            rows=((failure.reason,),),
+            dataset=dataset,
+            flags=("failed",),
+        )
+    )
 
 
 def _write_page(board: Leaderboard, planned: Plan, reporter: Reporter) -> None:

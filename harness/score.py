@@ -131,7 +131,7 @@ def mean(scored: Scored, chosen: NDArray[np.bool_] | None = None) -> float:
         part, whole, values = part[chosen], whole[chosen], values[chosen]
     if scored.average == "ratio":
         return round(float(part.sum()) / float(whole.sum()), 6) if whole.sum() else 0.0
-    return round(float(values.mean()), 6)
+    return round(float(values.sum() if scored.average == "sum" else values.mean()), 6)
 
 
 def _view(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness import score
 from harness.corpus import Corpus
 from harness.measures.grades import Judged
 from harness.records import Column, Measure
-from harness.score import Documents, Scores
+from harness.score import Scores
+from harness.scoring import Rules, scores_of
 from harness.texts import View
 from harness.topics import Queries
 from harness.types import JSON, Hits, Unit
@@ -22,7 +22,9 @@ class Ran:
     name: str
     unit: Unit
     hits: Hits  # row q is query q; canonical, and as deep as the suite
-    context: tuple[str, ...]  # the stages of context that its retriever reads
+    context: tuple[str, ...]  # the stages of context that its retriever reads, with what the suite set
+    stages: tuple[str, ...]  # the same as ids of steps: equal ids mean equal additions
+    retriever: str | None  # equal for the same retriever and settings, whatever it reads; None for several
     texts: View  # the texts as its retriever reads them
     reported: tuple[JSON, ...]  # what its methods told: {"step", "method", "facts"}
     parameters: tuple[str, ...]  # of its combiner, if it has one
@@ -38,12 +40,12 @@ class Study:
     notes: tuple[str, ...]  # what the dataset says that a reader must know
     queries: Queries
     judged: Judged  # by number of query and position of passage, in parallel
+    rules: Rules  # what else decides about a score
     corpus: Corpus
     systems: tuple[Ran, ...]  # in the suite's order
     columns: tuple[Column, ...]  # of the leaderboard; the first is its main one
     own: dict[str, Measure]
 
     def scores(self, hits: Hits, columns: tuple[Column, ...]) -> Scores:
-        documents = Documents(self.corpus.document_of, self.corpus.document_rank)
-        size = self.corpus.passages
-        return score.score(hits, self.judged, columns, size=size, own=self.own, documents=documents)
+        """As the rows of the leaderboard are scored."""
+        return scores_of(self.rules, hits, self.judged, columns, self.corpus, self.queries, self.own)

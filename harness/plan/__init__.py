@@ -23,12 +23,11 @@ def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str
     scored = [spec for spec in suite.datasets if spec.scored]
     collections = {spec.name: planner.collection(spec) for spec in scored}
     planner.collections = collections
-    depth = _answers_within(suite, catalogue)
     rows = []
     for spec in scored:
         for system in suite.systems:
             chosen = _selected(spec.name, system.name, only)
-            rows.append(_row(planner, collections[spec.name], system, chosen, depth))
+            rows.append(_row(planner, collections[spec.name], system, chosen))
     analyses = tuple(planner.analysis(chosen) for chosen in suite.analyses)
     unmatched = [
         pattern for pattern in only
@@ -37,13 +36,11 @@ def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str
     planner.problems += [f"--only '{pattern}': no dataset or system has such a name" for pattern in unmatched]
     if planner.problems:
         raise Problems(dict.fromkeys(planner.problems))
-    return Plan(suite, planner.steps, collections, tuple(rows), analyses)
+    rules = {name: planner.rules(collection) for name, collection in collections.items()}
+    return Plan(suite, planner.steps, collections, tuple(rows), analyses, rules)
 
 
-def _row(planner: Systems, collection: Collection, system: System, selected: bool, depth: int | None) -> Row:
-    """A row with the steps that it needs. `depth` is how many ranks are looked through for answers, if the
-    protocol tells relevant passages by them.
-    """
+def _row(planner: Systems, collection: Collection, system: System, selected: bool) -> Row:
     name, split = collection.spec.name, collection.card.split
     if not collection.parts:
         error = collection.error or collection.needs[0]
@@ -54,18 +51,12 @@ def _row(planner: Systems, collection: Collection, system: System, selected: boo
         return Row(name, split, system.name, system.unit, None, str(broken), selected)
     texts = planner.texts(collection, output.context, output.unit)
     labels = None
-    if depth is not None and output.unit == "passage":
-        described = {"depth": depth}
+    rules = planner.rules(collection)
+    if rules["by_answers"] and output.unit == "passage":
+        described = {"depth": rules["depth"]}
         ids = (output.hits, collection.parts["corpus"], collection.parts["queries"])
         labels = planner.add("label", f"label · {name} · {system.name}", described, described, ids, ())
     return Row(name, split, system.name, output.unit, output.hits, None, selected, labels, texts)
-
-
-def _answers_within(suite: Suite, catalogue: Catalogue) -> int | None:
-    """How deep answers are looked for, if the suite's protocol does."""
-    offers = catalogue.entries["protocols"].get(suite.protocol or "", ())
-    protocol = offers[0].record if len(offers) == 1 else None
-    return protocol.depth if protocol is not None and protocol.judgements == "answers" else None
 
 
 def _selected(dataset: str, system: str, only: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from harness import keys, params
@@ -28,20 +29,29 @@ def _step(
     stages = [step for system in systems for step in system["texts"]["stages"]]
     inputs = tuple(dict.fromkeys([*parts, *(row.hits for row in rows if row.hits), *stages]))
     shown = [[column.measure, column.unit] for column in columns]
+    told = {
+        "dataset": name,
+        "language": collection.card.language,
+        "notes": list(collection.card.notes),
+        "rules": plan.rules[name],
+    }
     described = {
         "kind": "analyse",
         "format": FORMATS["analyse"],
         "method": analysis["described"],
-        "dataset": name,
         "systems": [[row.system, row.hits] for row in rows],
         "columns": shown,
+        "measures": {
+            name: said
+            for name, said in analysis["measures"].items()
+            if any(re.match(rf"{name}\b", column.measure) for column in columns)
+        },
+        **told,
         "inputs": list(inputs),
     }
     work = {
         "method": analysis["work"],
-        "dataset": name,
-        "language": collection.card.language,
-        "notes": list(collection.card.notes),
+        **told,
         "systems": systems,
         "columns": shown,
         "inputs": list(inputs),
@@ -54,13 +64,15 @@ def _system(plan: Plan, row: Row) -> JSON:
     assert row.hits is not None
     step, cone = plan.steps[row.hits], plan.cone([row.hits])
     telling = [item for item in plan.steps.values() if item.id in cone and item.kind in ("augment", "index")]
-    texts = row.texts or {}
+    texts = row.texts
+    indexed = [item for item in telling if item.kind == "index"]
     return {
         "name": row.system,
         "unit": row.unit,
         "hits": row.hits,
         "texts": texts,
-        "context": [plan.steps[stage].described["method"]["name"] for stage in texts.get("stages", ())],
+        "context": [plan.steps[stage].label.rpartition(" · ")[2] for stage in texts["stages"]],
+        "retriever": keys.key(indexed[0].described["method"]) if len(indexed) == 1 else None,
         "telling": [[item.kind, item.described["method"]["name"], item.id] for item in telling],
         "combine": params.plain(step.work) if step.kind == "combine" else None,
     }

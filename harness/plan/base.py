@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from harness import keys, params
-from harness.catalogue import KINDS, Catalogue, missing
+from harness.catalogue import KINDS, Catalogue, Entry, missing
 from harness.errors import HarnessError
 from harness.graph import Collection, Step
 from harness.keys import Digest
@@ -86,7 +88,29 @@ class Base:
         absent = missing(record, chosen.entry.plugin.distribution)
         described = keys.method(chosen.entry, chosen.params, self.digest)
         needs = [absent] if absent else []
-        return {"described": described, "work": work_of(chosen, chosen.params), "needs": needs}
+        measures = {name: self.measured(name) for name in self.catalogue.names("measures")}
+        work = work_of(chosen, chosen.params)
+        return {"described": described, "work": work, "needs": needs, "measures": measures}
+
+    def rules(self, collection: Collection) -> JSON:
+        """`harness.scoring.Rules` for a collection, as plain data."""
+        offers = self.catalogue.entries["protocols"].get(self.suite.protocol or "", ())
+        protocol = offers[0].record if len(offers) == 1 else None
+        return {
+            "drop": collection.spec.unknown_judgements == "drop",
+            "depth": protocol.depth if protocol else None,
+            "by_answers": protocol is not None and protocol.judgements == "answers",
+        }
+
+    def measured(self, measure: str) -> JSON:
+        """What of a plugin's measure goes into a key; nothing of those that the harness has itself."""
+        named = re.match(r"(?:document )?(\w+)", measure)
+        offers: Sequence[Entry] = self.catalogue.entries["measures"].get(named[1], ()) if named else ()
+        if len(offers) != 1:
+            return None
+        record, plugin = offers[0].record, offers[0].plugin
+        sources = keys.sources(plugin.module, plugin.distribution)
+        return {"name": record.name, "version": record.version, "sources": sources}
 
     def method(
         self, collection: Collection, chosen: Chosen, values: Any, leave_out: tuple[str, ...] = ()
@@ -123,6 +147,24 @@ class Base:
         except Exception as error:  # a stranger's plugin may fail in any way
             text = f"'{chosen.name}' failed while planning: {type(error).__name__}: {error}"
             raise Broken(text) from error
+
+    def index_needs(self, chosen: Chosen, values: Any, needs: Sequence[str]) -> list[str]:
+        """Of what a method lacks, that without which it cannot index: another system may share the index
+        and search it otherwise."""
+        record = chosen.entry.record
+        defaults = {
+            name: field.default
+            for name, (field, _) in params.fields_of(type(values)).items()
+            if name in record.search_only and field.default is not dataclasses.MISSING
+        }
+        if not defaults:
+            return list(needs)
+        plain = dataclasses.replace(values, **defaults)
+        absent = missing(record, chosen.entry.plugin.distribution)
+        paths = [path for path in keys.paths_in(plain) if not path.exists()]
+        if absent or paths:
+            return [*([absent] if absent else []), *(f"{shown_path(path)} (not there)" for path in paths)]
+        return [need for need in needs if record.lacks is not None and need in record.lacks(plain)]
 
     def texts(self, collection: Collection, context: tuple[str, ...], unit: Unit) -> JSON:
         language = collection.card.language

@@ -104,6 +104,7 @@ class Systems(Base):
         }
         work = {"method": work_of(chosen, values), "texts": texts}
         label = f"index · {collection.spec.name} · {self.variant(chosen, context, unit)}"
+        needs = self.index_needs(chosen, values, needs)
         return self.add("index", label, described, work, (collection.parts["corpus"], *context), needs)
 
     def combined(self, collection: Collection, system: System, inputs: list[Output]) -> Output:

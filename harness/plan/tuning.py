@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from harness import keys, params
-from harness.catalogue import Entry
+from harness import params
 from harness.graph import Collection
 from harness.plan.base import Broken, work_of
 from harness.suite import DatasetSpec, System, Tuning
-from harness.types import JSON, Unit
+from harness.types import Unit
 
 if TYPE_CHECKING:
     from harness.plan.systems import Output, Systems
@@ -42,9 +40,10 @@ def step(
     described = {
         "method": planner.method(collection, chosen, values, (tuning.parameter,)),
         **said,
-        "measured": _measure(planner, tuning.measure),
+        "measured": planner.measured(tuning.measure),
+        "rules": planner.rules(collection),
     }
-    work = {"method": work_of(chosen, values), "on": place, **said}
+    work = {"method": work_of(chosen, values), "on": place, "rules": planner.rules(collection), **said}
     parts = [collection.parts[part] for part in ("corpus", "queries", "judgements")]
     ids = [*(output.hits for output in inputs), *parts]
     planner.reach_within(chosen, system, inputs, described, work, ids, needs)
@@ -93,14 +92,3 @@ def _of_split(planner: Systems, spec: DatasetSpec, split: str, where: str) -> Da
 def _refused(planner: Systems, text: str) -> NoReturn:
     planner.problems.append(text)
     raise Broken(text)
-
-
-def _measure(planner: Systems, measure: str) -> JSON:
-    """What of a plugin's measure goes into the key."""
-    named = re.match(r"(?:document )?(\w+)", measure)
-    offers: Sequence[Entry] = planner.catalogue.entries["measures"].get(named[1], ()) if named else ()
-    if len(offers) != 1:
-        return None
-    record, plugin = offers[0].record, offers[0].plugin
-    sources = keys.sources(plugin.module, plugin.distribution)
-    return {"name": record.name, "version": record.version, "sources": sources}

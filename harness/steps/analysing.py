@@ -7,8 +7,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from harness import findings, hitsfile, judging, protocols, topics
+from harness import findings, hitsfile, protocols, topics
 from harness.records import Column
+from harness.scoring import Rules
 from harness.steps.combining import combiner
 from harness.steps.task import Outcome, Task
 from harness.study import Ran, Study
@@ -17,13 +18,14 @@ from harness.types import JSON, Hits
 
 def analyse(task: Task) -> Outcome:
     work, read, queries = task.work, task.corpus(), task.queries()
-    stored = topics.read_judgements(task.input("judgements").folder)
+    stored, how = topics.read_judgements(task.input("judgements").folder), Rules(**work["rules"])
     study = Study(
         dataset=work["dataset"],
         language=work["language"],
         notes=tuple(work["notes"]),
         queries=queries,
-        judged=judging.judging(read, queries, stored).judged,
+        judged=how.judging(read, queries, stored).judged,
+        rules=how,
         corpus=read,
         systems=tuple(_ran(task, said) for said in work["systems"]),
         columns=tuple(Column(measure, unit) for measure, unit in work["columns"]),
@@ -58,6 +60,8 @@ def _ran(task: Task, said: JSON) -> Ran:
         unit=said["unit"],
         hits=hitsfile.load(task.store.read(said["hits"])),
         context=tuple(said["context"]),
+        stages=tuple(said["texts"]["stages"]),
+        retriever=said["retriever"],
         texts=task.texts(said),
         reported=tuple(reported),
         parameters=tuple(said["combine"]["method"]["params"]) if said["combine"] else (),

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness import judging, protocols, score, topics
+from harness import protocols, score, topics
 from harness.errors import HarnessError
-from harness.score import Documents, Scored
+from harness.score import Scored
+from harness.scoring import Rules, scores_of
 from harness.steps import folding
 from harness.steps.combining import combiner
 from harness.steps.task import Outcome, Task
@@ -22,18 +23,18 @@ if TYPE_CHECKING:
 def tune(task: Task) -> Outcome:
     work, read, queries = task.work, task.corpus(), task.queries()
     stored = topics.read_judgements(task.input("judgements").folder)
-    judged = judging.judging(read, queries, stored).judged
+    how = Rules(**work["rules"])
+    judged = how.judging(read, queries, stored).judged
     own = protocols.own_measures(task.catalogue)
     column, _ = protocols.column(work["measure"], own)
     if work["unit"] == "document":
         column = column._replace(unit="document")
-    documents = Documents(read.document_of, read.document_rank)
     merged = combiner(task)
     tried: list[Scored] = []
     scored = np.zeros(0, np.int64)
     for i, value in enumerate(work["values"]):
         task.progress(i, len(work["values"]))
-        found = score.score(merged(value), judged, [column], size=read.passages, own=own, documents=documents)
+        found = scores_of(how, merged(value), judged, [column], read, queries, own)
         tried.append(found.columns[0])
         scored = found.queries
     task.progress(len(tried), len(tried))

@@ -162,6 +162,8 @@ class Checker(Forms):
                 self.problems.append(f"{where}.tune.on: {text}")
             # the first value was checked with the other parameters; the last must lie in the range too
             used.add(tuning.on[0] if tuning.on else "")
+            if system.combine.params is None:  # something else is wrong with them, and told
+                continue
             record = system.combine.entry.record
             last = {**params.plain(system.combine.params), tuning.parameter: tuning.values[-1]}
             for problem in params.convert(record.params, last, Path("/"))[1]:

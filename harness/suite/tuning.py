@@ -58,7 +58,7 @@ def _grid(forms: Forms, node: Node, where: str) -> tuple[float, ...]:
         forms.say(node, where, f"{form}, got {params.shown(items)}")
         return ()
     low, high, step = items
-    if not (low < high < float("inf") and step > 0):
+    if not (float("-inf") < low < high < float("inf") and 0 < step < float("inf")):
         forms.say(node, where, form)
         return ()
     count = int((high - low) / step + 1e-9) + 1

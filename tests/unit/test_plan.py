@@ -138,3 +138,33 @@ def test_a_record_says_what_it_uses_by_kind_and_name():
     params = CATALOGUE.find("retrievers", "bm25").record.params(analyser="cjk")
     assert uses(params) == (("analysers", "cjk"),)
     assert isinstance(CATALOGUE.find("analysers", "cjk").record, records.Analyser)
+
+
+def test_what_only_a_search_lacks_does_not_keep_another_system_from_the_index(tmp_path):
+    @dataclasses.dataclass(frozen=True)
+    class Params:
+        query_model: str = "default"
+
+    class Method:
+        def __init__(self, params): ...
+
+    found = with_record(
+        "retrievers",
+        "bm25",
+        params=Params,
+        build=Method,
+        resolve=None,
+        uses=None,
+        search_only=("query_model",),
+        lacks=lambda values: ["weights"] if values.query_model == "absent" else [],
+    )
+    text = """
+datasets: {t: {tour: {documents: 3}}}
+systems:
+  a: {retriever: {bm25: {query_model: absent}}}
+  b: {retriever: bm25}
+measures: [nDCG@10]
+"""
+    made = planned(tmp_path, text, found)
+    needs = {row.system: made.steps[row.hits].needs for row in made.rows}
+    assert needs == {"a": ("weights",), "b": ()}
