@@ -172,7 +172,7 @@ def _cached(name: str, revision: str) -> str | None:
 
 def _asked(name: str, revision: str) -> str | None:
     """The commit, if the hub can be reached in time. It is noted where the client itself notes it, so that
-    every process of a run, and the next run, reads what was planned, until `hf download` takes a newer one."""
+    every process of a run and the next run read what was planned, until `hf download` takes a newer one."""
     client = _client()
     if client.constants.HF_HUB_OFFLINE:
         return None
