@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from harness.contracts import Texts
 from harness.toolkit import analysis
+from harness.toolkit.positions import rows_of
 from harness.toolkit.topk import NOTHING, decode
 from harness.types import Hits, Unit
 from harness_bm25 import BM25, QL, kernels, scoring, storage, weights
@@ -77,7 +78,7 @@ class Search:
 
             self._spread(len(queries), work)
         else:
-            texts = self._texts_at(within)
+            texts = rows_of(within, self._index.positions)
             keys = np.empty(texts.shape, np.uint64)
 
             def work(a: int, z: int) -> None:
@@ -91,7 +92,7 @@ class Search:
 
     def explain(self, query: str, position: int) -> list[TermScore]:
         """The terms of the query that the text at a position has, the heaviest first."""
-        text = int(self._texts_at(np.array([[position]], np.int64))[0, 0])
+        text = int(rows_of(np.array([position]), self._index.positions)[0])
         if text < 0:
             return []
         batch, counts = self._batch([query]), self._counts(query)
@@ -140,14 +141,6 @@ class Search:
             return
         with ThreadPoolExecutor(self._threads) as pool:
             list(pool.map(work, edges[:-1], edges[1:]))
-
-    def _texts_at(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The number of the text at each position, -1 where none is indexed."""
-        known = self._index.positions
-        if not len(known):
-            return np.full(positions.shape, -1, np.int64)
-        place = np.minimum(np.searchsorted(known, positions), len(known) - 1)
-        return np.where(known[place] == positions, place, -1)
 
     def _window_of(self, texts: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.searchsorted(self._index.window_first, texts, "right").astype(np.int64) - 1

@@ -12,6 +12,7 @@ from harness.contracts import Texts
 from harness.toolkit import models, tokens
 from harness.toolkit.encoding.loop import encode
 from harness.toolkit.encoding.passes import BUDGETS
+from harness.toolkit.positions import rows_of
 from harness.types import JSON, Hits, Unit
 from harness_colbert import ColbertParams, RetrieverParams, marking, matching, model, settings, storage
 from harness_colbert.approximate import Approximate
@@ -85,7 +86,7 @@ class Search:
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
         asked = self._ask(queries)
         if within is not None:
-            named = numbers(self._index, _once(within))
+            named = rows_of(_once(within), self._index.positions)
             texts, scores = matching.among(self._index, asked, named, k, self._device)
         elif self._approximate is None:
             texts, scores = matching.search(self._index, asked, k, self._device)
@@ -99,15 +100,6 @@ class Search:
 
     def report(self) -> Mapping[str, JSON]:
         return {**self._ask.report(), **(self._approximate.report() if self._approximate else {})}
-
-
-def numbers(opened: storage.Index, positions: Ints) -> Ints:
-    """int64[Q, n]: the number of the text at each position, -1 where none is indexed."""
-    known = opened.positions
-    if not len(known):
-        return np.full(positions.shape, -1, np.int64)
-    place = np.minimum(np.searchsorted(known, positions), len(known) - 1)
-    return np.where(known[place] == positions, place, -1)
 
 
 def _once(positions: Ints) -> Ints:

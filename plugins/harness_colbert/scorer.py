@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.contracts import Texts
+from harness.toolkit.positions import rows_of
 from harness.types import JSON
 from harness_colbert import ColbertParams, matching, retriever, storage
 
@@ -33,7 +34,7 @@ class Scorer:
         self._ask, self._index, self._device = ask, opened, device
 
     def score(self, queries: Sequence[str], candidates: Ints) -> Floats:
-        named = retriever.numbers(self._index, candidates)
+        named = rows_of(candidates, self._index.positions)
         strange = candidates[(named < 0) & (candidates >= 0)]
         if len(strange):
             raise ValueError(f"position {strange[0]} is not in the index")

@@ -14,6 +14,7 @@ from harness.toolkit import exact
 from harness.toolkit.encoding import vectors
 from harness.toolkit.encoding.loop import encode
 from harness.toolkit.encoding.passes import BUDGETS, workers
+from harness.toolkit.positions import rows_of
 from harness.toolkit.tokens import Lost
 from harness.types import JSON, Hits, Unit
 from harness_dense import DenseParams, towers
@@ -72,7 +73,7 @@ class Search:
         if within is None and self._faiss is not None:
             found, scores = self._faiss.search(asked, k)
         else:
-            places = None if within is None else self._places(within)
+            places = None if within is None else rows_of(within, self._index.positions)
             found, scores = exact.search(asked, self._index.rows, k, places)
         passages = np.full((len(queries), k), -1, np.int64)
         worth = np.full((len(queries), k), -np.inf, np.float32)
@@ -94,14 +95,6 @@ class Search:
         with workers(self._tower.forwards) as run:
             rows = run(found, lambda count: None).rows
         return np.stack(rows).astype(np.float32)
-
-    def _places(self, positions: Ints) -> Ints:
-        """int64[Q, n]: the row of each position, -1 where it is none of a candidate."""
-        known = self._index.positions
-        if not len(known):
-            return np.full(positions.shape, -1, np.int64)
-        place = np.minimum(np.searchsorted(known, positions), len(known) - 1)
-        return np.where(known[place] == positions, place, -1)
 
 
 class Approximate:

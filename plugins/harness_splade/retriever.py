@@ -14,6 +14,7 @@ from harness.contracts import Texts
 from harness.toolkit import hardware, models, tokens
 from harness.toolkit.encoding.loop import encode
 from harness.toolkit.encoding.passes import BUDGETS
+from harness.toolkit.positions import rows_of
 from harness.toolkit.topk import NOTHING, decode
 from harness.types import Hits, Unit
 from harness_splade import SpladeParams, kernels, model, settings, storage
@@ -68,7 +69,7 @@ class Search:
             def work(begin: int, end: int) -> None:
                 kernels.search(self._index.postings, asked, begin, end, keys, kernels.room(depth))
         else:
-            texts = self._texts_at(within)
+            texts = rows_of(within, self._index.positions)
             windows = np.searchsorted(self._index.postings.first, texts, "right").astype(np.int64) - 1
             keys = np.empty(texts.shape, np.uint64)
 
@@ -108,14 +109,6 @@ class Search:
         edges = np.linspace(0, queries, min(queries, 8 * self._threads) + 1).astype(int).tolist()
         with ThreadPoolExecutor(self._threads) as pool:
             list(pool.map(work, edges[:-1], edges[1:]))
-
-    def _texts_at(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The number of the text at each position, -1 where none is indexed."""
-        known = self._index.positions
-        if not len(known):
-            return np.full(positions.shape, -1, np.int64)
-        place = np.minimum(np.searchsorted(known, positions), len(known) - 1)
-        return np.where(known[place] == positions, place, -1)
 
     def _hits(self, keys: NDArray[np.uint64], k: int) -> Hits:
         passages, scores = np.full((len(keys), k), -1, np.int64), np.zeros((len(keys), k), np.float32)
