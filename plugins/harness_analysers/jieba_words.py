@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
-import jieba
+from harness.toolkit.jieba_words import tokenizer
 
 
 def build(_: Any) -> Callable[[str], list[str]]:
-    jieba.setLogLevel(logging.WARNING)  # it would report its dictionary's loading on stderr
-    tokenizer = jieba.Tokenizer()
+    cut = tokenizer().lcut
 
     def terms(text: str) -> list[str]:
-        return [word for word in tokenizer.lcut(text.lower()) if any(map(str.isalnum, word))]
+        return [word for word in cut(text.lower()) if any(map(str.isalnum, word))]
 
     return terms

@@ -100,6 +100,11 @@ def lacks(params: Keyphrases) -> list[str]:
     return found
 
 
+def linked(params: Keyphrases) -> dict[str, tuple[str, ...]]:
+    """The tagger's library: another version of it may tag otherwise."""
+    return {"tagger": (params.tagger,) if params.tagger in ("spacy", "jieba") else ()}
+
+
 def build(params: Keyphrases) -> Any:
     absent = lacks(params)
     if absent:
@@ -123,7 +128,8 @@ def harness_contexts() -> Iterable[Context]:
         build=build,
         params=Keyphrases,
         needs=("numba", "Stemmer"),
-        libraries=("PyStemmer", "jieba", "numba", "spacy"),
+        libraries=("PyStemmer", "numba"),
+        linked=linked,
         resolve=resolve,
         lacks=lacks,
     )

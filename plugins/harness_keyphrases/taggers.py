@@ -51,19 +51,17 @@ def spacy_(model: str) -> Tagger:
 def jieba_() -> Tagger:
     """Chinese by jieba's words and parts of speech: its nouns (n, nr, ns, nt, nz, ..., verbal vn), foreign
     words (eng) and adjectives (a, an, ag, b); adjectives used as adverbs (ad) are none."""
-    import logging
-
-    import jieba
     import jieba.posseg
 
-    jieba.setLogLevel(logging.WARNING)  # it would report its dictionary's loading on stderr
-    tokenizer = jieba.posseg.POSTokenizer(jieba.Tokenizer())
+    from harness.toolkit.jieba_words import tokenizer
+
+    cut = jieba.posseg.POSTokenizer(tokenizer()).lcut
 
     def tag(text: str) -> list[Word]:
         found: list[Word] = []
         at = 0
         foreign, space = False, False  # what the word before is, and whether white space follows it
-        for word, flag in tokenizer.lcut(text):
+        for word, flag in cut(text):
             if word.isspace():
                 space = True
             else:

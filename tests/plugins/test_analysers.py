@@ -1,5 +1,7 @@
 """The analysers on cases made by hand: what Lucene's analysers of the same name return for these texts."""
 
+import marshal
+import tempfile
 from itertools import pairwise
 
 import numpy as np
@@ -130,3 +132,12 @@ def test_a_class_is_worked_out_once():
     letters = Letters()
     assert "a中 ".translate(letters) == "AC-"
     assert dict(letters) == {ord("a"): "A", ord("中"): "C", ord(" "): "-"}
+
+
+def test_jieba_reads_its_own_dictionary_and_leaves_the_temporary_folder_alone(tmp_path, monkeypatch):
+    pytest.importorskip("jieba")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    strange = marshal.dumps(({"桥建": 10**9, "桥": 0}, 10**9))  # as jieba itself keeps a dictionary
+    (tmp_path / "jieba.cache").write_bytes(strange)
+    assert analysis.load("jieba")("石桥建成了。") == ["石桥", "建成", "了"]
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"jieba.cache": strange}

@@ -1,15 +1,17 @@
 """The context `keyphrases`: its taggers, and what it adds to documents of every shape."""
 
 import hashlib
+import marshal
 import multiprocessing
 import os
+import tempfile
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from harness import additions, corpus, testing
+from harness import additions, catalogue, corpus, keys, testing
 from harness.errors import HarnessError
 from harness.types import Addition, Document, Facts, Passage
 
@@ -171,6 +173,27 @@ def test_chinese_goes_by_jiebas_parts_of_speech():
     assert kept(tag, text) == ["著名", "工程师", "古老", "石桥", "machine", "learning", "石桥", "城市"]
     [addition] = build(Keyphrases(tagger="jieba")).augment([document(text)])
     assert addition.prefix == "石桥; 古老; machine learning; 工程师; 著名; 城市"
+
+
+def test_the_tagger_of_chinese_reads_jiebas_own_dictionary(tmp_path, monkeypatch):
+    pytest.importorskip("jieba")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    strange = marshal.dumps(({"桥边": 10**9, "桥": 0}, 10**9))  # as jieba itself keeps a dictionary
+    (tmp_path / "jieba.cache").write_bytes(strange)
+    assert kept(taggers.jieba_(), "石桥边的城市") == ["石桥", "城市"]
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"jieba.cache": strange}
+
+
+def library_names(**given):
+    return keys.method(catalogue.load().find("contexts", "keyphrases"), Keyphrases(**given), digest=str)[
+        "libraries"
+    ].keys()
+
+
+def test_only_the_libraries_that_a_tagger_runs_on_are_in_its_key():
+    assert library_names(tagger="embedded") == {"PyStemmer", "numba"}
+    assert library_names(tagger="spacy") == {"PyStemmer", "numba", "spacy"}
+    assert library_names(tagger="jieba") == {"PyStemmer", "numba", "jieba"}
 
 
 @pytest.mark.real
