@@ -11,7 +11,8 @@ import numpy as np
 
 from harness.toolkit import hardware
 from harness.types import JSON
-from harness_colbert import Ivf, inverted, matching
+from harness_colbert import Ivf, matching
+from harness_colbert.inverted import Inverted, build, candidates
 from harness_colbert.storage import Index
 
 if TYPE_CHECKING:
@@ -21,22 +22,41 @@ BLOCK = 256  # queries whose candidates are held at once
 SAMPLE = 64  # queries that recall is measured on: each is compared with the whole corpus for it
 
 
+def search(
+    index: Index, inverted: Inverted, queries: Floats, options: Ivf, k: int, device: str = "cpu"
+) -> tuple[Ints, Floats]:
+    """As `matching.search`, among the candidates of each query (float32[Q, L, d]). Scores are exact."""
+    places, scores = np.full((len(queries), k), -1, np.int64), np.zeros((len(queries), k), np.float32)
+    for begin in range(0, len(queries), BLOCK):
+        some = queries[begin : begin + BLOCK]
+        with ThreadPoolExecutor(hardware.threads()) as pool:
+            named = list(pool.map(candidates, repeat(inverted), some, repeat(options)))
+        filled = np.full((len(some), max(map(len, named))), -1, np.int64)
+        for row, texts in zip(filled, named, strict=True):
+            row[: len(texts)] = texts
+        best, worth = matching.among(index, some, filled, k, device)
+        rows, width = slice(begin, begin + len(some)), best.shape[1]
+        places[rows, :width], scores[rows, :width] = best, worth
+    return places, scores
+
+
 class Approximate:
     """An inverted file over an open index. It keeps a sample of what was asked, to tell the recall."""
 
     def __init__(self, index: Index, options: Ivf, device: str = "cpu") -> None:
         self._index, self._options, self._device = index, options, device
         there = any(len(part.vectors) for part in index.parts)
-        self._inverted = inverted.build(index, options, device) if there else None
+        self._inverted = build(index, options, device) if there else None
         self._chance = np.random.default_rng(options.seed)
         self._asked, self._deepest = 0, 0
         self._sample: list[Floats] = []
 
     def search(self, queries: Floats, k: int) -> tuple[Ints, Floats]:
-        """As `matching.search`, among the candidates of each query. Scores are exact."""
+        if self._inverted is None:
+            return matching.search(self._index, queries, k, self._device)
         self._remember(queries)
         self._deepest = max(self._deepest, k)
-        return self._found(queries, k)
+        return search(self._index, self._inverted, queries, self._options, k, self._device)
 
     def report(self) -> Mapping[str, JSON]:
         """The share of the k best by exact search that is found as well, over a seeded sample of queries."""
@@ -47,28 +67,11 @@ class Approximate:
             return told
         asked = np.stack(self._sample)
         wanted, _ = matching.search(self._index, asked, self._deepest, self._device)
-        found, _ = self._found(asked, self._deepest)
+        found, _ = search(self._index, self._inverted, asked, self._options, self._deepest, self._device)
         there = wanted >= 0  # the same places in every row: all queries have the whole corpus
         shares = [np.isin(row[real], got).mean() for row, real, got in zip(wanted, there, found, strict=True)]
         depth = int(there[0].sum())
         return {**told, "recall": float(np.mean(shares)), "recall_at": depth, "recall_queries": len(asked)}
-
-    def _found(self, queries: Floats, k: int) -> tuple[Ints, Floats]:
-        places, scores = np.full((len(queries), k), -1, np.int64), np.zeros((len(queries), k), np.float32)
-        if self._inverted is None:
-            return places, scores
-        for begin in range(0, len(queries), BLOCK):
-            some = queries[begin : begin + BLOCK]
-            with ThreadPoolExecutor(hardware.threads()) as pool:
-                ways = repeat(self._inverted), some, repeat(self._options)
-                named = list(pool.map(inverted.candidates, *ways))
-            filled = np.full((len(some), max(map(len, named))), -1, np.int64)
-            for row, texts in zip(filled, named, strict=True):
-                row[: len(texts)] = texts
-            best, worth = matching.among(self._index, some, filled, k, self._device)
-            rows, width = slice(begin, begin + len(some)), best.shape[1]
-            places[rows, :width], scores[rows, :width] = best, worth
-        return places, scores
 
     def _remember(self, queries: Floats) -> None:
         """A sample of all queries so far, each as likely as another (Vitter 1985, algorithm R)."""

@@ -66,7 +66,7 @@ def nearest(vectors: Floats, centroids: Floats, device: str = "cpu") -> NDArray[
 
 def spans(vectors: NDArray[Any]) -> Iterator[Floats]:
     for begin in range(0, len(vectors), SPAN):
-        yield np.array(vectors[begin : begin + SPAN], np.float32)
+        yield np.asarray(matching.widened(vectors[begin : begin + SPAN]).numpy())
 
 
 def spread(total: int, count: int, chance: np.random.Generator) -> Ints:

@@ -99,8 +99,8 @@ def sum_of_best_centroids(
     bounds: NDArray[np.int64],  # int64[N + 1]: text i has centroids[bounds[i]] and on
     scores: NDArray[np.float32],  # float32[n]: out
 ) -> None:
-    """MaxSim with the centroids of a text in place of its vectors (centroid interaction: section 4.2 of PLAID,
-    Santhanam, Khattab, Potts and Zaharia 2022)."""
+    """MaxSim with the centroids of a text in place of its vectors (centroid interaction: PLAID, Santhanam et
+    al. 2022, section 4.2)."""
     best = np.empty(similar.shape[1], np.float32)
     for place in range(len(texts)):
         text = texts[place]
