@@ -271,6 +271,44 @@ def test_every_name_of_the_table_is_an_id_or_says_where_to_get_it(home, entry):
             assert not differ or entry.note
 
 
+WITHOUT_TEXT = {  # ir_datasets does not say which of their fields are the text
+    "ArgsMeProcessedDoc", "ClinicalTrialsDoc", "CodeSearchNetDoc", "ToucheImageDoc", "TrecBackgroundLinkingQuery",
+}  # fmt: skip
+
+
+def test_all_types_of_documents_and_queries_have_a_text_or_are_refused(home):
+    """There are a hundred, of several hundred collections; those that are refused are named here."""
+    fields = importlib.import_module("harness_ir_datasets.fields")
+    ir_datasets = importlib.import_module("ir_datasets")
+    reads = {"docs": fields.text_of, "queries": lambda query: fields.question_of(query, None)}
+    seen, refused = set(), set()
+    for id in ir_datasets.registry:
+        loaded = ir_datasets.load(id)
+        for kind, read in reads.items():
+            if getattr(loaded, f"has_{kind}")():
+                cls = getattr(getattr(loaded, f"{kind}_handler")(), f"{kind}_cls")()
+                if cls in seen:
+                    continue
+                seen.add(cls)
+                try:
+                    assert isinstance(read(invented(cls)), str)
+                except HarnessError:
+                    refused.add(cls.__name__)
+    assert len(seen) >= 90
+    assert refused == WITHOUT_TEXT
+
+
+def invented(cls):
+    kinds = {name: str(cls.__annotations__.get(name, str)) for name in cls._fields}
+    values = {"ist": [], "uple": (), "ict": {}, "bytes": b"<p>text</p>", "int": 1, "float": 1.0}
+    return cls(
+        *(
+            next((value for word, value in values.items() if word in kind), name)
+            for name, kind in kinds.items()
+        )
+    )
+
+
 def test_a_suite_over_three_official_layouts_runs(home, tmp_path):
     """Of ir_datasets, MTEB and T2Ranking: in child processes, as every suite."""
     (tmp_path / "task/qrels").mkdir(parents=True)
