@@ -33,9 +33,10 @@ def index(params: ColbertParams, texts: Texts, folder: Path) -> Mapping[str, JSO
         return tokens.tokenise(marks.passages, batch.texts, length)
 
     forwards = model.passages(network, marks, params.device, params.stored)
-    budget, write = BUDGETS[params.device], storage.writer(folder)
+    stored = model.NUMBERS[params.stored]
+    budget, write = BUDGETS[params.device], storage.writer(folder, said.dim, stored)
     done = encode(texts, folder, prepare, forwards, write, shard=storage.SHARD, budget=budget)
-    vectors = storage.finish(folder, said.dim, model.NUMBERS[params.stored])
+    vectors = storage.finish(folder, said.dim, stored)
     told = {"dimension": said.dim, "dtype": params.dtype, "stored": params.stored, "vectors": vectors}
     return {**told, **done.facts()}
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from harness import disk
 from harness.errors import HarnessError
+from harness.toolkit.encoding.loop import distrust
 from harness.toolkit.encoding.parts import Shard, Write
 
 if TYPE_CHECKING:
@@ -35,7 +36,11 @@ class Index(NamedTuple):
     dimension: int
 
 
-def writer(folder: Path) -> Write:
+def writer(folder: Path, dimension: int, stored: np.dtype[Any]) -> Write:
+    """Puts a shard into two files of its own, and takes those of an earlier run that are whole."""
+    row = dimension * stored.itemsize
+    distrust(folder, lambda number: _whole(folder, number, row))
+
     def write(shard: Shard) -> None:
         matrices: Sequence[NDArray[Any]] = shard.rows
         with disk.replacing(_vectors(folder, shard.number)) as path, path.open("wb") as file:
@@ -46,6 +51,15 @@ def writer(folder: Path) -> Write:
             np.save(path, np.stack([shard.positions, counts]))
 
     return write
+
+
+def _whole(folder: Path, number: int, row: int) -> bool:
+    """Whether a shard's vectors, of so many bytes each, are those that its texts count."""
+    try:
+        counted = int(np.load(_texts(folder, number))[1].sum())
+        return _vectors(folder, number).stat().st_size == counted * row
+    except (OSError, ValueError, EOFError):
+        return False
 
 
 def finish(folder: Path, dimension: int, stored: np.dtype[Any]) -> int:

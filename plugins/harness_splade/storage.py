@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from harness import disk
 from harness.errors import HarnessError
-from harness.toolkit.encoding.loop import MARKS
+from harness.toolkit.encoding.loop import MARKS, distrust
 from harness.toolkit.encoding.parts import Shard, Write
 from harness_splade import kernels
 
@@ -40,6 +41,7 @@ class Index(NamedTuple):
 def writer(folder: Path, quantise: int | None) -> Write:
     """Puts shards beside one another, each in a file that is whole or absent."""
     (folder / SHARDS).mkdir(exist_ok=True)
+    distrust(folder / SHARDS, lambda number: _whole(_shard(folder, number)))
 
     def write(shard: Shard) -> None:
         rows: Sequence[Row] = shard.rows
@@ -55,6 +57,15 @@ def writer(folder: Path, quantise: int | None) -> Write:
         disk.replace_file(_shard(folder, shard.number), file.getvalue())
 
     return write
+
+
+def _whole(path: Path) -> bool:
+    """Whether a shard can be read: the list of what is in it stands at its end."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return set(file.files) == set(_Window._fields)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        return False
 
 
 def _rounded(

@@ -251,6 +251,20 @@ def test_a_killed_index_goes_on_with_the_shard_that_it_was_at(tmp_path, monkeypa
         assert (tmp_path / "killed" / path.name).read_bytes() == path.read_bytes()
 
 
+@pytest.mark.parametrize("name", ["000002.vectors.bin", "000002.texts.npy"])
+@pytest.mark.parametrize("left", [None, 8], ids=["missing", "cut short"])
+def test_a_shard_that_was_lost_is_encoded_again_whatever_its_mark_says(tmp_path, monkeypatch, name, left):
+    from harness_colbert import storage
+
+    monkeypatch.setattr(storage, "SHARD", 2)
+    params, folder = given(tiny_heads.colbert(tmp_path / "model")), tmp_path / "index"
+    opened(params, TEXTS, folder)
+    whole = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    (folder / name).unlink() if left is None else (folder / name).write_bytes(whole[name][:left])
+    opened(params, TEXTS, folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == whole
+
+
 def made_up(texts, dimension=16, seed=1, per=500):
     """An index of random vectors in several parts, and all of them as a list."""
     from harness_colbert.storage import Index, Part

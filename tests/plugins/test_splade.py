@@ -308,6 +308,28 @@ def test_the_index_is_the_same_however_often_it_was_interrupted(tmp_path, monkey
     assert len(storage.read(tmp_path / "whole").postings.first) == 3
 
 
+@pytest.mark.parametrize("left", [None, b"PK"], ids=["missing", "cut short"])
+def test_a_shard_that_was_lost_is_encoded_again_whatever_its_mark_says(tmp_path, monkeypatch, left):
+    from harness.toolkit.encoding import loop
+    from harness_splade import storage
+
+    monkeypatch.setattr(loop.encode, "__kwdefaults__", {**loop.encode.__kwdefaults__, "shard": 2})
+    params = given(tiny_heads.splade(tmp_path / "model"))
+    whole, _ = opened(params, TEXTS, tmp_path / "whole")
+
+    def killed(*args):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(storage, "finish", killed)
+        with pytest.raises(KeyboardInterrupt):
+            opened(params, TEXTS, tmp_path / "killed")
+    last = max((tmp_path / "killed" / storage.SHARDS).glob("*.npz"))
+    last.unlink() if left is None else last.write_bytes(left)
+    resumed, _ = opened(params, TEXTS, tmp_path / "killed")
+    assert resumed.search(QUERIES, 6).scores.tolist() == whole.search(QUERIES, 6).scores.tolist()
+
+
 def test_many_texts_in_several_windows_are_ranked_as_by_hand(tmp_path):
     """The loops alone, over made-up rows: k of all, ties by position, impacts as floats and as whole numbers."""
     from harness.toolkit.encoding.parts import Shard

@@ -99,6 +99,32 @@ def test_finished_shards_are_not_encoded_again(tmp_path):
         assert (tmp_path / name).read_bytes() == (tmp_path / "at_once" / name).read_bytes()
 
 
+@pytest.mark.parametrize("name", ["vectors.npy", "positions.npy"])
+@pytest.mark.parametrize("left", [None, 140], ids=["missing", "cut short"])
+def test_marks_of_a_file_that_was_lost_are_not_believed(tmp_path, name, left):
+    texts = some_texts(35)
+    run(tmp_path, Listed(texts))
+    whole = {file: (tmp_path / file).read_bytes() for file in ("vectors.npy", "positions.npy")}
+    (tmp_path / name).unlink() if left is None else (tmp_path / name).write_bytes(whole[name][:left])
+    again = Listed(texts)
+    run(tmp_path, again)
+    assert again.told[0] == 0
+    assert {file: (tmp_path / file).read_bytes() for file in whole} == whole
+
+
+def test_a_kill_before_the_file_is_made_anew_leaves_no_mark(tmp_path, monkeypatch):
+    run(tmp_path, Listed(some_texts(35)))
+    (tmp_path / "vectors.npy").unlink()
+
+    def killed(path):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("harness.disk.replacing", killed)
+    with pytest.raises(KeyboardInterrupt):
+        vectors.writer(tmp_path, 35, 2)
+    assert list((tmp_path / "shards").iterdir()) == []
+
+
 @pytest.mark.parametrize("mark", [b"", b"{", b'{"first": 0}', b"[1]"])
 def test_a_damaged_mark_is_no_mark(tmp_path, mark):
     run(tmp_path, Listed(some_texts(12)))

@@ -94,6 +94,19 @@ def encode(
     return Encoding(len(texts), tokens, lost, sum(mark.split for mark in done.values()))
 
 
+def distrust(folder: Path, whole: Callable[[int], bool]) -> None:
+    """Take back an earlier run's marks of those shards, by number, that are not whole on disk: they will be
+    encoded again. Whoever makes a shared file anew does this first, so that no kill leaves a mark without
+    its rows."""
+    marks = folder / MARKS
+    if not marks.is_dir():
+        return
+    for path in sorted(marks.glob("[0-9]*.json")):
+        if not whole(int(path.stem)):
+            path.unlink()
+    disk.fsync_folder(marks)
+
+
 def _one(
     number: int,
     first: int,

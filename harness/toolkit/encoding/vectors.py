@@ -10,6 +10,7 @@ import numpy as np
 
 from harness import disk
 from harness.errors import HarnessError
+from harness.toolkit.encoding.loop import distrust
 from harness.toolkit.encoding.parts import Shard, Write
 
 if TYPE_CHECKING:
@@ -31,10 +32,13 @@ class Vectors(NamedTuple):
 
 def writer(folder: Path, texts: int, dimension: int, dtype: str = "fp32") -> Write:
     """Puts shards where they belong in `vectors.npy` and `positions.npy`, which keep what an earlier run
-    has written. fp16 has 11 significant bits where bf16 has 8: it loses nothing that bf16 had."""
+    has written if both are whole. fp16 has 11 significant bits where bf16 has 8: it loses nothing that bf16
+    had."""
     kind = STORED[dtype]
-    vectors = _file(folder / VECTORS, (texts, dimension), kind)
-    positions = _file(folder / POSITIONS, (texts,), np.dtype("<i8"))
+    files = ((VECTORS, (texts, dimension), kind), (POSITIONS, (texts,), np.dtype("<i8")))
+    if not all(_fits(folder / name, shape, dtype) for name, shape, dtype in files):
+        distrust(folder, lambda shard: False)
+    vectors, positions = (_file(folder / name, shape, dtype) for name, shape, dtype in files)
 
     def write(shard: Shard) -> None:
         rows = np.asarray(shard.rows, np.float32).reshape(len(shard.positions), dimension)
