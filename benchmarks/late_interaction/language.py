@@ -1,5 +1,5 @@
 """Vectors of real language in place of a ColBERT's: every token of a collection as all-MiniLM-L6-v2 sees
-it, turned at random to 128 dimensions. They crowd as such vectors do; the model was not trained for MaxSim."""
+it, turned at random to 128 dimensions. They crowd as such vectors do; it was not trained for MaxSim."""
 
 from __future__ import annotations
 
