@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.findings import Finding
 from harness.study import Ran, Study
-from harness.types import JSON
+from harness.types import JSON, Unit
 
 HEADS = ("system", "context", "texts cut", "tokens lost", "share of tokens", "pushed out by context")
 
@@ -20,14 +20,16 @@ class Cut:
         encoded = [(system, facts) for system in study.systems if (facts := _facts(system)) is not None]
         if not encoded:
             return
-        without = {
-            (facts["method"], system.unit): facts["facts"] for system, facts in encoded if not system.context
+        without: dict[tuple[str | None, Unit], JSON] = {
+            (system.retriever, system.unit): facts["facts"]
+            for system, facts in encoded
+            if system.retriever is not None and not system.stages
         }
         rows = []
         for system, facts in encoded:
             told = facts["facts"]
-            plain = without.get((facts["method"], system.unit))
-            more = told["tokens_lost"] - plain["tokens_lost"] if plain and system.context else None
+            plain = without.get((system.retriever, system.unit))
+            more = told["tokens_lost"] - plain["tokens_lost"] if plain and system.stages else None
             context = " + ".join(system.context) or "none"
             share = round(told["tokens_lost"] / max(1, told["tokens"]), 6)
             rows.append((system.name, context, told["texts_cut"], told["tokens_lost"], share, more))
@@ -38,7 +40,7 @@ class Cut:
             columns=HEADS,
             rows=tuple(rows),
             says="Tokens beyond the encoder's maximum length are not read. The last column is how many more "
-            "are lost than without context: tokens of passages that what stands before them pushed out.",
+            "the same encoder loses than without context: what stands before a passage pushed them out.",
         )
 
 

@@ -28,15 +28,14 @@ class Jaccard:
         kept = (judged.grade > 0) & (judged.passage < study.corpus.passages)
         query, passage = judged.query[kept].astype(np.int64), judged.passage[kept]
         queries = [words(text) for text in study.queries.texts]
-        views: dict[tuple[str, ...], View] = {(): View(study.corpus)}
+        views: dict[tuple[str, ...], tuple[str, View]] = {(): ("none", View(study.corpus))}
         for system in study.systems:
             if system.unit == "passage":
-                views.setdefault(system.context, system.texts)
+                views.setdefault(system.stages, (" + ".join(system.context), system.texts))
         rows = []
-        plain = similarity(views[()], queries, query, passage)
-        for context, view in views.items():
-            found = similarity(view, queries, query, passage) if context else plain
-            name = " + ".join(context) or "none"
+        plain = similarity(views[()][1], queries, query, passage)
+        for stages, (name, view) in views.items():
+            found = similarity(view, queries, query, passage) if stages else plain
             rows.append((name, round(100 * found, 4), round(100 * (found - plain), 4)))
         yield Finding(
             name="jaccard",

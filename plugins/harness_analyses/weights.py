@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from harness.findings import Finding
 from harness.score import mean
 from harness.study import Ran, Study
+from harness.types import Hits
 
 
 class Weights:
@@ -20,24 +21,31 @@ class Weights:
     def analyse(self, study: Study) -> Iterator[Finding]:
         for system in study.systems:
             if system.vary is not None and self.parameter in system.parameters:
-                yield self.curve(study, system)
+                yield from self.curve(study, system, system.vary)
 
-    def curve(self, study: Study, system: Ran) -> Finding:
-        assert system.vary is not None
+    def curve(self, study: Study, system: Ran, vary: Callable[[str, float], Hits]) -> Iterator[Finding]:
+        """None where another parameter stands in the place of this one, so that it changes no hit."""
         column = study.columns[0]
         if system.unit == "document":
             column = column._replace(unit="document")
         names = sorted({name for names in study.queries.slices for name in names})
         rows = []
+        before: Hits | None = None
+        changes = False
         for value in self.values:
-            scores = study.scores(system.vary(self.parameter, value), (column,))
+            hits = vary(self.parameter, value)
+            changes = changes or (before is not None and not _same(hits, before))
+            before = hits
+            scores = study.scores(hits, (column,))
             found = scores.columns[0]
             rows.append(("all queries", value, mean(found)))
             for name in names:
                 chosen = np.array([name in study.queries.slices[i] for i in scores.queries.tolist()])
                 if chosen.any():
                     rows.append((name, value, mean(found, chosen)))
-        return Finding(
+        if not changes:
+            return
+        yield Finding(
             name=f"weights/{system.name}",
             title=f"{column.label} of {system.name} by {self.parameter}",
             kind="line",
@@ -50,3 +58,7 @@ class Weights:
             "2, whose weight is the document side's).",
             flags=("the curve is of the scored queries: to choose from it is to select on them",),
         )
+
+
+def _same(one: Hits, other: Hits) -> bool:
+    return np.array_equal(one.passages, other.passages) and np.array_equal(one.scores, other.scores)

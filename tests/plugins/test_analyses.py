@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import orjson
 import pytest
 
 from harness import run
 from harness.leaderboard import Leaderboard
+from harness.study import Ran
+from harness_analyses.cut import Cut
 
 DOCUMENTS = [
     ("a", "Red fox", ["one plain line", "the fox runs", "nothing here"]),
     ("b", "Blue whale", ["the whale swims in the sea"]),
-    ("c", "Green tree", ["a tree", "an oak stands", "leaves fall", "the oak is old"]),
+    ("c", "Green tree", ["a tree", "an oak stands", "leaves fall", "the oak grows old"]),
 ]
 SUITE = """
 suite: small
@@ -109,6 +113,77 @@ def test_a_parameter_that_no_combiner_has_makes_no_curve(board, tmp_path):
     other = run(tmp_path / "suite.yaml", store=board.folder / "store", quiet=True)
     assert [entry["name"] for entry in other.data["analyses"] if entry["name"].startswith("weights")] == []
     assert all(row["status"] == "ok" for row in other.rows)
+
+
+VARIANTS = """  plain: {retriever: bm25}
+  before: {context: [{neighbours: {after: 0}}], retriever: bm25}
+  after: {context: [{neighbours: {before: 0}}], retriever: bm25}
+  again: {context: [{neighbours: {before: 0}}], retriever: {bm25: {k1: 2.0}}}
+  weighted: {of: [plain, after], combine: {convex: {weights: [0.3, 0.7]}}}
+"""
+
+
+@pytest.fixture(scope="module")
+def variants(board, tmp_path_factory) -> Leaderboard:
+    folder = tmp_path_factory.mktemp("variants")
+    first, last = SUITE.index("  plain:"), SUITE.index("measures:")
+    text = SUITE[:first] + VARIANTS + SUITE[last:]
+    (folder / "suite.yaml").write_text(text.replace("path: data", f"path: {board.folder}/data"))
+    return run(folder / "suite.yaml", store=board.folder / "store", quiet=True)
+
+
+def test_a_context_with_other_parameters_is_another_one_and_the_same_is_shown_once(variants):
+    rows = {context: value for context, value, _ in found(variants, "jaccard")}
+    assert list(rows) == ["none", "neighbours (after=0)", "neighbours (before=0)"]
+    # a1, c1 and c3 with the passage before them, a1 and c1 with the one after them
+    assert rows["neighbours (after=0)"] == pytest.approx(100 * (2 / 6 + 1 / 6 + 1 / 7) / 3, abs=1e-4)
+    assert rows["neighbours (before=0)"] == pytest.approx(100 * (2 / 5 + 1 / 6 + 1 / 5) / 3, abs=1e-4)
+
+
+def test_a_weight_that_changes_nothing_has_no_curve(variants):
+    assert [row["system"] for row in variants.rows if row["status"] == "ok"][-1] == "weighted"
+    assert not [entry for entry in variants.data["analyses"] if entry["name"].startswith("weights/")]
+
+
+def encoded(name: str, retriever: str | None, lost: int, *stages: str) -> Ran:
+    """A system whose encoder lost so many of its tokens."""
+    told = {
+        "step": "index",
+        "method": "dense",
+        "facts": {"tokens": 1000, "texts_cut": 9, "tokens_lost": lost},
+    }
+    return Ran(
+        name=name,
+        unit="passage",
+        hits=None,
+        context=stages,
+        stages=stages,
+        retriever=retriever,
+        texts=None,
+        reported=(told,),
+        parameters=(),
+        vary=None,
+    )
+
+
+def test_what_context_pushed_out_is_told_against_the_same_encoder():
+    systems = (
+        encoded("long", "a", 5),
+        encoded("short", "b", 400),
+        encoded("long+titles", "a", 7, "titles"),
+        encoded("short+titles", "b", 450, "titles"),
+        encoded("other+titles", "c", 450, "titles"),
+        encoded("fused", None, 450, "titles"),
+    )
+    [finding] = Cut(None).analyse(SimpleNamespace(systems=systems))
+    assert {name: more for name, *_, more in finding.rows} == {
+        "long": None,
+        "short": None,
+        "long+titles": 2,
+        "short+titles": 50,
+        "other+titles": None,
+        "fused": None,
+    }
 
 
 def test_bins_that_do_not_ascend_from_one_are_refused(tmp_path):
