@@ -18,6 +18,10 @@ from harness_t2ranking.tables import GRADES, PASSAGES, POSITIVES, QUERIES, Row, 
 
 CITATION = "Xie et al., T2Ranking: A Large-scale Chinese Benchmark for Passage Ranking, SIGIR 2023"
 URL = "https://huggingface.co/datasets/THUIR/T2Ranking"
+CHOSEN = (
+    "which pairs of the training set were judged was chosen by a model, by active learning, and near "
+    "duplicates were left out (sections 4.3 and 4.4)"
+)
 _PASSAGES = {"passages": 2_303_643, "passage_characters.mean": 632.6}
 OFFICIAL = {  # of each split, judged in grades
     "train": (
@@ -72,7 +76,8 @@ class T2Ranking:
 
     def card(self) -> Card:
         official = OFFICIAL.get(self.params.split, ()) if self.params.judgements == "graded" else ()
-        return Card("zh", self.params.split, None, "Apache-2.0", CITATION, URL, (), official)
+        notes = (CHOSEN,) if self.params.split == "train" else ()
+        return Card("zh", self.params.split, None, "Apache-2.0", CITATION, URL, notes, official)
 
     def inputs(self, part: Part) -> Inputs:
         files = {"corpus": self._collection, "queries": self._queries, "judgements": self._qrels}

@@ -263,6 +263,15 @@ def test_a_split_is_a_plain_name():
         DureaderParams(path=Path(), split="../dev")
 
 
+def test_the_card_says_who_chose_what_was_judged_and_what_the_paper_prints(tmp_path):
+    card = build(release(tmp_path)).card()
+    assert "the first 50 of BM25 and of four dense retrievers" in " ".join(card.notes)
+    assert card.official[0].counts["positives"] == 9863
+    assert "distant supervision" in build(DureaderParams(path=tmp_path, split="train")).card().notes[0]
+    english = DureaderParams(path=tmp_path, english=tmp_path / "english.json")
+    assert build(english).card().official[0].counts["query_words.mean"] == 6.55
+
+
 def test_a_judgement_is_found_again(tmp_path):
     source = build(release(tmp_path))
     assert source.locate_judgement("q1", "gone") == f"{tmp_path}/dev.json:1"
