@@ -56,9 +56,9 @@ OFFICIAL = {  # of each split; its "#passages" are positives
     },
 }
 POOLED = (
-    "beyond distant supervision, annotators saw five passages a query, chosen by an ensemble re-ranker from "
-    "the first 50 of BM25 and of four dense retrievers (ERNIE, BERT, RoBERTa, MacBERT) and nothing else (section "
-    "2.3): a system unlike these may find positives that nobody judged"
+    "beyond distant supervision, annotators saw five passages a query, which an ensemble re-ranker chose "
+    "from the first 50 of BM25 and of four dense retrievers (ERNIE, BERT, RoBERTa, MacBERT) and nothing else "
+    "(section 2.3): a system unlike these may find positives that nobody judged"
 )
 DISTANT = "its positives are those of distant supervision, which no annotator checked (sections 2.2 and 2.3)"
 ENGLISH = {
