@@ -29,8 +29,8 @@ What was checked, with no network at hand:
 
 - **loaded**: the whole real collection was read, and it has the counts of the table.
 - **layout**: files in its official layout, written by a test, were read through this very id.
-- **id**: ir_datasets knows the id, and its own record of the counts was held against the table's. The types of
-  its documents and queries were read with invented contents; this data was not at hand.
+- **id**: ir_datasets knows the id, and its own record of the counts was held against the table's. The types
+  of its documents and queries were read with invented contents; this data was not at hand.
 - **elsewhere**: ir_datasets does not have it; the last column says where it is.
 """
 CHECKED = {
