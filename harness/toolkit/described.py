@@ -42,6 +42,18 @@ def positions(config: Mapping[str, Any]) -> int | None:
     return whole
 
 
+def places(folder: Path) -> int | None:
+    """As `positions`, of the network in a folder."""
+    return positions(read(folder / "config.json") or {})
+
+
+def refuse_beyond(name: str, given: int | str, places: int | None) -> None:
+    """Refuse a length, unless it is `auto`, that the network has no places for: it would fail in the middle
+    of a corpus, at the first text that is so long."""
+    if isinstance(given, int) and places is not None and given > places:
+        raise HarnessError(f"{name}: {given} tokens, and the model has places for {places}; give fewer")
+
+
 def length(folder: Path, most: int | None) -> int | None:
     """How many tokens its tokenizer gives a text at most, where that is less than the network takes."""
     limit = (read(folder / "tokenizer_config.json") or {}).get("model_max_length")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.contracts import Texts
-from harness.toolkit import models, tokens
+from harness.toolkit import described, models, tokens
 from harness.toolkit.encoding.loop import encode
 from harness.toolkit.encoding.passes import BUDGETS
 from harness.toolkit.positions import rows_of
@@ -28,6 +28,9 @@ def index(params: ColbertParams, texts: Texts, folder: Path) -> Mapping[str, JSO
     marks = marking.load(here, said, params.trust_remote_code)
     network = model.load(here, said, params.dtype, params.trust_remote_code)
     length = said.doc_maxlen if params.passage_length == "auto" else params.passage_length
+    described.refuse_beyond(
+        "passage_length", length, described.places(here)
+    )  # if it was not here to be planned
 
     def prepare(batch: Batch) -> tuple[tokens.Tokens, tokens.Lost]:
         return tokens.tokenise(marks.passages, batch.texts, length)
@@ -61,6 +64,7 @@ class Asker:
         self._marks = marking.load(here, said, params.trust_remote_code)
         self._network = model.load(here, said, "fp32", params.trust_remote_code)
         self._length = said.query_maxlen if params.query_length == "auto" else params.query_length
+        described.refuse_beyond("query_length", self._length, described.places(here))
         self._device = params.device
         self.lost = tokens.Lost()
 

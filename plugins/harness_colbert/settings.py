@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import HarnessError
-from harness.toolkit import hardware, models
+from harness.toolkit import described, hardware, models
 from harness_colbert import ColbertParams, registry
 
 METADATA = "artifact.metadata"
@@ -32,7 +32,10 @@ def resolved(params: ColbertParams) -> ColbertParams:
     """With nothing left open that a folder which is here, or the registry, can say. Called while planning."""
     known = registry.find(params.model)
     model, revision = models.located(known.passages if known else params.model, params.revision)
-    said = _said(model, revision)
+    here = _here(model, revision)
+    said, places = (read(here), described.places(here)) if here else (None, None)
+    for name in ("query_length", "passage_length"):
+        described.refuse_beyond(name, getattr(params, name), places)
     device: Any = hardware.device(params.device)
     dtype: Any = hardware.dtype(params.dtype, device)
     return dataclasses.replace(
@@ -52,12 +55,11 @@ def _first(given: Any, *others: int | None) -> Any:
     return next((other for other in others if other is not None), "auto")
 
 
-def _said(model: Path | str, revision: str) -> Said | None:
-    """What the folder says, if it is here."""
+def _here(model: Path | str, revision: str) -> Path | None:
+    """The model's folder, if it is here."""
     if isinstance(model, Path):
-        return read(model) if model.is_dir() else None
-    folder = None if model.startswith(models.PACKAGE) else models.cached(model, revision)
-    return None if folder is None else read(folder)
+        return model if model.is_dir() else None
+    return None if model.startswith(models.PACKAGE) else models.cached(model, revision)
 
 
 def read(folder: Path) -> Said:

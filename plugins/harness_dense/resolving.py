@@ -8,7 +8,7 @@ from typing import Any
 
 from harness import params as strict
 from harness.errors import HarnessError
-from harness.toolkit import backends, models
+from harness.toolkit import backends, described, models
 from harness.toolkit.described import EXPORTS
 from harness_dense import DenseParams, registry
 from harness_dense.folder import Said, read
@@ -42,9 +42,9 @@ def resolved(params: DenseParams) -> DenseParams:
         "dtype": backends.dtype(params.dtype, device, backend),
         **_settings(params, _of_authors(known), _of_folders(passages, queries)),
     }
-    _refuse_lengths(params, {"passage_length": passages, "query_length": queries})
     for name, said in (("passage_length", passages), ("query_length", queries)):
-        if said and said.positions and found[name] != "auto":
+        if said and said.positions:
+            described.refuse_beyond(name, getattr(params, name), said.positions)
             found[name] = min(found[name], said.positions)
     return dataclasses.replace(params, **found)
 
@@ -144,13 +144,4 @@ def _refuse_code(known: Known | None, towers: list[tuple[Path | str | None, Said
             raise HarnessError(
                 f"model: {name} runs code of its own, which is refused; read that code, and if you trust it "
                 "say trust_remote_code: true"
-            )
-
-
-def _refuse_lengths(params: DenseParams, towers: dict[str, Said | None]) -> None:
-    for name, said in towers.items():
-        given = getattr(params, name)
-        if given != "auto" and said and said.positions and given > said.positions:
-            raise HarnessError(
-                f"{name}: {given} tokens, and the model has places for {said.positions}; give fewer"
             )

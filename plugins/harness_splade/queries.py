@@ -24,7 +24,7 @@ def encoder(params: SpladeParams) -> Encode:
         return _by_model(params)
     here = models.folder(params.model, params.revision)
     tokeniser = tokens.load(here, params.trust_remote_code)
-    length = settings.length_of(params.query_length, here)
+    length = settings.length_of("query_length", params.query_length, here, encoded=False)
     weights = _idf(here, tokeniser.backend) if params.query == "idf" else None
     special = np.array([*tokeniser.single.before, *tokeniser.single.after, tokeniser.padding], np.int32)
 
@@ -50,7 +50,7 @@ def _by_model(params: SpladeParams) -> Encode:
     tokeniser = tokens.load(here, params.trust_remote_code)
     network = model.load(here, "fp32", params.device, tokeniser.padding, params.trust_remote_code)
     forwards = model.encoders(network, params.pooling, params.activation)
-    length = settings.length_of(params.query_length, here)
+    length = settings.length_of("query_length", params.query_length, here)
 
     def encode(queries: Sequence[str]) -> tuple[list[Row], Lost]:
         if not queries:

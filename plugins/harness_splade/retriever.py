@@ -35,7 +35,7 @@ class Sparse:
         here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
         tokeniser = tokens.load(here, params.trust_remote_code)
         network = model.load(here, params.dtype, params.device, tokeniser.padding, params.trust_remote_code)
-        length = settings.length_of(params.passage_length, here)
+        length = settings.length_of("passage_length", params.passage_length, here)
         forwards = model.encoders(network, params.pooling, params.activation)
 
         def prepare(batch: Batch) -> tuple[tokens.Tokens, tokens.Lost]:

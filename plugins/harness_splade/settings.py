@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import HarnessError
-from harness.toolkit import hardware, models
+from harness.toolkit import described, hardware, models
 from harness_splade import SpladeParams, registry
 
 ACTIVATIONS = {"relu": "log", "log1p_relu": "log-log"}  # sentence-transformers' names -> ours
-AFTER_PADDING = ("roberta", "xlm-roberta", "camembert")  # positions are counted from the padding's on
 IDF = "idf.json"  # how much each token of a query weighs: {token: idf}, as OpenSearch's models have it
 
 
@@ -22,6 +20,7 @@ class Said(NamedTuple):
     pooling: str | None = None
     activation: str | None = None
     length: int | None = None
+    places: int | None = None  # tokens that the network has places for
     query: str | None = None
 
 
@@ -32,10 +31,14 @@ def resolved(params: SpladeParams) -> SpladeParams:
     own = params.query_model or (known.queries if known else None)
     query_model, query_revision = models.located(own, params.query_revision) if own else (None, "main")
     said = _said(model, revision)
-    length = _first(params.passage_length, known and known.length, said.length, "auto")
+    asking = _said(query_model, query_revision) if query_model else said
     query = _first(params.query, known and known.query, said.query, "model")
     if query != "model" and query_model is not None:
         raise HarnessError(f"query: '{query}' uses no model; leave out query_model, or say query: model")
+    asked = asking.places if query == "model" else None
+    described.refuse_beyond("passage_length", params.passage_length, said.places)
+    described.refuse_beyond("query_length", params.query_length, asked)
+    length = _first(params.passage_length, known and known.length, said.length, "auto")
     device: Any = hardware.device(params.device)
     dtype: Any = hardware.dtype(params.dtype, device)
     return dataclasses.replace(
@@ -47,8 +50,8 @@ def resolved(params: SpladeParams) -> SpladeParams:
         query_revision=query_revision,
         pooling=_first(params.pooling, said.pooling, "max"),
         activation=_first(params.activation, known and known.activation, said.activation, "log"),
-        passage_length=length,
-        query_length=_first(params.query_length, known and known.query_length, length),
+        passage_length=_within(length, said.places),
+        query_length=_within(_first(params.query_length, known and known.query_length, length), asked),
         device=device,
         dtype=dtype,
     )
@@ -56,6 +59,10 @@ def resolved(params: SpladeParams) -> SpladeParams:
 
 def _first(given: Any, *others: Any) -> Any:
     return given if given != "auto" else next(other for other in others if other is not None)
+
+
+def _within(length: int | str, places: int | None) -> int | str:
+    return min(length, places) if isinstance(length, int) and places is not None else length
 
 
 def absent(params: SpladeParams) -> list[str]:
@@ -66,11 +73,15 @@ def absent(params: SpladeParams) -> list[str]:
     return lacking
 
 
-def length_of(given: int | str, folder: Path) -> int:
-    """The length to cut texts to, for a model that was not here when the run was planned."""
-    found = read(folder).length if given == "auto" else int(given)
+def length_of(name: str, given: int | str, folder: Path, encoded: bool = True) -> int:
+    """The length to cut texts to, for a model that was not here when the run was planned. Texts that no
+    network encodes may be longer than it has places for."""
+    said = read(folder)
+    if encoded:
+        described.refuse_beyond(name, given, said.places)
+    found = said.length if given == "auto" else int(given)
     if found is None:
-        raise HarnessError(f"model: {folder} does not say how long a text may be; give passage_length")
+        raise HarnessError(f"model: {folder} does not say how long a text may be; give {name}")
     return found
 
 
@@ -83,35 +94,14 @@ def _said(model: Path | str, revision: str) -> Said:
 
 
 def read(folder: Path) -> Said:
-    config = _json(folder / "config.json")
-    length = _positions(config)
-    limit = _json(folder / "tokenizer_config.json").get("model_max_length")
-    if isinstance(limit, int | float) and limit < (length or 1 << 20):
-        length = int(limit)
-    length = _json(folder / "sentence_bert_config.json").get("max_seq_length") or length
+    places = described.places(folder)
+    text = described.read(folder / "sentence_bert_config.json") or {}
     # sentence-transformers numbers its modules, and names whose they are: document_1_SpladePooling
-    pooling = next(map(_json, sorted(folder.glob("*SpladePooling/config.json"))), {})
+    pooling = next(map(described.read, sorted(folder.glob("*SpladePooling/config.json"))), None) or {}
     return Said(
         pooling.get("pooling_strategy"),
         ACTIVATIONS.get(pooling.get("activation_function", "")),
-        length,
+        text.get("max_seq_length") or described.length(folder, places),
+        places,
         "idf" if (folder / IDF).is_file() else None,
     )
-
-
-def _positions(config: dict[str, Any]) -> int | None:
-    most = config.get("max_position_embeddings")
-    if most is not None and config.get("model_type") in AFTER_PADDING:
-        return int(most) - int(config.get("pad_token_id", 1)) - 1
-    return most
-
-
-def _json(path: Path) -> dict[str, Any]:
-    """Nothing if there is no such file."""
-    try:
-        found: dict[str, Any] = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise HarnessError(f"model: {path} cannot be read ({error}); fetch the model again") from error
-    return found

@@ -1,5 +1,6 @@
 """ColBERT against a plain reading of its paper, on tiny checkpoints in the format of colbertv2.0."""
 
+import dataclasses
 import json
 import math
 import string
@@ -186,6 +187,21 @@ def test_lengths_that_a_suite_gives_come_before_the_checkpoints(tmp_path):
     assert scores(search.search(QUERIES, len(TEXTS))) == pytest.approx(expected, abs=1e-4)
     found = given(model)
     assert (found.query_length, found.passage_length) == (12, 40)
+
+
+@pytest.mark.parametrize("name", ["passage_length", "query_length"])
+def test_a_length_beyond_the_models_places_is_refused_while_planning(tmp_path, name):
+    folder = tiny_heads.colbert(tmp_path)
+    with pytest.raises(HarnessError, match=f"{name}: 65 tokens, and the model has places for 64; give fewer"):
+        given(folder, **{name: 65})
+
+
+def test_a_model_that_came_after_planning_is_held_to_its_places_too(tmp_path):
+    params = given(tiny_heads.colbert(tmp_path / "model"))
+    with pytest.raises(HarnessError, match="passage_length: 65 tokens, and the model has places for 64"):
+        opened(dataclasses.replace(params, passage_length=65), TEXTS, tmp_path / "index")
+    with pytest.raises(HarnessError, match="query_length: 65 tokens, and the model has places for 64"):
+        opened(dataclasses.replace(params, query_length=65), TEXTS, tmp_path / "index")
 
 
 def test_a_text_has_the_same_score_alone_and_in_a_padded_batch(tmp_path):

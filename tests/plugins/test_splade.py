@@ -1,5 +1,6 @@
 """SPLADE against a plain reading of its formulas, on tiny checkpoints in the formats of the real ones."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -128,6 +129,38 @@ def test_texts_are_cut_and_what_was_lost_is_counted(tmp_path):
     }
     expected = plain_row(model, "castle") @ plain_row(model, TEXTS[4], 8)
     assert scores(search.search(["castle"], 6), 6)[0, 4] == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["passage_length", "query_length"])
+def test_a_length_beyond_the_models_places_is_refused_while_planning(tmp_path, name):
+    folder = tiny_heads.splade(tmp_path)
+    with pytest.raises(HarnessError, match=f"{name}: 65 tokens, and the model has places for 64; give fewer"):
+        given(folder, **{name: 65})
+
+
+def test_queries_that_no_model_encodes_may_be_longer_than_it_has_places_for(tmp_path):
+    assert given(tiny_heads.splade(tmp_path), query="binary", query_length=65).query_length == 65
+
+
+def test_places_of_mpnet_are_counted_after_the_padding_s(tmp_path):
+    folder = tiny_heads.splade(tmp_path, model_type="mpnet", pad_token_id=1)
+    assert given(folder, passage_length=62).passage_length == 62
+    with pytest.raises(HarnessError, match="passage_length: 63 tokens, and the model has places for 62"):
+        given(folder, passage_length=63)
+
+
+def test_a_known_models_length_is_cut_to_the_places_of_a_folder_in_the_cache(tmp_path, monkeypatch):
+    commit = "c" * 40
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    tiny_heads.splade(tmp_path / "models--naver--splade-v3" / "snapshots" / commit)
+    asked = SpladeParams(model="splade-v3", revision=commit)
+    assert resolve(asked, Facts("en", "en", "passage")).passage_length == 64  # its authors give it 256
+
+
+def test_a_model_that_came_after_planning_is_held_to_its_places_too(tmp_path):
+    params = dataclasses.replace(given(tiny_heads.splade(tmp_path)), passage_length=65)
+    with pytest.raises(HarnessError, match="passage_length: 65 tokens, and the model has places for 64"):
+        opened(params, TEXTS, tmp_path / "index")
 
 
 def test_queries_may_have_a_model_of_their_own(tmp_path):
