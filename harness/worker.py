@@ -19,6 +19,7 @@ import orjson
 
 from harness import disk
 from harness.errors import ContractError, HarnessError, StoreError
+from harness.spending import Meter
 from harness.store import Corrupt, Store
 from harness.types import JSON
 
@@ -108,10 +109,11 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line) -> None:
         from harness import steps
 
         _reset_peak()
-        cpu = _cpu()
         task = steps.Task(request["kind"], request["work"], folder, store, catalogue, line.progress)
-        outcome = _outcome(task, line)
-        cost = {"cpu_seconds": _cpu() - cpu, "peak_mb": _peak_mb(), **outcome.cost}
+        with Meter(folder, _cpu) as meter:
+            outcome = _outcome(task, line)
+        cost = {"cpu_seconds": meter.before.cpu_seconds + meter.cpu_seconds, "peak_mb": _peak_mb()}
+        cost |= {**outcome.cost, "seconds": meter.before.seconds + outcome.cost["seconds"]}
         store.finish(step, request["described"], outcome.facts, cost)
         line.tell("done", reused=False)
 

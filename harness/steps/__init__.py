@@ -27,11 +27,13 @@ EXECUTORS: dict[str, Callable[[Task], Outcome]] = {
 
 
 def execute(task: Task) -> Outcome:
-    """Do the step. Its time is told without that of compiling, which is told beside it."""
+    """Do the step. Its time is told without that of compiling, which is told beside it, and without what
+    only measures the method."""
     libraries = task.record.libraries if "method" in task.work else ()
     compiled = compiling.watch(libraries)
     began = time.perf_counter()
     outcome = EXECUTORS[task.kind](task)
     total, spent = time.perf_counter() - began, compiled()
-    cost = {"seconds": total - spent, **({"compile_seconds": spent} if spent else {}), **outcome.cost}
+    own = total - spent - outcome.cost.pop("apart_seconds", 0.0)
+    cost = {"seconds": own, **({"compile_seconds": spent} if spent else {}), **outcome.cost}
     return Outcome(outcome.facts, cost)

@@ -19,7 +19,7 @@ EVERY = 10.0  # seconds of work that a kill may cost, about
 class Rows:
     """Blocks of rows in order. Their boundaries are the caller's and must not depend on what was kept."""
 
-    def __init__(self, folder: Path, unit: Unit) -> None:
+    def __init__(self, folder: Path, unit: Unit, keep: bool = True) -> None:
         self.folder = folder
         self.unit = unit
         self.blocks: list[Hits] = []
@@ -28,6 +28,8 @@ class Rows:
         self.counts: Counter[str] = Counter()  # what the method told of earlier parts; counts add up
         self._written = 0  # blocks that are on disk
         self._last = time.monotonic()
+        if not keep:
+            self._remove()
         while (part := self._part(self.done)).exists():
             self._load(part)
 
@@ -41,9 +43,12 @@ class Rows:
 
     def finish(self) -> Hits:
         """All rows; what was kept of them on the way is removed, for it is no part of the artifact."""
+        self._remove()
+        return hitsfile.joined(self.blocks, self.unit)
+
+    def _remove(self) -> None:
         for part in self.folder.glob("rows-*.npz"):
             part.unlink()
-        return hitsfile.joined(self.blocks, self.unit)
 
     def _write(self, told: Mapping[str, JSON]) -> None:
         fresh = hitsfile.joined(self.blocks[self._written :], self.unit)

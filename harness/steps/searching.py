@@ -31,21 +31,32 @@ def search(task: Task) -> Outcome:
     searcher: Searcher = task.method().open(texts, task.input("index").folder)
     excluded = checked.excluded(texts.corpus, queries, texts.unit)
     rows = Rows(task.folder, texts.unit)
-    for start in range(rows.done, len(queries.texts), QUERIES):
-        asked = queries.texts[start : start + QUERIES]
-        out = excluded[start : start + QUERIES] if excluded else None
-        extra = max((len(item) for item in out), default=0) if out else 0
+    resumed = rows.done > 0
+    while True:
+        for start in range(rows.done, len(queries.texts), QUERIES):
+            asked = queries.texts[start : start + QUERIES]
+            out = excluded[start : start + QUERIES] if excluded else None
+            extra = max((len(item) for item in out), default=0) if out else 0
+            began = time.perf_counter()
+            hits = searcher.search(asked, depth + extra)
+            seconds = time.perf_counter() - began
+            hits = hits._replace(unit=texts.unit)  # a retriever's hits count what its texts count
+            hits = checked.canonical(hits, texts.corpus, depth, len(asked), depth + extra, out)
+            rows.add(hits, seconds, {})
+            task.progress(rows.done, len(queries.texts))
         began = time.perf_counter()
-        hits = searcher.search(asked, depth + extra)
-        seconds = time.perf_counter() - began
-        hits = hits._replace(unit=texts.unit)  # a retriever's hits count what its texts count
-        rows.add(checked.canonical(hits, texts.corpus, depth, len(asked), depth + extra, out), seconds, {})
-        task.progress(rows.done, len(queries.texts))
+        told = dict(searcher.report()) if isinstance(searcher, Reporting) else {}
+        if not (resumed and told):
+            break
+        # what it tells is of the queries that it was asked: so it is asked all of them
+        rows, resumed = Rows(task.folder, texts.unit, keep=False), False
+        searcher = task.method().open(texts, task.input("index").folder)
     seconds = rows.seconds
-    facts = hitsfile.save(task.folder, rows.finish(), task.work["inputs"])
-    facts |= reported(searcher.report() if isinstance(searcher, Reporting) else None)
+    facts = hitsfile.save(task.folder, rows.finish(), task.work["inputs"]) | reported(told)
     sample = _latency(searcher, queries.texts, depth)
-    return Outcome(facts, {"queries": len(queries.texts), "search_seconds": seconds, **sample})
+    apart = time.perf_counter() - began
+    cost = {"queries": len(queries.texts), "search_seconds": seconds, "apart_seconds": apart}
+    return Outcome(facts, {**cost, **sample})
 
 
 def _latency(searcher: Searcher, queries: Sequence[str], depth: int) -> dict[str, JSON]:

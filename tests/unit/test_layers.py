@@ -29,6 +29,7 @@ LAYERS = [
     ["scoring", "limits", "cards"],
     ["study"],
     ["steps"],
+    ["spending"],
     ["worker"],
     ["child"],
     ["engine"],
