@@ -90,8 +90,8 @@ def comparer(queries: Floats, device: str) -> Compare:
 
 
 def widened(vectors: NDArray[Any]) -> torch.Tensor:
-    """In fp32, [t, d]. From fp16 torch takes a tenth of the time that numpy takes."""
-    return torch.from_numpy(vectors).float()
+    """A copy in fp32, [t, d]. From fp16 torch takes a tenth of the time that numpy takes."""
+    return torch.from_numpy(np.array(vectors)).float()  # torch wants an array that it could write to
 
 
 def product(columns: Floats) -> Callable[[torch.Tensor], Floats]:

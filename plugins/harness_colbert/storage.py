@@ -95,8 +95,7 @@ def _mapped(path: Path, dtype: np.dtype[Any], rows: int, dimension: int) -> NDAr
         raise HarnessError(f"{path}: the file is damaged; build the index again")
     if rows == 0:  # an empty file cannot be mapped
         return np.empty((0, dimension), dtype)
-    # never written to; torch takes no array that it could not write to
-    return np.memmap(path, dtype, mode="c", shape=(rows, dimension))
+    return np.memmap(path, dtype, mode="r", shape=(rows, dimension))
 
 
 def _vectors(folder: Path, number: int) -> Path:
