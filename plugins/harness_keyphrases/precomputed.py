@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from harness.errors import HarnessError
 from harness.toolkit.paths import bare
@@ -23,16 +24,34 @@ IDS = ("doc_id", "_id", "id")  # the first of these that a file has; a document'
 PHRASES = ("keyphrases", "doc_summary", "title")  # likewise; DAPR's code and hub write the last two
 
 
+class Contents(NamedTuple):
+    """A file's documents, found by their ids' hashes in order: 16 bytes each beside the texts."""
+
+    ids: pa.Array
+    phrases: pa.Array
+    hashes: NDArray[np.int64]  # int64[n], ascending
+    rows: NDArray[np.int64]  # int64[n]: the row whose id has that hash
+
+    def row(self, id: str, place: int) -> int:
+        """The document's row, looked for from where its hash is or would be; -1 if there is none."""
+        while place < len(self.rows) and self.hashes[place] == hash(id):
+            found = int(self.rows[place])
+            if self.ids[found].as_py() == id:
+                return found
+            place += 1  # another id of the same hash
+        return -1
+
+
 class Precomputed:
-    """The file is read when it is first asked for, and held as two Arrow columns."""
+    """The file is read when it is first asked for, and held."""
 
     def __init__(self, params: FromFile) -> None:
         self._params = params
-        self._read: tuple[pa.Array, pa.Array] | None = None
+        self._read: Contents | None = None
 
     def match(self, documents: Iterable[str], passages: Iterable[str]) -> dict[str, JSON]:
         """Refuses a file that does not fit, as the suite wants it, and tells how well it does."""
-        ids, _ = self._columns()
+        ids = self._contents().ids
         here = pa.array(documents, pa.string())
         absent = here.filter(pc.invert(pc.is_in(here, value_set=ids)))
         strange = ids.filter(pc.invert(pc.is_in(ids, value_set=here)))
@@ -49,35 +68,38 @@ class Precomputed:
         return {"documents_missing_in_file": len(absent), "documents_unknown_in_file": len(strange)}
 
     def augment(self, documents: Iterable[Document]) -> Iterator[Addition]:
-        ids, phrases = self._columns()
         waiting: list[str] = []
         for document in documents:
             waiting.append(document.id)
             if len(waiting) == AHEAD:
-                yield from self._looked_up(waiting, ids, phrases)
+                yield from self._looked_up(waiting)
                 waiting.clear()
-        yield from self._looked_up(waiting, ids, phrases)
+        yield from self._looked_up(waiting)
 
-    def _looked_up(self, wanted: Sequence[str], ids: pa.Array, phrases: pa.Array) -> list[Addition]:
-        places = np.full(len(wanted), -1, np.int64)
-        which = pc.index_in(ids, value_set=pa.array(wanted, pa.string())).fill_null(-1).to_numpy()
-        rows = np.flatnonzero(which >= 0)
-        places[which[rows]] = rows
-        if self._params.missing == "refuse" and (places < 0).any():
-            first = wanted[int(np.argmax(places < 0))]
+    def _looked_up(self, wanted: Sequence[str]) -> list[Addition]:
+        read = self._contents()
+        places = np.searchsorted(read.hashes, _hashes(wanted)).tolist()
+        rows = np.array([read.row(id, place) for id, place in zip(wanted, places, strict=True)], np.int64)
+        if self._params.missing == "refuse" and (rows < 0).any():
+            first = wanted[int(np.argmax(rows < 0))]
             text = f"{self._params.file}: the document '{first}' is missing"
             raise HarnessError(f"{text}; complete the file, or choose missing: skip")
-        found = phrases.take(pa.array(np.maximum(places, 0))).to_pylist() if len(phrases) else []
-        return [Addition(found[i] if place >= 0 else "") for i, place in enumerate(places.tolist())]
+        found = read.phrases.take(pa.array(np.maximum(rows, 0))).to_pylist()
+        return [Addition(found[i] if row >= 0 else "") for i, row in enumerate(rows.tolist())]
 
-    def _columns(self) -> tuple[pa.Array, pa.Array]:
+    def _contents(self) -> Contents:
         if self._read is None:
-            self._read = columns(self._params.file)
+            self._read = contents(self._params.file)
         return self._read
 
 
-def columns(path: Path) -> tuple[pa.Array, pa.Array]:
-    """The ids and the keyphrases, as they stand before a passage. Lists are joined by "; "."""
+def _hashes(ids: Sequence[str]) -> NDArray[np.int64]:
+    """int64[n], the same only within this process."""
+    return np.fromiter(map(hash, ids), np.int64, len(ids))
+
+
+def contents(path: Path) -> Contents:
+    """The keyphrases as they stand before a passage. Lists are joined by "; "."""
     ids: list[str] = []
     phrases: list[str] = []
     seen: dict[str, int] = {}
@@ -91,7 +113,9 @@ def columns(path: Path) -> tuple[pa.Array, pa.Array]:
         phrases.append(_joined(path, number, value))
     if not ids:
         refuse(path, 1, "there is no document in it; copy the file again")
-    return pa.array(ids, pa.string()), pa.array(phrases, pa.string())
+    hashes = _hashes(ids)
+    rows = np.argsort(hashes, kind="stable")
+    return Contents(pa.array(ids, pa.string()), pa.array(phrases, pa.string()), hashes[rows], rows)
 
 
 def _joined(path: Path, number: int, value: JSON) -> str:

@@ -1,6 +1,7 @@
 """The context `keyphrases-from-file`: formats, and files that do not match the collection."""
 
 import json
+import time
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,7 +10,7 @@ import pytest
 from harness import testing
 from harness.errors import HarnessError
 from harness.types import Document, Passage
-from harness_keyphrases import FromFile, build_from_file
+from harness_keyphrases import FromFile, build_from_file, precomputed
 
 ROWS = {"d0": "bridge; river", "d1": "market", "d2": ""}
 
@@ -105,6 +106,24 @@ def test_what_is_wrong_with_a_file_is_told_with_its_line(tmp_path, name, text, w
 def test_a_file_that_is_not_there_is_told(tmp_path):
     with pytest.raises(HarnessError, match="there is no such file"):
         prefixes(tmp_path / "k.jsonl", "d")
+
+
+def test_a_look_into_the_file_costs_the_same_however_large_it_is(tmp_path, monkeypatch):
+    ids = [f"d{number}" for number in range(60_000)]
+    file = jsonl(tmp_path / "k.jsonl", *({"doc_id": id, "keyphrases": f"word {id}"} for id in ids))
+    monkeypatch.setattr(precomputed, "AHEAD", 1)
+    method = build_from_file(FromFile(file))
+    method.match(iter(ids), iter(ids))
+    began = time.process_time()
+    found = [addition.prefix for addition in method.augment(documents(*ids))]
+    assert time.process_time() - began < 4  # a pass over the file for each takes some 15
+    assert found == [f"word {id}" for id in ids]
+
+
+def test_documents_whose_hashes_are_equal_are_told_apart(file, monkeypatch):
+    monkeypatch.setattr(precomputed, "hash", lambda id: 7, raising=False)
+    found, _ = prefixes(file, "d1", "d0", "d2", "d3", missing="skip")
+    assert found == ["market", "bridge; river", "", ""]
 
 
 def every_case():
