@@ -28,9 +28,7 @@ def index(params: ColbertParams, texts: Texts, folder: Path) -> Mapping[str, JSO
     marks = marking.load(here, said, params.trust_remote_code)
     network = model.load(here, said, params.dtype, params.trust_remote_code)
     length = said.doc_maxlen if params.passage_length == "auto" else params.passage_length
-    described.refuse_beyond(
-        "passage_length", length, described.places(here)
-    )  # if it was not here to be planned
+    described.refuse_beyond("passage_length", length, described.places(here))
 
     def prepare(batch: Batch) -> tuple[tokens.Tokens, tokens.Lost]:
         return tokens.tokenise(marks.passages, batch.texts, length)

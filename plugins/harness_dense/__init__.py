@@ -62,9 +62,12 @@ def lacks(params: DenseParams) -> Sequence[str]:
 
 
 def linked(params: DenseParams) -> Mapping[str, Sequence[str]]:
-    """The versions that count beside those of every model: of torch's peers, and of faiss for a search."""
-    backend = {"openvino": ("openvino",), "onnx": ("onnxruntime",)}.get(params.backend, ())
-    return {"backend": backend, "search": () if params.search == "exact" else ("faiss-cpu", "faiss-gpu-cu12")}
+    """The versions that count: of what runs the model, and of what compares vectors. The latter are a
+    search's alone: numba's next version encodes nothing again."""
+    torch = ("torch", "transformers")
+    backends = {"openvino": ("openvino", *torch), "onnx": ("onnxruntime",)}
+    faiss = () if params.search == "exact" else ("faiss-cpu", "faiss-gpu-cu12")
+    return {"backend": backends.get(params.backend, torch), "search": ("numba", *faiss)}
 
 
 def build(params: DenseParams) -> Dense:
@@ -82,7 +85,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         params=DenseParams,
         needs=("tokenizers",),
         extra="dense",
-        libraries=("tokenizers", "torch", "transformers"),
+        libraries=("tokenizers",),
         resolve=resolve,
         lacks=lacks,
         linked=linked,

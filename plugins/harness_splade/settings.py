@@ -61,7 +61,8 @@ def _first(given: Any, *others: Any) -> Any:
     return given if given != "auto" else next(other for other in others if other is not None)
 
 
-def _within(length: int | str, places: int | None) -> int | str:
+def _within(length: Any, places: int | None) -> Any:
+    """A length, or `auto`, that the network has places for."""
     return min(length, places) if isinstance(length, int) and places is not None else length
 
 

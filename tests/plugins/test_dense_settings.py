@@ -1,5 +1,6 @@
 """What stands in the key of `dense`: settings of the suite, the registry and the model's folder, without torch."""
 
+import dataclasses
 import json
 import re
 import subprocess
@@ -9,11 +10,12 @@ from pathlib import Path
 import pytest
 import tiny_models
 
+from harness import catalogue, keys
 from harness import params as strict
 from harness.errors import HarnessError
 from harness.toolkit.faiss_options import Faiss
 from harness.types import Facts
-from harness_dense import DenseParams, harness_retrievers, lacks, registry, resolve
+from harness_dense import DenseParams, lacks, registry, resolve
 
 DOCS = Path(__file__).parents[2] / "docs" / "models.md"
 
@@ -268,10 +270,25 @@ def test_planning_does_not_import_torch(tmp_path):
     assert said.stdout.strip() == "[]"
 
 
-def test_a_backend_s_version_counts_for_the_index_and_a_search_s_for_the_search_alone(tmp_path):
-    [record] = harness_retrievers()
-    found = record.linked(resolved(tiny_models.onnx(tmp_path), pooling="mean", search=Faiss("Flat")))
-    assert found["backend"] == ("onnxruntime",)
-    assert "faiss-cpu" in found["search"]
-    assert "search" in record.search_only
-    assert "backend" not in record.search_only
+@pytest.mark.parametrize(
+    ("backend", "named"),
+    [
+        ("onnx", {"onnxruntime"}),
+        ("torch", {"torch", "transformers"}),
+        ("openvino", {"openvino", "torch", "transformers"}),
+    ],
+)
+def test_versions_of_what_runs_a_model_count_for_the_index_and_of_a_search_for_the_search_alone(
+    tmp_path, backend, named
+):
+    given = {"pooling": "mean", "passage_length": 16, "query_length": 16, "search": Faiss("Flat")}
+    values = resolved(tiny_models.onnx(tmp_path), backend=backend, **given)
+    entry = catalogue.load().find("retrievers", "dense")
+    index, search = (
+        set(keys.method(entry, values, lambda path: "", leave_out)["libraries"])
+        for leave_out in (entry.record.search_only, ())
+    )
+    assert index == {"tokenizers"} | named
+    assert search - index == {"numba", "faiss-cpu", "faiss-gpu-cu12"}
+    exact = dataclasses.replace(values, search="exact")
+    assert "numba" in keys.method(entry, exact, lambda path: "")["libraries"]
