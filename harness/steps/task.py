@@ -69,13 +69,25 @@ class Task:
 
     def method(self, work: JSON = None, changed: Mapping[str, JSON] | None = None) -> Any:
         """The plugin's method, built from its parameters; that of this step unless another's is given."""
-        said, record = (work or self.work)["method"], self.record_of(work or self.work)
-        values, problems = params.convert(record.params, {**said["params"], **(changed or {})}, Path("/"))
+        return self.record_of(work or self.work).build(self._values(work or self.work, changed or {}))
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The libraries that the method says it uses, with these parameters; none without a method."""
+        if "method" not in self.work:
+            return ()
+        record = self.record
+        linked = record.linked(self._values(self.work, {})) if record.linked else {}
+        return (*record.libraries, *(name for names in linked.values() for name in names))
+
+    def _values(self, work: JSON, changed: Mapping[str, JSON]) -> Any:
+        said, record = work["method"], self.record_of(work)
+        values, problems = params.convert(record.params, {**said["params"], **changed}, Path("/"))
         if problems:
             raise ContractError(
                 f"the parameters of '{record.name}' did not survive planning: {problems[0].text}"
             )
-        return record.build(values)
+        return values
 
     def input(self, kind: str) -> Artifact:
         """The first input of that kind, verified."""
