@@ -56,8 +56,9 @@ class Base:
         record, values = spec.chosen.entry.record, spec.chosen.params
         absent = missing(record, spec.chosen.entry.plugin.distribution)
         unknown = Card(None, "?")
-        if absent:
-            return Collection(spec, unknown, {}, (absent,), None)
+        lacking = [absent] if absent else list(record.lacks(values)) if record.lacks else []
+        if lacking:
+            return Collection(spec, unknown, {}, tuple(lacking), None)
         parts: dict[Part, str] = {}
         needs: list[str] = []
         try:

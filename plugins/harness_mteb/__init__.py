@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -48,6 +49,15 @@ class MtebParams:
                 raise ValueError(f"{name} '{code}' is no language code; write it like en or zh")
 
 
+def lacks(params: MtebParams) -> list[str]:
+    """A dataset of the hub needs the package that asks the hub."""
+    named = isinstance(params.path, str) or isinstance(params.qrels, str)
+    if not named or importlib.util.find_spec("huggingface_hub") is not None:
+        return []
+    what = f"the dataset {params.path} of the hub needs huggingface-hub"
+    return [f"{what}: pip install 'passage-harness[hub]', or name a folder"]
+
+
 def build(params: MtebParams) -> Any:
     from harness_mteb.source import Mteb
 
@@ -61,5 +71,5 @@ def harness_datasets() -> Iterable[Dataset]:
         summary="Retrieval tasks of MTEB and BEIR: datasets of the hub, folders of them, BEIR's zip files",
         build=build,
         params=MtebParams,
-        needs=("msgspec", "pyarrow", "yaml", "zstandard"),
+        lacks=lacks,
     )
