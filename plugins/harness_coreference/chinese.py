@@ -11,14 +11,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from harness_coreference.contract import Cluster, Mention
 
 CLOSEST = 50  # mentions that a pronoun looks back over, as in DAPR's section 4.2.2
 LONGEST = 12  # characters of a name
+READ = 100_000  # characters of a document that names are learnt from, so that memory has a bound
 _AROUND, _CLAUSE = 12, 200  # characters beside a name; of a sentence before a place
 _RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 _NEVER = frozenset("的了是在与及这那也都就又不没把被让个")  # no name has them
@@ -84,17 +85,11 @@ class Said(NamedTuple):
     thing: str  # the full name that this stands for
 
 
-@dataclass
+@dataclass(frozen=True)
 class Repeated:
-    """How often a document has each string of up to LONGEST characters."""
+    """How often a document has each string of 2 to LONGEST Chinese characters that it has more than once."""
 
-    counts: Counter[str] = field(default_factory=Counter)
-
-    def add(self, text: str) -> None:
-        for run in _RUN.findall(text):
-            for start in range(len(run)):
-                for end in range(start + 2, min(start + LONGEST, len(run)) + 1):
-                    self.counts[run[start:end]] += 1
+    counts: Mapping[str, int]
 
     def forward(self, run: str) -> str:
         """The name that `run` begins with: it grows while most of its places have the same next character."""
@@ -107,19 +102,30 @@ class Repeated:
     def _grown(self, longer: Sequence[str], next_at: int) -> str:
         name = ""
         for candidate in longer:
-            count = self.counts[candidate]
+            count = self.counts.get(candidate, 0)
             taken = candidate if not name else candidate[next_at]
-            if count < 2 or _NEVER & set(taken) or (name and 5 * count < 3 * self.counts[name]):
+            if not count or _NEVER & set(taken) or (name and 5 * count < 3 * self.counts[name]):
                 break
             name = candidate
         return name
 
 
+def repeated_in(passages: Sequence[str]) -> Repeated:
+    """A string that is repeated begins with one that is: so only such are counted at each greater length."""
+    text = "\n".join(_RUN.findall("\n".join(passages)[:READ]))
+    counts: dict[str, int] = {}
+    starts = [at for at, character in enumerate(text) if character != "\n"]
+    for size in range(2, LONGEST + 1):
+        starts = [at for at in starts if text[at + size - 1 : at + size] not in ("", "\n")]
+        found = Counter(text[at : at + size] for at in starts)
+        counts |= {string: count for string, count in found.items() if count > 1}
+        starts = [at for at in starts if text[at : at + size] in counts]
+    return Repeated(counts)
+
+
 class Chinese:
     def resolve(self, passages: Sequence[str]) -> list[Cluster]:
-        repeated = Repeated()
-        for text in passages:
-            repeated.add(text)
+        repeated = repeated_in(passages)
         people = _people(passages, repeated)
         short = dict(_short_names(passages, repeated))
         kinds = _institutions(passages, repeated)
@@ -147,7 +153,7 @@ def _people(passages: Sequence[str], repeated: Repeated) -> dict[str, str]:
                     if after.startswith(_MAN + _WOMAN):
                         genders[name] = "man" if after.startswith(_MAN) else "woman"
     sure = {name: genders.get(name, "") for name in evidence if evidence[name] > 0}
-    often = [name for name in evidence if repeated.counts[name] > 2]
+    often = [name for name in evidence if repeated.counts.get(name, 0) > 2]
     return sure or dict.fromkeys(often, "")
 
 
@@ -187,7 +193,7 @@ def _institutions(passages: Sequence[str], repeated: Repeated) -> dict[str, str]
             before = text[max(0, match.start() - 2) : match.start()]
             if set(before) & set("这该此"):
                 continue
-            run = _RUN.match(text, match.end())
+            run = _RUN.match(text, match.end(), match.end() + LONGEST)
             name = repeated.forward(run.group()) if run else ""
             if name:  # 铸铜公司仁益祥记
                 found.setdefault(name, _NOUNS[match.group()])
@@ -216,14 +222,27 @@ def _apposed(before: str, repeated: Repeated) -> str:
 
 def _every(passages: Sequence[str], names: dict[str, str]) -> list[Said]:
     """All places of all names, the longest where several begin together."""
-    if not names:
-        return []
-    either = re.compile("|".join(map(re.escape, sorted(names, key=lambda name: (-len(name), name)))))
+    begin = {name[:2] for name in names}
+    sizes = sorted({len(name) for name in names}, reverse=True)
     return [
-        Said(Mention(number, match.start(), match.end()), names[match.group()])
+        Said(Mention(number, start, end), names[text[start:end]])
         for number, text in enumerate(passages)
-        for match in either.finditer(text)
+        for start, end in _places(text, names, begin, sizes)
     ]
+
+
+def _places(
+    text: str, names: Container[str], begin: Set[str], sizes: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """From left to right, none within another. `begin` are the names' first two characters, `sizes` their
+    lengths, the greatest first."""
+    at = 0
+    while at < len(text) - 1:
+        ends = (at + size for size in sizes if at + size <= len(text)) if text[at : at + 2] in begin else ()
+        end = next((end for end in ends if text[at:end] in names), None)
+        if end is not None:
+            yield at, end
+        at = end or at + 1
 
 
 def _anaphors(

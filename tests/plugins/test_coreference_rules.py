@@ -1,11 +1,16 @@
 """The embedded resolvers: what the rules join in English and in Chinese, and what they keep apart."""
 
+import random
+import time
+import tracemalloc
+from collections import Counter
+
 import pytest
 
 from harness.errors import HarnessError
 from harness.types import Document, Facts, Passage
 from harness_coreference import CoreferenceParams, build, resolve
-from harness_coreference.chinese import Chinese
+from harness_coreference.chinese import LONGEST, READ, Chinese, repeated_in
 from harness_coreference.english import English
 
 
@@ -156,6 +161,45 @@ def test_a_document_of_two_thousand_passages_is_one_document(resolver, first, ot
     """The timeout of a test bounds its time, which a loop over pairs of mentions would pass."""
     found = resolver.resolve([*first, *[other] * 2000])
     assert [len(cluster) for cluster in found if len(cluster) > 2] == [2002]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_repeated_strings_are_counted_as_by_counting_all(seed):
+    draw = random.Random(seed)
+    passages = ["".join(draw.choices("甲乙丙丁 a。", k=draw.randint(0, 60))) for _ in range(5)]
+    everything = Counter(
+        text[start:end]
+        for text in passages
+        for start in range(len(text))
+        for end in range(start + 2, min(start + LONGEST, len(text)) + 1)
+        if not set(text[start:end]) & set(" a。")
+    )
+    repeated = {string: count for string, count in everything.items() if count > 1}
+    assert repeated_in(passages).counts == repeated
+
+
+def test_names_of_a_very_long_chinese_document_take_little_memory():
+    draw = random.Random(1)
+    text = "".join(chr(0x4E00 + draw.randrange(2000)) for _ in range(200_000))
+    tracemalloc.start()
+    repeated_in([text])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 64e6  # all strings of up to 12 characters take over 250 MB
+
+
+def test_a_chinese_text_without_marks_takes_time_as_it_is_long():
+    began = time.process_time()
+    Chinese().resolve(["公司" * 100_000])
+    assert time.process_time() - began < 8  # a look to its end from each noun takes twice that
+
+
+def test_names_are_learnt_from_the_beginning_and_found_to_the_end():
+    filler = "。" * READ
+    known = clusters(
+        Chinese(), "测绘师史佩伯来了。史佩伯很忙。", filler, "史佩伯走了，李明华教授来了。李明华说好。"
+    )
+    assert known == [["史佩伯", "史佩伯", "史佩伯"]]
 
 
 def test_the_language_is_the_datasets_unless_the_suite_says_otherwise():
