@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,12 @@ def read(path: Path) -> Any:
 def exported(folder: Path) -> tuple[str, ...]:
     """Its ONNX files, the preferred one first."""
     return tuple(name for name in EXPORTS if (folder / name).is_file())
+
+
+def exported_among(names: Iterable[str]) -> tuple[str, ...]:
+    """As `exported`, of a folder that has files of these names."""
+    there = set(names)
+    return tuple(name for name in EXPORTS if name in there)
 
 
 def positions(config: Mapping[str, Any]) -> int | None:

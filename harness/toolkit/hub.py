@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from huggingface_hub import HfApi, constants, snapshot_download
 from huggingface_hub import errors as refusals
@@ -12,13 +13,19 @@ from huggingface_hub.utils import disable_progress_bars
 from harness.errors import HarnessError
 
 
-def commit(model: str, revision: str, seconds: float) -> str | None:
-    """The commit that a revision stands for; None if the hub cannot be reached in time."""
+class Answer(NamedTuple):
+    commit: str  # that the revision stands for
+    files: tuple[str, ...]  # the names of all
+
+
+def ask(model: str, revision: str, seconds: float) -> Answer | None:
+    """What the hub knows of a revision; None if it cannot be reached in time."""
     if constants.HF_HUB_OFFLINE:
         return None
     try:
-        found = HfApi().model_info(model, revision=revision, timeout=seconds).sha
-        return None if found is None else str(found)
+        found = HfApi().model_info(model, revision=revision, timeout=seconds)
+        files = sorted(file.rfilename for file in found.siblings or ())
+        return None if found.sha is None else Answer(str(found.sha), tuple(files))
     except (refusals.RepositoryNotFoundError, refusals.RevisionNotFoundError) as error:
         raise _refused(model, revision, error) from error
     except Exception:  # of whichever HTTP library is beneath: no way through, or an answer that is none

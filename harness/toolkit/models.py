@@ -8,8 +8,12 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError
+
+if TYPE_CHECKING:
+    from harness.toolkit.hub import Answer
 
 PACKAGE = "package:"
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -17,6 +21,7 @@ HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 SECONDS = 3.0  # that planning waits for the hub
 READ = ("*.json", "*.txt", "*.model", "*.metadata", "*.jinja")  # beside the weights: what describes a model
 WEIGHTS = ("*.safetensors",)
+APART = ("_data*", ".data*")  # what follows an ONNX file's name in those of its weights' own files
 DESCRIBES = ("*config*.json", "modules.json")  # the small files that planning reads
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5")
 
@@ -33,7 +38,10 @@ def located(model: Path | str, revision: str = "main") -> tuple[Path | str, str]
             f"model: '{model}' is no name; write org/name for one of the hub, package:MODULE/FOLDER for one "
             f"that a Python package brings, or a path that starts with '.', '/' or '~'"
         )
-    return model, _cached_commit(model, revision) or _asked(model, revision) or revision
+    commit = _cached_commit(model, revision)
+    if commit is None and (answer := _asked(model, revision)) is not None:
+        commit = answer.commit
+    return model, commit or revision
 
 
 def lacks(model: Path | str, revision: str = "main", weights: Sequence[str] = WEIGHTS) -> list[str]:
@@ -76,6 +84,14 @@ def reachable(model: str, revision: str = "main") -> bool:
     return not model.startswith(PACKAGE) and _asked(model, revision) is not None
 
 
+def listed(model: Path | str, revision: str = "main") -> tuple[str, ...]:
+    """The names of all files of a hub model, here or not; none if the hub cannot be asked."""
+    if isinstance(model, Path) or model.startswith(PACKAGE):
+        return ()
+    answer = _asked(model, revision)
+    return () if answer is None else answer.files
+
+
 def folder(
     model: Path | str,
     revision: str = "main",
@@ -83,7 +99,8 @@ def folder(
     trust_remote_code: bool = False,
 ) -> Path:
     """The folder that holds the model, downloaded if need be; pickled weights are never fetched, code only
-    if it is trusted. `weights` are patterns of file names, such as `onnx/model.onnx`."""
+    if it is trusted. `weights` are patterns of file names, such as `onnx/model.onnx`, which brings the
+    files that an export of more than 2 GB keeps its weights in."""
     if not isinstance(model, Path) and model.startswith(PACKAGE):
         found = _in_package(model)
         if found is None:
@@ -95,7 +112,9 @@ def folder(
         return model
     from harness.toolkit import hub
 
-    here = hub.download(model, revision, [*READ, *weights, *(["*.py"] if trust_remote_code else [])])
+    apart = [name + end for name in weights if name.endswith(".onnx") for end in APART]
+    code = ["*.py"] if trust_remote_code else []
+    here = hub.download(model, revision, [*READ, *weights, *apart, *code])
     if any(file for end in weights for file in here.rglob(end)):
         return here
     pickled = [name for name in hub.names(model, revision) if name.endswith(PICKLED)]
@@ -150,10 +169,10 @@ def _cached_commit(model: str, revision: str) -> str | None:
 
 
 @functools.cache  # a grid names its model many times
-def _asked(model: str, revision: str) -> str | None:
-    """The commit as the hub tells it, if it can be reached."""
+def _asked(model: str, revision: str) -> Answer | None:
+    """What the hub tells of it, if it can be reached."""
     try:
-        from harness.toolkit.hub import commit
+        from harness.toolkit.hub import ask
     except ImportError:
         return None
-    return commit(model, revision, SECONDS)
+    return ask(model, revision, SECONDS)

@@ -105,7 +105,13 @@ def _member(model: Path | str, revision: str) -> Member:
         )
     at, commit = models.located(name, revision)
     folder = models.described(at, commit)
-    return Member(at, commit, known, read(folder) if folder is not None and folder.is_dir() else None)
+    if folder is None or not folder.is_dir():
+        return Member(at, commit, known, None)
+    said = read(folder)
+    if not said.weights and (names := models.listed(at, commit)):  # they may only be on the hub
+        weights = any(name.endswith(".safetensors") for name in names)
+        said = said._replace(exported=bool(described.exported_among(names)), weights=weights)
+    return Member(at, commit, known, said)
 
 
 def read(folder: Path) -> Said:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from harness import params as strict
@@ -11,7 +11,7 @@ from harness.errors import HarnessError
 from harness.toolkit import backends, described, models
 from harness.toolkit.described import EXPORTS
 from harness_dense import DenseParams, registry
-from harness_dense.folder import Said, read
+from harness_dense.folder import Said, network, read
 from harness_dense.registry import Known
 
 
@@ -89,9 +89,18 @@ def _located(model: Path | str, revision: str) -> tuple[Path | str, str]:
 
 
 def _described(model: Path | str, revision: str) -> Said | None:
-    """What the model's folder says, if there is one, or if the hub gives its small files."""
+    """What the model's folder says, if there is one, or if the hub gives its small files. Of a hub's model
+    the networks may not be here: then what the hub lists decides what runs it."""
     at = models.described(model, revision)
-    return read(at) if at is not None and at.is_dir() else None
+    if at is None or not at.is_dir():
+        return None
+    said = read(at)
+    names = () if said.weights else models.listed(model, revision)
+    if not names:
+        return said
+    inner = network(at).relative_to(at)
+    weights = any(PurePath(name).match("*.safetensors") and PurePath(name).parent == inner for name in names)
+    return said._replace(exported=described.exported_among(names), weights=weights)
 
 
 def _of_authors(known: Known | None) -> dict[str, Any]:

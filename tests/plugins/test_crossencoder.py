@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -342,6 +343,18 @@ class TestSettings:
         assert (params.kind, params.length, params.backend) == ("classifier", 512, "torch")
         assert given(model="monot5-base-msmarco").kind == "monot5"
         assert lacks(params)[0].startswith("model cross-encoder/ms-marco-MiniLM-L-12-v2 at revision main")
+
+    @pytest.mark.parametrize(
+        ("other", "backend"), [("pytorch_model.bin", "onnx"), ("a.safetensors", "torch")]
+    )
+    def test_what_is_not_here_is_planned_by_what_the_hub_lists(self, tmp_path, monkeypatch, other, backend):
+        commit = "c" * 40
+        at = tmp_path / "models--some--model" / "snapshots" / commit
+        (tiny_crossencoders.bert(at) / "model.safetensors").unlink()  # only what describes it is here
+        answer = SimpleNamespace(commit=commit, files=("onnx/model.onnx", other))
+        monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+        monkeypatch.setattr("harness.toolkit.models._asked", lambda model, revision: answer)
+        assert given(model="some/model", revision=commit, dtype="auto").backend == backend
 
     def test_an_unknown_short_name_is_told_with_those_that_are_known(self):
         with pytest.raises(HarnessError, match="did you mean 'bge-reranker-base'"):

@@ -57,6 +57,18 @@ class TestOnnx:
         )
         assert found == pytest.approx(expected, abs=1e-5)
 
+    def test_weights_in_a_file_of_their_own_are_found_in_the_hubs_cache_of_links(self, tmp_path):
+        plain = tiny_models.onnx(tmp_path / "plain")
+        apart = tiny_models.onnx(tmp_path / "apart", file="onnx/model.onnx", apart="model.onnx_data")
+        linked, blobs = tmp_path / "linked", tmp_path / "blobs"
+        blobs.mkdir()
+        for number, path in enumerate(sorted(path for path in apart.rglob("*") if path.is_file())):
+            link = linked / path.relative_to(apart)
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(path.rename(blobs / str(number)))
+        found = [search(resolved(at, pooling="mean"), tmp_path).tolist() for at in (plain, linked)]
+        assert found[0] == found[1]
+
     def test_padding_and_truncation_in_the_tokenizers_file_count_for_nothing(self, tmp_path):
         folder = tiny_models.onnx(tmp_path / "model")
         plain = search(resolved(folder, pooling="mean"), tmp_path)

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import tiny_models
@@ -200,6 +201,26 @@ class TestBackend:
         assert (found.backend, found.dtype, found.device) == ("onnx", "stored", "cpu")
         tiny_models.bert(exported)  # the folder has both now
         assert resolved(exported, **given).backend == "torch"
+
+    @pytest.mark.parametrize(
+        ("files", "backend"),
+        [
+            (("onnx/model.onnx", "onnx/model.onnx_data"), "onnx"),
+            (("onnx/model.onnx", "model.safetensors"), "torch"),
+            (("onnx/model.onnx", "model-00001-of-00002.safetensors"), "torch"),
+            (("onnx/model.onnx", "2_Dense/model.safetensors"), "onnx"),
+            (("onnx/model.onnx", "pytorch_model.bin"), "onnx"),
+            (("openvino/model.onnx",), "torch"),
+        ],
+    )
+    def test_what_is_not_here_is_planned_by_what_the_hub_lists(self, tmp_path, monkeypatch, files, backend):
+        commit = "c" * 40
+        at = tmp_path / "hub" / "models--some--model" / "snapshots" / commit
+        tiny_models.sentence_transformer(at)
+        (at / "model.safetensors").unlink()  # only what describes the model is here
+        answer = SimpleNamespace(commit=commit, files=("config.json", *files))
+        monkeypatch.setattr("harness.toolkit.models._asked", lambda model, revision: answer)
+        assert resolved("some/model", revision=commit).backend == backend
 
     def test_an_export_has_its_own_dtype(self, tmp_path):
         folder = tiny_models.onnx(tmp_path)

@@ -271,13 +271,19 @@ def _text(name: str, kind: int) -> dict[str, Any]:
 
 
 def onnx(
-    folder: Path, *, file: str = "model.onnx", pooled: bool = False, width: int = HIDDEN, seed: int = 1
-) -> Path:
+    folder: Path, *, file: str = "model.onnx", pooled: bool = False, width: int = HIDDEN, seed: int = 1,
+    apart: str | None = None,
+) -> Path:  # fmt: skip
     """An exported encoder with WordPiece whose token states are word vectors alone. `pooled` gives one
-    vector of `width` a text and no token states, as some exports do."""
+    vector of `width` a text and no token states, as some exports do. `apart` is the name of a file of its own
+    for the weights, beside the network's, as large ones have it."""
     words = random_tensors({"words": (len(VOCABULARY), width)}, seed)["words"]
     tensor = _field(1, words.shape[0]) + _field(1, words.shape[1]) + _field(2, 1)  # dims, float
-    tensor += _field(8, b"words") + _field(9, words.tobytes())
+    tensor += _field(8, b"words")
+    if apart is None:
+        tensor += _field(9, words.tobytes())
+    else:
+        tensor += _field(13, _field(1, b"location") + _field(2, apart.encode())) + _field(14, 1)
     nodes = [
         _field(1, b"words") + _field(1, b"input_ids") + _field(2, b"last_hidden_state") + _field(4, b"Gather")
     ]
@@ -295,6 +301,8 @@ def onnx(
     graph += _field(12, output)
     path = folder / file
     path.parent.mkdir(parents=True, exist_ok=True)
+    if apart is not None:
+        (path.parent / apart).write_bytes(words.tobytes())
     path.write_bytes(_field(1, 8) + _field(7, graph) + _field(8, _field(1, b"") + _field(2, 13)))
     wordpiece(folder)
     return folder

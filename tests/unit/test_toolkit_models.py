@@ -1,11 +1,12 @@
 """Where a model lies, found without a network and without loading anything."""
 
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from harness.errors import HarnessError
-from harness.toolkit import models
+from harness.toolkit import described, models
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -132,6 +133,64 @@ def test_a_model_of_pickles_alone_is_refused_with_how_to_convert_it(tmp_path, mo
     monkeypatch.setattr(hub, "names", lambda model, revision: ["config.json"])
     with pytest.raises(HarnessError, match=r"has no \*\.safetensors; name another"):
         models.folder("org/name", "v1")
+
+
+class Told:
+    """A hub that has these files at one commit."""
+
+    def __init__(self, *files):
+        self.files, self.calls = files, 0
+
+    def model_info(self, model, revision, timeout):
+        self.calls += 1
+        return SimpleNamespace(sha=COMMIT, siblings=[SimpleNamespace(rfilename=name) for name in self.files])
+
+
+def test_one_question_to_the_hub_tells_the_commit_and_the_files(monkeypatch):
+    pytest.importorskip("huggingface_hub")
+    from harness.toolkit import hub
+
+    told = Told("onnx/model.onnx", "config.json")
+    monkeypatch.setattr(hub, "HfApi", lambda: told)
+    monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", False)
+    assert hub.ask("org/name", "main", 1) == (COMMIT, ("config.json", "onnx/model.onnx"))
+    assert told.calls == 1
+    monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)
+    assert hub.ask("org/name", "main", 1) is None
+
+
+def test_files_are_listed_only_by_a_hub_that_can_be_asked(tmp_path, monkeypatch):
+    assert models.listed("org/name") == ()
+    monkeypatch.setattr(
+        models, "_asked", lambda model, revision: SimpleNamespace(commit=COMMIT, files=("a",))
+    )
+    assert models.listed("org/name") == ("a",)
+    assert models.located("org/name", "v1") == ("org/name", COMMIT)
+    assert models.listed(tmp_path) == models.listed("package:no_such_package/model") == ()
+
+
+def test_weights_that_an_export_keeps_apart_are_fetched_with_it(tmp_path, monkeypatch):
+    pytest.importorskip("huggingface_hub")
+    from huggingface_hub.utils import filter_repo_objects
+
+    from harness.toolkit import hub
+
+    files = [
+        "config.json", "model.safetensors", "pytorch_model.bin", "openvino/openvino_model.bin",
+        "onnx/model.onnx", "onnx/model.onnx_data", "onnx/model.onnx_data_1", "onnx/model.onnx.data",
+        "onnx/model_fp16.onnx", "onnx/model_fp16.onnx_data",
+    ]  # fmt: skip
+    asked = []
+
+    def download(model, revision, allow_patterns):
+        asked.extend(filter_repo_objects(files, allow_patterns=allow_patterns))
+        (tmp_path / "onnx").mkdir()
+        (tmp_path / "onnx" / "model.onnx").touch()
+        return str(tmp_path)
+
+    monkeypatch.setattr(hub, "snapshot_download", download)
+    models.folder("org/name", weights=described.EXPORTS)
+    assert asked == ["config.json", *files[4:8]]
 
 
 def test_code_is_fetched_only_if_it_is_trusted(tmp_path, monkeypatch):
