@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
     def exit_code(self) -> int:
         if any(failure.user for failure in self.failures):
             return 2
-        return 0 if self.leaderboard.ok else 1
+        return 0 if self.leaderboard.ok and not self.failures else 1
 
 
 def prepare(suite: Suite, catalogue: Catalogue, store: Store, only: Sequence[str] = ()) -> Prepared:

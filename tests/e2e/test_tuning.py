@@ -105,6 +105,8 @@ def test_a_dataset_may_be_there_to_tune_on_alone(harness):
         ({"folds": 3}, "expected either 'on: DATASET/SPLIT' or 'folds: 5'"),
         ({"grid": [1, 0, 0.1]}, "expected [from, to, step] with from below to and a step above 0"),
         ({"grid": [0, 2, 0.5]}, "expected at most 1"),
+        ({"grid": [float("-inf"), 1, 0.5]}, "expected [from, to, step]"),
+        ({"grid": [0, 1, float("inf")]}, "expected [from, to, step]"),
         ({"grid": [0, 1, 1e-9]}, "at most 1000 are allowed; take a larger step"),
         ({"measure": "nDCG@"}, "nDCG@"),
         ({"measure": "R@100"}, "R@100 reads 100 ranks, but the suite's depth is 50"),
@@ -117,6 +119,16 @@ def test_what_is_wrong_with_a_tuning_is_told_with_its_line(harness, changes, sai
     assert found.code == 2
     assert "suite.yaml:" in found.err
     assert said in found.err
+    assert "Traceback" not in found.err
+
+
+def test_another_mistake_beside_a_tuning_is_told_too(harness):
+    suite = with_tune()
+    suite["systems"]["fused"]["combine"]["convex"]["candidates"] = "some"
+    harness.suite(suite)
+    found = harness.command("check", "suite.yaml")
+    assert found.code == 2
+    assert "candidates: expected one of" in found.err
     assert "Traceback" not in found.err
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from toy_plugin import Overlap, OverlapIndexer
 
 from harness import hookimpl
-from harness.records import Retriever, param
+from harness.findings import Finding
+from harness.records import Analysis, Retriever, param
 
 
 @dataclass(frozen=True)
@@ -136,3 +137,18 @@ WAYS: dict[str, Callable[[Path], None]] = {function.__name__: function for funct
 @hookimpl
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(name="bad", summary="misbehaves", build=BadIndexer, params=Bad, search_only=())
+
+
+class BadAnalyst:
+    def __init__(self, params: Bad) -> None:
+        self.how = params.how
+
+    def analyse(self, study):
+        if self.how == "ragged":
+            yield Finding(name="ragged", title="ragged", kind="table", columns=("a", "b"), rows=((1,),))
+        raise RuntimeError("no analysis today")
+
+
+@hookimpl
+def harness_analyses() -> Iterable[Analysis]:
+    yield Analysis(name="bad", summary="misbehaves", build=BadAnalyst, params=Bad)
