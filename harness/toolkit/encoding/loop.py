@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.contracts import Texts
     from harness.types import JSON, Batch, Ints
 
-SHARD = 8192  # texts; a kill repeats less than that many
+SHARD = 1024  # texts; a kill repeats less than that many, seconds or minutes of work
 READ = 512  # texts that are held as text at a time
 MARKS = "shards"  # the folder that says which shards are on disk
 
