@@ -9,7 +9,7 @@ LayerNorm(act(W x + b)):
     f(c, q)   = f_m(c) + f_m(q) + f_a(c, q), and 0 for having no antecedent
 
 The best lambda n spans of at most max_span_length pieces are kept; each goes to the span before it of the
-highest f above 0.
+highest f above 0. Time and memory grow with the square of n, so n has a bound beside the number of words.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from harness.errors import HarnessError
 from harness.toolkit import checkpoints
 from harness_coreference.contract import Cluster, Mention
 from harness_coreference.english_mentions import cut
+from harness_coreference.windows import words_in
 
 _LAYERS = ("start_mention_mlp", "end_mention_mlp", "start_coref_mlp", "end_coref_mlp")
 _CLASSIFIERS = (
@@ -40,6 +41,8 @@ _CLASSIFIERS = (
     "antecedent_e2s_classifier",
 )
 _PARTS_OF_LAYER = ("dense.weight", "dense.bias", "layer_norm.weight", "layer_norm.bias")
+_PIECES = 4  # word pieces of a word, on average, at most; rows of marks have more, which are not read
+_FEW = 100  # words: fewer have as many pieces as these
 _SETTINGS = ("max_segment_len", "max_span_length", "top_lambda")
 
 
@@ -66,7 +69,8 @@ class Neural:
             return []
         encoded = self._tokens([word.text for _, word in words], is_split_into_words=True)
         with torch.inference_mode():
-            vectors = self._encoded(torch.tensor(encoded["input_ids"], device=self._device))
+            most = _PIECES * max(_FEW, sum(map(words_in, passages)))
+            vectors = self._encoded(torch.tensor(encoded["input_ids"][:most], device=self._device))
             pairs = self._linked(vectors)
         word_of = encoded.word_ids()
         mentions: dict[tuple[int, int], Mention] = {}

@@ -2,27 +2,63 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 from harness_coreference.contract import Cluster, Mention, Resolver
+
+# what counts as a word; a longer row of characters counts as several
+_WORD = re.compile(r"\S{1,50}")
+
+
+class Piece(NamedTuple):
+    """A passage, or a part of a long one, from its character `start`."""
+
+    passage: int
+    start: int
+    text: str
+    words: int
 
 
 @dataclass(frozen=True)
 class Windowed:
-    """Windows of whole passages, of at most `words` words unless one passage alone is longer. Each begins
-    with the second half of the one before it, where that has passages that short, and clusters of two windows
-    that share a mention become one: a chain is followed as long as every such half mentions it."""
+    """Windows of whole passages, of at most `words` words; a passage that alone is longer is read as several.
+    Each window begins with the second half of the one before it, where that has passages that short, and
+    clusters of two windows that share a mention become one: a chain is followed as long as every such half
+    mentions it."""
 
     resolver: Resolver
     words: int
 
     def resolve(self, passages: Sequence[str]) -> list[Cluster]:
+        parts = [part for number, text in enumerate(passages) for part in pieces(number, text, self.words)]
         found: list[Cluster] = []
-        for start, stop in windows([len(text.split()) for text in passages], self.words):
-            for cluster in self.resolver.resolve(passages[start:stop]):
-                found.append(tuple(mention._replace(passage=mention.passage + start) for mention in cluster))
+        for start, stop in windows([part.words for part in parts], self.words):
+            for cluster in self.resolver.resolve([part.text for part in parts[start:stop]]):
+                found.append(tuple(_placed(mention, parts[start + mention.passage]) for mention in cluster))
         return merged(found)
+
+
+def words_in(text: str) -> int:
+    return sum(1 for _ in _WORD.finditer(text))
+
+
+def pieces(passage: int, text: str, words: int) -> Iterator[Piece]:
+    """The passage whole; if it has more words than that, parts of half as many, so that windows overlap."""
+    starts = [match.start() for match in _WORD.finditer(text)]
+    if len(starts) <= words:
+        yield Piece(passage, 0, text, len(starts))
+        return
+    half = words // 2
+    for number, (start, end) in enumerate(pairwise([0, *starts[half::half], len(text)])):
+        yield Piece(passage, start, text[start:end], len(starts[number * half : (number + 1) * half]))
+
+
+def _placed(mention: Mention, part: Piece) -> Mention:
+    return Mention(part.passage, part.start + mention.start, part.start + mention.end)
 
 
 def windows(lengths: Sequence[int], words: int) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ from harness.errors import HarnessError
 from harness.types import Facts
 from harness_coreference import CoreferenceParams, build, lacks, resolve
 from harness_coreference.contract import Mention
-from harness_coreference.windows import Windowed, merged, windows
+from harness_coreference.windows import Windowed, merged, pieces, windows
 
 
 class Same:
@@ -27,6 +27,14 @@ class Same:
                 start = text.index(word)
                 found.setdefault(word, set()).add(Mention(number, start, start + len(word)))
         return [tuple(sorted(group)) for group in found.values() if len(group) > 1]
+
+
+class First:
+    """Each passage's first `the` is one thing."""
+
+    def resolve(self, passages):
+        found = [(n, text.index("the")) for n, text in enumerate(passages) if "the" in text]
+        return [tuple(Mention(n, at, at + 3) for n, at in found)] if len(found) > 1 else []
 
 
 @pytest.mark.parametrize(
@@ -61,6 +69,29 @@ def test_two_thousand_passages_are_read_in_windows_of_bounded_size():
     assert len(cluster) == 2000
     assert max(map(len, resolver.read)) == 100
     assert sum(map(len, resolver.read)) < 2 * 2000
+
+
+@pytest.mark.parametrize(
+    "text", ["the " * 2000, " \n the" * 2000, "a" * 50_000], ids=["words", "space", "row"]
+)
+def test_a_passage_longer_than_a_window_is_read_in_parts_of_it(text):
+    resolver = Same()
+    Windowed(resolver, 100).resolve(["the", text, "the"])
+    assert max(sum(map(len, passages)) for passages in resolver.read) <= 100 * 50
+    assert max(len(" ".join(passages).split()) for passages in resolver.read) <= 100
+    parts = list(pieces(1, text, 100))
+    assert "".join(part.text for part in parts) == text
+    assert all(text.startswith(part.text, part.start) and part.words <= 50 for part in parts)
+
+
+def test_chains_go_on_through_the_parts_of_a_long_passage():
+    text = " ".join(f"the w{number}" for number in range(40))
+    [cluster] = Windowed(First(), 10).resolve(["x the", text])
+    assert [(m.passage, (["x the", text][m.passage])[m.start : m.end]) for m in cluster[:2]] == [
+        (0, "the"),
+        (1, "the"),
+    ]
+    assert len(cluster) > 10
 
 
 def test_clusters_that_share_a_mention_are_one():
@@ -169,8 +200,9 @@ def checkpoint(tmp_path):
     return tmp_path
 
 
-def fcoref(folder):
-    return build(CoreferenceParams(resolver="fcoref", language="en", model=folder, device="cpu")).resolver
+def fcoref(folder, **more):
+    params = CoreferenceParams(resolver="fcoref", language="en", model=folder, device="cpu", **more)
+    return build(params).resolver
 
 
 def test_fcoref_links_spans_as_its_equations_say(checkpoint):
@@ -220,6 +252,16 @@ def test_fcoref_resolves_documents_of_any_length_the_same_twice(checkpoint):
         assert found == resolver.resolve(passages)
         assert all(0 <= m.start < m.end <= len(passages[m.passage]) for cluster in found for m in cluster)
     assert resolver.resolve([TEXT] * 4)
+
+
+@pytest.mark.parametrize("passage", ["It was hers . " * 5000, "!?" * 20_000], ids=["words", "marks"])
+def test_fcoref_reads_a_long_passage_in_windows_of_bounded_size(checkpoint, monkeypatch, passage):
+    resolver = fcoref(checkpoint, window=100)
+    sizes = []
+    monkeypatch.setattr(type(resolver.resolver), "_linked", lambda self, x: sizes.append(len(x)) or [])
+    assert resolver.resolve(["Jane", passage]) == []
+    assert len(sizes) > 10
+    assert max(sizes) <= 4 * 100  # each span is held against each other one
 
 
 @pytest.mark.parametrize(
