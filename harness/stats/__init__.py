@@ -2,5 +2,5 @@
 
 `paired` tests one pair at a time (t, Wilcoxon, effect size, detectable difference), `signs` draws the
 randomisation test's distribution for all pairs at once, `family` corrects over many tests, `tiers` groups
-what cannot be told apart. `simulate` measures how well all this keeps its promises (docs/statistics.md).
+what cannot be told apart. docs/statistics.md tells how well all this keeps its promises, by simulation.
 """

@@ -1,6 +1,6 @@
-"""How well intervals and tests keep their promises, by simulation: `python -m harness.stats.simulate`.
+"""How well intervals and tests keep their promises, by simulation: it prints docs/statistics.md.
 
-It prints docs/statistics.md. Every figure comes from seeded draws, so the page can be made again.
+Every figure comes from seeded draws, so the page can be made again.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ HEAD = """\
 # Do intervals and tests keep their promises?
 
 Measured by simulation, with values as measures have them: many zeros, few levels, skewed. This page is what
-`python -m harness.stats.simulate` prints. [compare.md](compare.md) says how each number is computed.
+`python benchmarks/statistics/run.py` prints. [compare.md](compare.md) says how each number is computed.
 """
 
 
