@@ -64,7 +64,8 @@ def render(board: Leaderboard, form: str) -> str:
         return out.getvalue()
     if form == "markdown":
         return "\n".join(f"### {_escaped(table.title)}\n\n{markdown(table)}" for table in tables(board, True))
-    return "\n".join([*(plain(table) for table in tables(board)), *failures(board)])
+    told = [f"tuned: {line}" for line in tuned(board)]
+    return "\n".join([*(plain(table) for table in tables(board)), *told, *failures(board)])
 
 
 def plain(table: Table) -> str:
@@ -93,6 +94,22 @@ def failures(board: Leaderboard) -> list[str]:
         if row["status"] == "failed":
             rows.setdefault(row["error"], []).append(f"{row['dataset']} / {row['system']}")
     return [f"failed: {', '.join(names)}: {reason}" for reason, names in rows.items()]
+
+
+def tuned(board: Leaderboard) -> list[str]:
+    """Every value that tuning chose once, with the rows that it is used in."""
+    rows: dict[str, list[str]] = {}
+    for row in board.rows:
+        for item in row["tuning"]:
+            rows.setdefault(_chosen(item), []).append(f"{row['dataset']} / {row['system']}")
+    return [f"{', '.join(dict.fromkeys(names))}: {said}" for said, names in rows.items()]
+
+
+def _chosen(item: JSON) -> str:
+    """`weight = 0.7 on tour/dev by nDCG@10`, or the value of each fold."""
+    values = [f"{value:g}" for value in item["folds"] or [item["value"]]]
+    found = values[0] if len(set(values)) == 1 else ", ".join(values)
+    return f"{item['parameter']} = {found} on {item['on']} by {item['measure']}"
 
 
 def readme(board: Leaderboard, command: str) -> str:
@@ -227,7 +244,7 @@ def _notes(board: Leaderboard) -> list[str]:
             found.append(f"- {dataset['name']}: {text}; they stay in the denominators.")
     for row in board.rows:
         found += [f"- {row['dataset']} / {row['system']}: {flag}." for flag in row["flags"]]
-    return found
+    return found + [f"- Tuned: {_escaped(line)}." for line in tuned(board)]
 
 
 def _words(dataset: JSON, rows: list[JSON]) -> str:
