@@ -75,10 +75,20 @@ def is_list(hint: Any) -> bool:
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """`unknown parameter 'k'; did you mean 'k1'?` or the list of what there is."""
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    if close:
-        return f"unknown {what} '{name}'; did you mean '{close[0]}'?"
+    close = nearest(name, names)
+    if close is not None:
+        return f"unknown {what} '{name}'; did you mean '{close}'?"
     return f"unknown {what} '{name}'; " + (f"choose from: {', '.join(names)}" if names else "there is none")
+
+
+def nearest(name: str, names: Sequence[str]) -> str | None:
+    """The one of these names that was meant, it seems: a near one, whatever is upper and lower case."""
+    folded = {other.casefold(): other for other in reversed(names)}
+    for asked, there in ((name, {other: other for other in names}), (name.casefold(), folded)):
+        close = difflib.get_close_matches(asked, there, n=1, cutoff=0.6)
+        if close:
+            return there[close[0]]
+    return None
 
 
 def describe(hint: Any) -> str:

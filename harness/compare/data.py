@@ -13,6 +13,7 @@ from harness import leaderboard, per_query
 from harness.errors import HarnessError, Problems
 from harness.leaderboard import Leaderboard
 from harness.measures.names import Average, is_sum
+from harness.params import nearest
 from harness.per_query import PerQuery
 from harness.stats.block import Block
 from harness.types import JSON
@@ -169,8 +170,10 @@ def _check_filters(boards: Sequence[Leaderboard], filters: Filters) -> None:
     for (what, names), patterns in zip(known.items(), filters, strict=True):
         for pattern in patterns:
             if not any(_fits(name, (pattern,)) for name in names):
+                close = nearest(pattern, sorted(names))
+                meant = f"did you mean '{close}'? " if close is not None else ""
                 raise HarnessError(
-                    f"--{what} {pattern}: matches no {what}; there are {', '.join(sorted(names))}"
+                    f"--{what} {pattern}: matches no {what}; {meant}there are {', '.join(sorted(names))}"
                 )
 
 

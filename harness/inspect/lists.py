@@ -12,6 +12,7 @@ from harness import per_query
 from harness.errors import HarnessError
 from harness.inspect.material import Material
 from harness.leaderboard import Leaderboard
+from harness.params import nearest
 from harness.types import JSON
 
 
@@ -37,8 +38,10 @@ def label_of(board: Leaderboard, rows: Sequence[JSON], measure: str | None) -> s
     """The column to look at: the one named, else the first that all of the rows have."""
     if measure is not None:
         if measure not in board.columns:
-            there = ", ".join(board.columns)
-            raise HarnessError(f"--measure '{measure}': the leaderboard has no such column; it has {there}")
+            close = nearest(measure, board.columns)
+            meant = f"did you mean '{close}'? " if close is not None else ""
+            what = f"the leaderboard has no such column; {meant}it has {', '.join(board.columns)}"
+            raise HarnessError(f"--measure '{measure}': {what}")
         return measure
     for label in board.columns:
         if all(label in row["measures"] for row in rows):

@@ -14,6 +14,7 @@ from harness.inspect import material
 from harness.inspect.material import Material, Variant
 from harness.inspect.rankings import Rankings
 from harness.leaderboard import Leaderboard
+from harness.params import nearest
 from harness.store import Corrupt, Store
 from harness.types import JSON, Unit
 
@@ -183,10 +184,8 @@ def chosen_rows(
 
 
 def _known(what: str, names: Sequence[str], there: Collection[str]) -> None:
-    import difflib
-
     for name in names:
         if name not in there:
-            near = difflib.get_close_matches(name, there, 1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(sorted(there))}"
+            near = nearest(name, sorted(there))
+            hint = f"there are {', '.join(sorted(there))}" if near is None else f"did you mean '{near}'?"
             raise HarnessError(f"{what} '{name}': the leaderboard has no such {what}; {hint}")

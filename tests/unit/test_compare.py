@@ -307,6 +307,10 @@ def test_the_command_exits_with_3_after_a_regression(before_and_after, capsys):
     ("options", "told"),
     [
         (["--baseline", "z"], "--baseline z: there is no such system; there are a, b, c"),
+        (
+            ["--measure", "ndcg@10"],
+            "--measure ndcg@10: matches no measure; did you mean 'nDCG@10'? there are",
+        ),
         (["--measure", "MRR"], "--measure MRR: matches no measure; there are nDCG@10"),
         (["--by-name"], "--by-name: needs a second leaderboard"),
         (["--fail-on-regression"], "--fail-on-regression: needs a second leaderboard, or --baseline SYSTEM"),

@@ -134,6 +134,8 @@ def test_a_name_that_is_not_there_gets_a_hint(made):
         list(query.chosen_rows(board, "x", []))
     with pytest.raises(HarnessError, match=r"--measure 'AP': .* it has nDCG@10"):
         lists.label_of(board, board.rows, "AP")
+    with pytest.raises(HarnessError, match=r"--measure 'ndcg@10': .* did you mean 'nDCG@10'\? it has nDCG"):
+        lists.label_of(board, board.rows, "ndcg@10")
     documents = next(row for row in board.rows if row["system"] == "documents")
     assert lists.label_of(board, [documents], None) == "document nDCG@10"
 

@@ -101,6 +101,20 @@ def test_a_list_fans_out_only_where_it_is_no_value(hint, expected):
     assert params.is_list(hint) is expected
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("ndcg@10", "nDCG@10"),
+        ("NDCG@1", "nDCG@10"),
+        ("nDCG@10", "nDCG@10"),
+        ("document ndcg@10", "document nDCG@10"),
+        ("AP", None),
+    ],
+)
+def test_what_was_meant_is_found_in_upper_and_lower_case(name, meant):
+    assert params.nearest(name, ["R@100", "nDCG@10", "document nDCG@10"]) == meant
+
+
 @dataclass(frozen=True)
 class Deep:
     name: str = ""
