@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import orjson
 import pytest
 
 from harness import run
 from harness.leaderboard import Leaderboard
 from harness.study import Ran
+from harness_analyses import jaccard
 from harness_analyses.cut import Cut
 
 DOCUMENTS = [
@@ -138,6 +140,34 @@ def test_a_context_with_other_parameters_is_another_one_and_the_same_is_shown_on
     # a1, c1 and c3 with the passage before them, a1 and c1 with the one after them
     assert rows["neighbours (after=0)"] == pytest.approx(100 * (2 / 6 + 1 / 6 + 1 / 7) / 3, abs=1e-4)
     assert rows["neighbours (before=0)"] == pytest.approx(100 * (2 / 5 + 1 / 6 + 1 / 5) / 3, abs=1e-4)
+
+
+def test_contexts_of_one_name_are_two_where_what_they_add_differs(monkeypatch):
+    class Texts:
+        def __init__(self, text):
+            self.passages, self.text = 1, text
+
+        def take(self, positions):
+            return [self.text] * len(positions)
+
+    monkeypatch.setattr(jaccard, "View", lambda corpus: corpus)
+    one = np.zeros(1, np.int64)
+    systems = [
+        SimpleNamespace(unit="passage", context=("keyphrases",), stages=(step,), texts=Texts(text))
+        for step, text in (("1", "a red fox"), ("2", "a red old fox"), ("1", "a red fox"))
+    ]
+    study = SimpleNamespace(
+        judged=SimpleNamespace(grade=one + 1, passage=one, query=one),
+        corpus=Texts("a fox"),
+        queries=SimpleNamespace(texts=["fox"]),
+        systems=systems,
+    )
+    [finding] = jaccard.Jaccard(None).analyse(study)
+    assert [(name, value) for name, value, _ in finding.rows] == [
+        ("none", 50.0),
+        ("keyphrases", 33.3333),
+        ("keyphrases", 25.0),
+    ]
 
 
 def test_a_weight_that_changes_nothing_has_no_curve(variants):
