@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 import orjson
 
@@ -13,6 +14,8 @@ from harness.compare.tests import FAMILIES, Compared, Comparison, Standing
 from harness.report import Table
 from harness.types import JSON
 
+PAIRS = 30  # of all pairs of systems: what a terminal shows in one table
+LARGEST = 10  # of more pairs: what it shows of them
 FORMATS = ("table", "markdown", "latex", "json")
 TESTS = {
     "randomisation": "paired randomisation test",
@@ -32,8 +35,9 @@ def render(found: Compared, form: str, regressions: Sequence[Regression] | None 
     if form == "latex":
         return _latex(found)
     if form == "markdown":
-        return _pages(found, regressions, report.markdown, "### {}\n\n")
-    return _pages(found, regressions, report.plain, "")
+        shown = [f"### {table.title}\n\n{report.markdown(table)}" for table in tables(found)]
+        return _page(found, shown, regressions, "- ")
+    return _page(found, _brief(found), regressions, "  ")
 
 
 def method(found: Compared) -> str:
@@ -49,27 +53,82 @@ def method(found: Compared) -> str:
     return f"{test}, {CORRECTIONS[found.correction]} {over}; significant below {settings.alpha:g}"
 
 
-def tables(found: Compared) -> list[Table]:
-    """For each dataset and measure the standings, then the pairs."""
+class _Part(NamedTuple):
+    """One measure on one dataset."""
+
+    title: str
+    standings: list[Standing]
+    pairs: list[Comparison]  # in the order in which they are shown
+
+
+def _parts(found: Compared) -> Iterator[_Part]:
     pairs = {
         key: list(items)
         for key, items in groupby(found.comparisons, key=lambda item: (item.dataset, item.measure))
     }
+    for key, items in groupby(found.standings, key=lambda item: (item.dataset, item.measure)):
+        if key in pairs:
+            yield _Part(": ".join(key), list(items), _ordered(pairs[key], found.settings.pairs))
+
+
+def _ordered(pairs: Sequence[Comparison], kind: str) -> list[Comparison]:
+    """The largest difference first; against a baseline what is best first; by name as the systems stand."""
+    if kind == "name":
+        return list(pairs)
+    return sorted(pairs, key=lambda item: -item.difference if kind == "baseline" else -abs(item.difference))
+
+
+def tables(found: Compared) -> list[Table]:
+    """For each dataset and measure the standings, then the pairs."""
     made = []
-    for (dataset, measure), items in groupby(found.standings, key=lambda item: (item.dataset, item.measure)):
-        own = pairs.get((dataset, measure), [])
-        if not own:
-            continue
+    for part in _parts(found):
         if found.settings.pairs == "all":
-            made.append(_standings(f"{dataset}: {measure} ({own[0].queries:,} queries)", list(items)))
-        made.append(_comparisons(f"{dataset}: {measure}, differences", own, found.settings.alpha))
+            made.append(_standings(part))
+        made.append(_comparisons(f"{part.title}, differences", part.pairs, found.settings.alpha))
     return made
 
 
-def _standings(title: str, items: Sequence[Standing]) -> Table:
-    ranked = sorted(items, key=lambda item: -item.mean)
+def _brief(found: Compared) -> list[str]:
+    """The tables as a person reads them in a terminal: a measure in which no query differs is one line, and
+    of very many pairs only the largest significant differences are there."""
+    made, abridged = [], False
+    alpha, every = found.settings.alpha, found.settings.pairs == "all"
+    for part in _parts(found):
+        pairs = part.pairs
+        if all(item.tied == item.queries and item.difference == 0 for item in pairs):
+            made.append(f"{part.title}: {_same(part, every)}\n")
+            continue
+        if every:
+            made.append(report.plain(_standings(part)))
+        if not every or len(pairs) <= PAIRS:
+            made.append(report.plain(_comparisons(f"{part.title}, differences", pairs, alpha)))
+            continue
+        sure = [item for item in pairs if item.corrected < alpha]
+        abridged |= len(sure) < len(pairs) or len(sure) > LARGEST
+        said = f"{part.title}, differences: {len(sure)} of {len(pairs)} pairs are significant"
+        if len(sure) > LARGEST:
+            said += f"; the {LARGEST} largest"
+        made.append(report.plain(_comparisons(said, sure[:LARGEST], alpha)) if sure else said + "\n")
+    if abridged:
+        made.append(
+            f"Of more than {PAIRS} pairs only significant ones are shown, at most {LARGEST}. --baseline, "
+            "--measure, --dataset and --system narrow what is compared; --format markdown and json have "
+            "every pair.\n"
+        )
+    return made
+
+
+def _same(part: _Part, every: bool) -> str:
+    """That no query tells any pair apart."""
+    if every:
+        return f"all {len(part.standings)} systems have the same values, mean {part.standings[0].mean:.4f}"
+    return f"both sides of every pair ({len(part.pairs)}) have the same values"
+
+
+def _standings(part: _Part) -> Table:
+    ranked = sorted(part.standings, key=lambda item: -item.mean)
     return Table(
-        title,
+        f"{part.title} ({part.pairs[0].queries:,} queries)",
         ("system", "mean", "tier"),
         tuple((item.system, f"{item.mean:.4f}", item.tier or "") for item in ranked),
     )
@@ -98,14 +157,8 @@ def _p(value: float) -> str:
     return f"{value:.4f}" if value >= 0.0001 else f"{value:.0e}"
 
 
-def _pages(
-    found: Compared, regressions: Sequence[Regression] | None, draw: Callable[[Table], str], heading: str
-) -> str:
-    parts = []
-    if regressions is not None:
-        parts.append(_told(regressions, "- " if heading else "  "))
-    for table in tables(found):
-        parts.append((heading.format(table.title) if heading else "") + draw(table))
+def _page(found: Compared, shown: Sequence[str], regressions: Sequence[Regression] | None, mark: str) -> str:
+    parts = [] if regressions is None else [_told(regressions, mark)]
     explained = [
         f"{method(found)}.",
         "A star marks a significant difference; the intervals are each of one difference alone (2,000 "
@@ -115,7 +168,7 @@ def _pages(
     if found.settings.pairs == "all":
         explained.append("Systems that share a letter of their tier cannot be told apart.")
     explained += [f"Note: {note}." for note in found.notes]
-    return "\n".join([*parts, *explained]) + "\n"
+    return "\n".join([*parts, *shown, *explained]) + "\n"
 
 
 def _told(regressions: Sequence[Regression], mark: str) -> str:
