@@ -16,6 +16,7 @@ from safetensors.torch import load_file
 from transformers.utils import logging as chatter
 
 from harness.errors import HarnessError
+from harness.toolkit import described
 from harness.toolkit.models import PICKLED, pickle_refusal
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -64,14 +65,20 @@ def load(
     dtype: str = "fp32",
     *,
     trust_remote_code: bool = False,
+    code_revision: str | None = None,
     spare: Sequence[str] = SPARE,
     surplus: Sequence[str] = SURPLUS,
     **options: Any,
 ) -> Any:
     """A model of one of transformers' auto classes, ready to infer. Every tensor of the model must be in
-    the file and the other way round, but for names that match `spare` and `surplus`."""
+    the file and the other way round, but for names that match `spare` and `surplus`. `code_revision` is the
+    commit of code that the folder takes from a model of the hub."""
     weight_files(folder)
+    if trust_remote_code and code_revision is None:
+        _refuse_foreign_code(folder)
     auto = getattr(transformers, kind)
+    if code_revision is not None:  # only auto classes know it
+        options["code_revision"] = code_revision
     with quiet():
         try:
             model, report = auto.from_pretrained(
@@ -138,6 +145,16 @@ def quiet() -> Iterator[None]:
         chatter.set_verbosity(level)
         if bar:
             chatter.enable_progress_bar()
+
+
+def _refuse_foreign_code(folder: Path) -> None:
+    """Of code at no commit nobody could say what it was."""
+    for name in described.code_of(described.read(folder / "config.json") or {}):
+        raise HarnessError(
+            f"model: {folder} takes its code from {name}, of which no commit is named; name a folder that "
+            f"has both: `hf download` the model with --local-dir DIR, `hf download {name} --include '*.py' "
+            f"--local-dir DIR`, and take '{name}--' out of auto_map in DIR/config.json"
+        )
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:

@@ -66,6 +66,13 @@ def length(folder: Path, most: int | None) -> int | None:
     return limit if isinstance(limit, int) and limit < (most or UNLIMITED) else most
 
 
+def code_of(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """The hub's models that a configuration takes code from, which it writes `org/name--module.Class`."""
+    named = (config.get("auto_map") or {}).values()
+    classes = [item for value in named for item in (value if isinstance(value, list) else [value])]
+    return tuple(sorted({str(item).partition("--")[0] for item in classes if "--" in str(item)}))
+
+
 def own_code(config: Mapping[str, Any], kind: str = "AutoModel") -> bool:
     """Whether only code beside the model can run it: transformers may know the kind by now, but not BERT
     with ALiBi, which calls itself a BERT."""

@@ -21,6 +21,7 @@ HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 SECONDS = 3.0  # that planning waits for the hub
 READ = ("*.json", "*.txt", "*.model", "*.metadata", "*.jinja")  # beside the weights: what describes a model
 WEIGHTS = ("*.safetensors",)
+CODE = ("*.py",)
 APART = ("_data*", ".data*")  # what follows an ONNX file's name in those of its weights' own files
 DESCRIBES = ("*config*.json", "modules.json")  # the small files that planning reads
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5")
@@ -113,14 +114,20 @@ def folder(
     from harness.toolkit import hub
 
     apart = [name + end for name in weights if name.endswith(".onnx") for end in APART]
-    code = ["*.py"] if trust_remote_code else []
-    here = hub.download(model, revision, [*READ, *weights, *apart, *code])
+    here = hub.download(model, revision, [*READ, *weights, *apart, *(CODE if trust_remote_code else ())])
     if any(file for end in weights for file in here.rglob(end)):
         return here
     pickled = [name for name in hub.names(model, revision) if name.endswith(PICKLED)]
     if pickled:
         raise HarnessError(pickle_refusal(f"{model} at revision {revision}", pickled[0]))
     raise HarnessError(f"model: {model} at revision {revision} has no {' or '.join(weights)}; name another")
+
+
+def code(model: str, revision: str) -> Path:
+    """The folder with a hub model's code, downloaded if need be: some models take theirs from another."""
+    from harness.toolkit import hub
+
+    return hub.download(model, revision, CODE)
 
 
 def pickle_refusal(where: str, name: str) -> str:

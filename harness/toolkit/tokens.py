@@ -58,12 +58,16 @@ class Tokeniser(NamedTuple):
     padding: int  # the id that fills a padded batch
 
 
-def load(folder: Path, trust_remote_code: bool = False) -> Tokeniser:
-    """The tokenizer in a model's folder: `tokenizer.json`, or what transformers makes of older files."""
+def load(folder: Path, trust_remote_code: bool = False, code_revision: str | None = None) -> Tokeniser:
+    """The tokenizer in a model's folder: `tokenizer.json`, or what transformers makes of older files, perhaps
+    by code of its own or of a hub's model at that commit."""
     from tokenizers import Tokenizer
 
     path = folder / "tokenizer.json"
-    backend = Tokenizer.from_file(str(path)) if path.exists() else _converted(folder, trust_remote_code)
+    if path.exists():
+        backend = Tokenizer.from_file(str(path))
+    else:
+        backend = _converted(folder, trust_remote_code, code_revision)
     backend.no_padding()
     backend.no_truncation()
     return Tokeniser(backend, *_templates(backend, folder), _padding(backend, folder))
@@ -155,13 +159,16 @@ def padded(
     return ids, mask.astype(np.int64), types
 
 
-def _converted(folder: Path, trust_remote_code: bool) -> Tokenizer:
+def _converted(folder: Path, trust_remote_code: bool, code_revision: str | None) -> Tokenizer:
     from tokenizers import Tokenizer
     from transformers import AutoTokenizer
 
     try:
         found = AutoTokenizer.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=trust_remote_code
+            folder,
+            local_files_only=True,
+            trust_remote_code=trust_remote_code,
+            code_revision=code_revision,
         )
     except Exception as error:
         why = (str(error).strip().splitlines() or [type(error).__name__])[0]

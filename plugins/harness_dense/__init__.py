@@ -47,6 +47,9 @@ class DenseParams:
         "exact", "how the nearest vectors are found: exact, or a faiss index by its name"
     )
     trust_remote_code: bool = param(False, "run code that comes with the model; the leaderboard says so")
+    code_revision: str | None = param(
+        None, "the branch, tag or commit of the code, where the model takes it from another one of the hub"
+    )
 
 
 def resolve(params: DenseParams, facts: Facts) -> DenseParams:

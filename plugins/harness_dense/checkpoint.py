@@ -20,9 +20,9 @@ def networks(params: DenseParams, at: Path, padding: int) -> tuple[list[Network]
     if params.backend == "openvino":
         from harness.toolkit import openvino_encoder
 
-        model, head = _load(at, "fp32", params.trust_remote_code)  # it converts, whatever it computes in
+        model, head = _load(params, at, "fp32")  # it converts, whatever it computes in
         return list(openvino_encoder.encoders(model, padding, params.dtype)), head
-    model, head = _load(at, params.dtype, params.trust_remote_code)
+    model, head = _load(params, at, params.dtype)
     return [_states(states) for states in torch_encoder.encoders(model, padding, params.device)], head
 
 
@@ -30,15 +30,15 @@ def _states(states: torch_encoder.States) -> Network:
     return lambda tokens: _array(states(tokens))
 
 
-def _load(at: Path, dtype: str, trust_remote_code: bool) -> tuple[Any, list[pooling.Step]]:
+def _load(params: DenseParams, at: Path, dtype: str) -> tuple[Any, list[pooling.Step]]:
     """The network in a folder and, of an original checkpoint, what it puts after pooling."""
     form = folder.original(at)
     if form == "dpr":
         return _dpr(at, dtype)
     if form == "ance":
         return _ance(at, dtype)
-    found = checkpoints.load(at, dtype=dtype, trust_remote_code=trust_remote_code)
-    return found, []
+    trusted, code = params.trust_remote_code, params.code_revision
+    return checkpoints.load(at, dtype=dtype, trust_remote_code=trusted, code_revision=code), []
 
 
 def _dpr(at: Path, dtype: str) -> tuple[Any, list[pooling.Step]]:

@@ -35,6 +35,7 @@ class Said(NamedTuple):
     positions: int | None = None  # tokens that the network has places for
     lower: bool = False  # texts are lower-cased before they are tokenised
     own_code: bool = False  # it brings code, or names where to fetch it
+    code: tuple[str, ...] = ()  # the hub's models that it takes code from
     exported: tuple[str, ...] = ()  # the ONNX files, the preferred one first
     weights: bool = False  # it has safetensors
 
@@ -47,6 +48,7 @@ def read(folder: Path) -> Said:
         positions=positions,
         length=described.length(at, positions),
         own_code=described.own_code(config),
+        code=described.code_of(config),
         exported=described.exported(folder),
         weights=any(at.glob("*.safetensors")),
     )

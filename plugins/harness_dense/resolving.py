@@ -40,6 +40,7 @@ def resolved(params: DenseParams) -> DenseParams:
         "backend": backend,
         "device": device,
         "dtype": backends.dtype(params.dtype, device, backend),
+        "code_revision": _code_revision(params, passages, queries),
         **_settings(params, _of_authors(known), _of_folders(passages, queries)),
     }
     for name, said in (("passage_length", passages), ("query_length", queries)):
@@ -55,16 +56,37 @@ def lacking(params: DenseParams) -> list[str]:
     towers = [(params.model, params.revision)]
     if params.query_model is not None:
         towers.append((params.query_model, params.query_revision))
+    wanted = [(*tower, weights) for tower in towers]
+    if params.code_revision is not None:
+        names = {name for tower in towers if (said := _described(*tower)) for name in said.code}
+        wanted += [(name, params.code_revision, models.CODE) for name in sorted(names)]
     found = [
         need
-        for model, revision in towers
-        for need in models.lacks(model, revision, weights)
+        for model, revision, patterns in wanted
+        for need in models.lacks(model, revision, patterns)
         if isinstance(model, Path) or not models.reachable(model, revision)
     ]
     found += backends.absent("dense", f"with the backend {params.backend}", params.backend)
     if params.search != "exact":
         found += backends.absent("dense", "with this search", "faiss")
     return found
+
+
+def _code_revision(params: DenseParams, *towers: Said | None) -> str | None:
+    """The commit of code that lies with neither tower, where the suite trusts it."""
+    names = sorted({name for said in towers if said for name in said.code})
+    if len(names) > 1:
+        raise HarnessError(
+            f"model: it takes code from {' and '.join(names)}, of which one alone can be named; name a "
+            "folder that has all of it"
+        )
+    if names and params.trust_remote_code:
+        return models.located(names[0], params.code_revision or "main")[1]
+    if params.code_revision is not None and all(towers):
+        raise HarnessError(
+            "code_revision: nothing is run that a model takes from another one of the hub; leave it out"
+        )
+    return params.code_revision
 
 
 def _known(params: DenseParams) -> Known | None:

@@ -70,13 +70,16 @@ def prepared(tower: Tower, texts: Sequence[str]) -> tuple[Tokens, Lost]:
 def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, length: int) -> Tower:
     weights = EXPORTS if params.backend == "onnx" else models.WEIGHTS
     at = models.folder(model, revision, weights, params.trust_remote_code)
-    inner = folder.network(at)
+    said, inner = folder.read(at), folder.network(at)
+    if params.code_revision is not None:
+        for name in said.code:
+            models.code(name, params.code_revision)  # to where transformers looks for it
     layers = pooling.steps(folder.layers(at))
     unit = params.normalise is True or params.similarity == "cosine"
-    tokeniser = tokens.load(inner, params.trust_remote_code)
+    tokeniser = tokens.load(inner, params.trust_remote_code, params.code_revision)
     found, head = _networks(params, at, inner, tokeniser.padding)
     forwards = [Vectors(network, params.pooling, [*head, *layers], unit) for network in found]
-    return Tower(tokeniser, prompt, length, folder.read(at).lower, forwards)
+    return Tower(tokeniser, prompt, length, said.lower, forwards)
 
 
 def _networks(

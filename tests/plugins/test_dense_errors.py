@@ -1,6 +1,8 @@
 """What can be wrong with a model, told by `dense` with what to do; and memory that runs out, which is survived."""
 
 import json
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -204,12 +206,74 @@ class Other(PreTrainedModel):
 """
 
 
-def test_code_that_comes_with_a_model_runs_only_where_the_suite_trusts_it(tmp_path, monkeypatch):
-    folder = tmp_path / "model"
-    tiny_models.bert(folder, auto_map={"AutoConfig": "other.OtherConfig", "AutoModel": "other.Other"})
+PROGRAM = """
+import sys
+from pathlib import Path
+
+from harness import testing
+from harness.types import Facts
+from harness_dense import DenseParams, build, lacks, resolve
+
+asked = DenseParams(
+    model="some/model", dtype="fp32", pooling="mean", device="cpu", trust_remote_code=True,
+    code_revision=sys.argv[2],
+)
+found = resolve(asked, Facts("en", "en", "passage"))
+print(found.code_revision, lacks(found))
+build(found).index(testing.texts(["the castle"]), Path(sys.argv[1]))
+"""
+
+
+def test_code_of_another_model_of_the_hub_runs_at_the_commit_that_stands_in_the_key(tmp_path):
+    """In a process of its own, as the hub's library reads where its cache is when it is imported."""
+    hub, first, second = tmp_path / "hub", "a" * 40, "b" * 40
+    model = hub / "models--some--model" / "snapshots" / ("c" * 40)
+    code = {"AutoConfig": "some/code--other.OtherConfig", "AutoModel": "some/code--other.Other"}
+    words = with_code(model, code)
+    for commit, source in ((first, CODE), (second, CODE.replace("self.words(", "2 * self.words("))):
+        folder = hub / "models--some--code" / "snapshots" / commit
+        folder.mkdir(parents=True)
+        (folder / "other.py").write_text(source)
+    for name, commit in (("model", "c" * 40), ("code", first)):
+        (hub / f"models--some--{name}" / "refs").mkdir()
+        (hub / f"models--some--{name}" / "refs" / "main").write_text(commit)
+    known = [tiny_models.VOCABULARY.index(piece) for piece in ("[CLS]", "the", "castle", "[SEP]")]
+    for revision, commit, times in (("main", first, 1), (second, second, 2)):
+        out = tmp_path / revision
+        out.mkdir()
+        said = subprocess.run(
+            [sys.executable, "-c", PROGRAM, str(out), revision],
+            env={**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_CACHE": str(hub), "HF_HUB_OFFLINE": "1"},
+            capture_output=True,
+            text=True,
+        )
+        assert (said.returncode, said.stdout) == (0, f"{commit} []\n"), said.stderr
+        assert np.load(out / "vectors.npy")[0] == pytest.approx(times * words[known].mean(axis=0), abs=1e-5)
+
+
+def test_code_of_another_model_is_refused_where_its_commit_is_not_named(tmp_path):
+    from harness.toolkit import checkpoints
+
+    with_code(tmp_path, {"AutoConfig": "some/code--other.OtherConfig", "AutoModel": "some/code--other.Other"})
+    with pytest.raises(
+        HarnessError, match=r"takes its code from some/code.*name a folder that has both.*DIR"
+    ):
+        checkpoints.load(tmp_path, trust_remote_code=True)
+
+
+def with_code(folder, code):
+    """A checkpoint that `CODE` reads, which its configuration looks for there; its words' vectors."""
+    tiny_models.bert(folder, auto_map=code)
     config = json.loads((folder / "config.json").read_text()) | {"model_type": "other"}
     shape = (config["vocab_size"], config["hidden_size"])
-    tiny_models.write(folder, config, tiny_models.random_tensors({"words.weight": shape}, 1))
+    tensors = tiny_models.random_tensors({"words.weight": shape}, 1)
+    tiny_models.write(folder, config, tensors)
+    return tensors["words.weight"]
+
+
+def test_code_that_comes_with_a_model_runs_only_where_the_suite_trusts_it(tmp_path, monkeypatch):
+    folder = tmp_path / "model"
+    words = with_code(folder, {"AutoConfig": "other.OtherConfig", "AutoModel": "other.Other"})
     (folder / "other.py").write_text(CODE)
     with pytest.raises(
         HarnessError, match=r"runs code of its own, which is refused.*trust_remote_code: true"
@@ -220,6 +284,5 @@ def test_code_that_comes_with_a_model_runs_only_where_the_suite_trusts_it(tmp_pa
     told = index(tmp_path / "index", resolved(folder, trust_remote_code=True))
     assert told["dimension"] == 32
     rows = np.load(tmp_path / "index" / "vectors.npy")
-    words = tiny_models.read_safetensors(folder / "model.safetensors")["words.weight"]
     known = [tiny_models.VOCABULARY.index(piece) for piece in ("[CLS]", "the", "castle", "[SEP]")]
     assert rows[0] == pytest.approx(words[known].mean(axis=0), abs=1e-5)

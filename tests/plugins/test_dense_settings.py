@@ -278,6 +278,59 @@ class TestRefused:
         assert strict.plain(found)["trust_remote_code"] is True  # as the key and the leaderboard have it
 
 
+class TestCodeOfAnotherModel:
+    """Jina's models name another model of the hub, which has the code."""
+
+    COMMIT = "d" * 40
+    CODE = "some/code--modeling_other.Other"
+
+    def folder(self, tmp_path, **auto):
+        said = auto or {"AutoConfig": "some/code--configuration.Its", "AutoModel": self.CODE}
+        return tiny_models.bert(tmp_path / "model", auto_map=said, position_embedding_type="alibi")
+
+    def given(self, **more):
+        usual = {"pooling": "mean", "passage_length": 64, "query_length": 64, "trust_remote_code": True}
+        return usual | more
+
+    def in_the_cache(self, tmp_path):
+        at = tmp_path / "hub" / "models--some--code"
+        (at / "snapshots" / self.COMMIT).mkdir(parents=True)
+        (at / "snapshots" / self.COMMIT / "modeling_other.py").touch()
+        (at / "refs").mkdir()
+        (at / "refs" / "main").write_text(self.COMMIT)
+
+    def test_its_commit_stands_in_the_key(self, tmp_path):
+        self.in_the_cache(tmp_path)
+        found = resolved(self.folder(tmp_path), **self.given())
+        assert found.code_revision == self.COMMIT
+        assert "code_revision" not in catalogue.load().find("retrievers", "dense").record.search_only
+        assert not [need for need in lacks(found) if "some/code" in need]
+        assert resolve(found, Facts("en", "en", "passage")) == found
+
+    def test_what_is_not_here_is_told_while_planning(self, tmp_path):
+        found = resolved(self.folder(tmp_path), **self.given(code_revision=self.COMMIT))
+        assert lacks(found)[0] == (
+            f"model some/code at revision {self.COMMIT} (not here: `hf download some/code --revision "
+            f"{self.COMMIT}` or name a folder)"
+        )
+
+    def test_it_is_refused_unless_the_suite_trusts_it(self, tmp_path):
+        with pytest.raises(HarnessError, match="runs code of its own, which is refused"):
+            resolved(self.folder(tmp_path), **self.given(trust_remote_code=False))
+
+    def test_a_commit_of_no_code_is_refused(self, tmp_path):
+        folder = self.folder(tmp_path, AutoModel="modeling_other.Other")
+        with pytest.raises(HarnessError, match="code_revision: nothing is run that a model takes from anoth"):
+            resolved(folder, **self.given(code_revision=self.COMMIT))
+
+    def test_one_commit_cannot_stand_for_two(self, tmp_path):
+        folder = self.folder(tmp_path, AutoConfig="other/code--configuration.Its", AutoModel=self.CODE)
+        with pytest.raises(
+            HarnessError, match="it takes code from other/code and some/code, of which one al"
+        ):
+            resolved(folder, **self.given())
+
+
 def test_planning_does_not_import_torch(tmp_path):
     pytest.importorskip("torch")
     folder = tiny_models.sentence_transformer(tmp_path)
