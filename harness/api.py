@@ -32,7 +32,7 @@ def check(path: str | Path, *, store: str | Path | None = None) -> list[str]:
     """What is wrong with a suite, a line each; nothing if it may be planned. Data need not be here."""
     found = catalogue.load()
     try:
-        runner.prepare(suite.load(Path(path), found), found, _opened(store))
+        runner.read(Path(path), found, _opened(store))
     except HarnessError as error:
         return str(error).splitlines()
     return []
@@ -46,10 +46,12 @@ def run(
     jobs: int = 1,
     only: Sequence[str] = (),
     fresh: bool = False,
+    replace: bool = False,
     quiet: bool = False,
 ) -> Leaderboard:
     """Run a suite (its path, or what `load` returned) and return its leaderboard, written beside the
-    suite or into `out`. Failed systems are rows with `status: failed`."""
+    suite or into `out`. Failed systems are rows with `status: failed`. A folder with the leaderboard of
+    another suite is refused unless `replace` is set."""
     found = catalogue.load()
     loaded = path if isinstance(path, Suite) else suite.load(Path(path), found)
     kept = _opened(store)
@@ -57,7 +59,7 @@ def run(
     reporter = progress.Silent() if quiet else progress.reporter(sys.stderr)
     try:
         target = Path(out) if out is not None else loaded.path.parent
-        return runner.execute(prepared, kept, target, reporter, jobs, fresh).leaderboard
+        return runner.execute(prepared, kept, target, reporter, jobs, fresh, replace).leaderboard
     finally:
         reporter.close()
 

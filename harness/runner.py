@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import assembly, disk, findings, plan, protocols
+from harness import assembly, disk, findings, leaderboard, plan, protocols
+from harness import suite as suites
 from harness.catalogue import Catalogue
 from harness.engine import Failure, Local, missing_needs
 from harness.errors import HarnessError, Problems, StoreError
@@ -16,10 +17,11 @@ from harness.findings import Finding
 from harness.graph import Plan, Step
 from harness.leaderboard import Leaderboard
 from harness.plan import analyses
+from harness.plan.needs import described
 from harness.progress import Reporter
 from harness.protocols import Scoring
 from harness.store import Corrupt, Store
-from harness.suite import Suite
+from harness.suite import Suite, Unsound
 from harness.types import JSON
 from harness.yamlfile import shown_path
 
@@ -41,6 +43,13 @@ class Prepared(NamedTuple):
             wanted.update(self.plan.collections[name].parts.values())
         return [step for step in self.plan.steps if step in wanted]
 
+    @property
+    def needs(self) -> list[str]:
+        """What is not here for the chosen rows' datasets and the analyses, whatever is in the store."""
+        names = dict.fromkeys(row.dataset for row in self.plan.rows if row.selected)
+        needs = [need for name in names for need in self.plan.collections[name].needs]
+        return needs + [need for analysis in self.plan.analyses for need in analysis["needs"]]
+
 
 class Outcome(NamedTuple):
     leaderboard: Leaderboard
@@ -52,6 +61,20 @@ class Outcome(NamedTuple):
         if any(failure.user for failure in self.failures):
             return 2
         return 0 if self.leaderboard.ok and not self.failures else 1
+
+
+def read(path: Path, catalogue: Catalogue, store: Store, only: Sequence[str] = ()) -> Prepared:
+    """Read, check and plan a suite. What is wrong with its form does not hide what is wrong with the rest."""
+    try:
+        return prepare(suites.load(path, catalogue), catalogue, store, only)
+    except Unsound as error:
+        problems = list(error.problems)
+        if error.rest is not None:
+            try:
+                prepare(error.rest, catalogue, store)
+            except HarnessError as further:
+                problems += str(further).splitlines()
+        raise Problems(dict.fromkeys(problems)) from None
 
 
 def prepare(suite: Suite, catalogue: Catalogue, store: Store, only: Sequence[str] = ()) -> Prepared:
@@ -96,19 +119,29 @@ def _scoring(suite: Suite, catalogue: Catalogue, documents: bool) -> Scoring:
     return scoring
 
 
+def refusals(prepared: Prepared, store: Store) -> list[str]:
+    """What is not here and a run needs; it is refused until there is nothing of the kind. What is in the
+    store already needs nothing."""
+    needs = missing_needs(prepared.plan, store, prepared.targets)
+    return described(prepared.plan, [*needs, *prepared.needs])
+
+
 def execute(
-    prepared: Prepared, store: Store, out: Path, reporter: Reporter, jobs: int = 1, fresh: bool = False
-) -> Outcome:
-    """Do what is not done, score, and write the leaderboard with its runs into `out`."""
+    prepared: Prepared, store: Store, out: Path, reporter: Reporter, jobs: int = 1, fresh: bool = False,
+    replace: bool = False,
+) -> Outcome:  # fmt: skip
+    """Do what is not done, score, and write the leaderboard with its runs into `out`. Refuses a folder that
+    has the leaderboard of another suite, unless it is to `replace` it with its files."""
     planned, targets = prepared.plan, prepared.targets
-    lacking = missing_needs(planned, store, targets)
-    lacking += [need for analysis in planned.analyses for need in analysis["needs"]]
-    lacking += [
-        need for row in planned.rows if row.selected for need in planned.collections[row.dataset].needs
-    ]
+    other = _of_another(planned.suite, out)
+    if other is not None and not replace:
+        where, name = shown_path(out / leaderboard.FILE), other.data["name"]
+        advice = "give this one a folder with --out DIR, or say --replace"
+        raise HarnessError(f"{where}: is of the suite '{name}', not '{planned.suite.name}'; {advice}")
+    lacking = refusals(prepared, store)
     if lacking:
         where = shown_path(planned.suite.path)
-        raise Problems(f"{where}: needs: {need}" for need in dict.fromkeys(lacking))
+        raise Problems(f"{where}: needs: {need}" for need in lacking)
     if fresh:
         for step in planned.cone(targets):
             store.discard(step)
@@ -122,7 +155,7 @@ def execute(
     while True:
         failures = Local(planned, store, jobs, reporter).run(targets).failures
         try:
-            analysed, failed = _analysed(prepared, store, reporter, jobs, fresh)
+            analysed, failed = _analysed(prepared, store, out, reporter, jobs, fresh)
             fresh = False  # once is enough
             with disk.explaining(out):
                 data, found = assembly.content(
@@ -140,16 +173,19 @@ def execute(
     with disk.explaining(out):
         path = board.write()
         _write_page(board, planned, reporter)
+        if other is not None:
+            _remove_files(other, board)
     told = {failure.reason: failure for failure in (*failures.values(), *found, *failed)}
     return Outcome(board, path, tuple(told.values()))
 
 
 def _analysed(
-    prepared: Prepared, store: Store, reporter: Reporter, jobs: int, fresh: bool
+    prepared: Prepared, store: Store, out: Path, reporter: Reporter, jobs: int, fresh: bool
 ) -> tuple[list[JSON], list[Failure]]:
     """What the suite's analyses find, over the rows that are there. One that fails stands there as failed."""
     planned = prepared.plan
-    rows = [row for row in planned.rows if row.hits is not None and store.has(row.hits)]
+    shown = assembly.shown(planned, store, out)
+    rows = [row for row in shown if row.hits is not None and store.has(row.hits)]
     steps = {step.id: step for step in analyses.steps(planned, rows, prepared.scoring.columns)}
     wider = dataclasses.replace(planned, steps={**planned.steps, **steps})
     for step in steps if fresh else ():
@@ -191,6 +227,26 @@ def _failed(step: Step, failure: Failure) -> JSON:
             flags=("failed",),
         )
     )
+
+
+def _of_another(suite: Suite, out: Path) -> Leaderboard | None:
+    """The leaderboard that stands in a folder, if one of another name can be read there."""
+    try:
+        found = leaderboard.read(out)
+    except HarnessError:
+        return None
+    return found if found.data["name"] != suite.name else None
+
+
+def _remove_files(old: Leaderboard, new: Leaderboard) -> None:
+    """Remove the files that a replaced leaderboard cites and the one in its place does not."""
+    cited, kept = (
+        {file["path"] for row in board.rows for file in row["files"].values()} for board in (old, new)
+    )
+    root = old.folder.resolve()
+    for path in sorted(cited - kept):
+        if (old.folder / path).resolve().is_relative_to(root):
+            (old.folder / path).unlink(missing_ok=True)
 
 
 def _write_page(board: Leaderboard, planned: Plan, reporter: Reporter) -> None:

@@ -6,7 +6,7 @@ import argparse
 import time
 from pathlib import Path
 
-from harness import api, catalogue, runner, suite
+from harness import api, catalogue, runner
 from harness.errors import HarnessError
 from harness.store import Corrupt, Store
 
@@ -76,7 +76,7 @@ def _opened(root: Path | None) -> Store:
 
 def _steps_of(path: Path, store: Store) -> set[str]:
     found = catalogue.load()
-    planned = runner.prepare(suite.load(path, found), found, store).plan
+    planned = runner.read(path, found, store).plan
     return set(planned.steps)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from harness import api, catalogue, leaderboard, progress, runner, suite
+from harness import api, catalogue, leaderboard, progress, runner
 from harness.corpus import Corpus
 from harness.errors import HarnessError
 from harness.inspect import lists, material, passage, query, terminal
@@ -87,7 +87,7 @@ def _failures(options: argparse.Namespace, board: Leaderboard, store: Store, con
 def _context(options: argparse.Namespace, store: Store, console: Console) -> int:
     """Passages before and after context: what a suite's systems would read."""
     records = catalogue.load()
-    planned = runner.prepare(suite.load(options.target, records), records, store).plan
+    planned = runner.read(options.target, records, store).plan
     if options.dataset and options.dataset not in planned.collections:
         there = ", ".join(planned.collections)
         raise HarnessError(f"--dataset '{options.dataset}': the suite has no such dataset; it has {there}")

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from harness import api, catalogue, progress, report, runner, suite
+from harness import api, catalogue, progress, report, runner
+from harness.plan.needs import described
 from harness.runner import Prepared
 from harness.store import Store
 from harness.yamlfile import shown_path
@@ -16,14 +17,14 @@ from harness.yamlfile import shown_path
 def run(options: argparse.Namespace) -> int:
     store = Store(options.store or api.default_store()).open()
     found = catalogue.load()
-    prepared = runner.prepare(suite.load(options.suite, found), found, store, options.only)
+    prepared = runner.read(options.suite, found, store, options.only)
     if options.dry_run:
         print("\n".join(dry_run(prepared, store)))
         return 0
     reporter = progress.reporter(sys.stderr)
     out: Path = options.out or prepared.plan.suite.path.parent
     try:
-        outcome = runner.execute(prepared, store, out, reporter, options.jobs, options.fresh)
+        outcome = runner.execute(prepared, store, out, reporter, options.jobs, options.fresh, options.replace)
     finally:
         reporter.close()
     print(report.render(outcome.leaderboard, "table"))
@@ -34,11 +35,13 @@ def run(options: argparse.Namespace) -> int:
 def check(options: argparse.Namespace) -> int:
     store = Store(options.store or api.default_store()).open()
     found = catalogue.load()
-    prepared = runner.prepare(suite.load(options.suite, found), found, store)
+    prepared = runner.read(options.suite, found, store)
     planned = prepared.plan
     print(f"{shown_path(planned.suite.path)}: {_numbers(prepared, store)}")
     for need in _needs(prepared):
         print(f"needs: {need}")
+    if runner.refusals(prepared, store):
+        print("the suite is right; a run is refused until what it needs is here")
     return 0
 
 
@@ -72,7 +75,8 @@ def _numbers(prepared: Prepared, store: Store) -> str:
 
 
 def _needs(prepared: Prepared) -> list[str]:
+    """What is not here of all that the chosen rows rest on, be it in the store already or not."""
     planned = prepared.plan
-    needs = [need for step in planned.steps.values() for need in step.needs]
-    needs += [need for collection in planned.collections.values() for need in collection.needs]
-    return list(dict.fromkeys(needs))
+    cone = planned.cone(prepared.targets)
+    needs = [need for step in planned.steps.values() if step.id in cone for need in step.needs]
+    return described(planned, [*needs, *prepared.needs])

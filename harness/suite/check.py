@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness import params
-from harness.errors import HarnessError, Problems
+from harness.errors import HarnessError
 from harness.suite import grid
 from harness.suite.forms import Forms
-from harness.suite.model import Chosen, DatasetSpec, Rerank, Suite, System, digest
+from harness.suite.model import Chosen, DatasetSpec, Rerank, Suite, System, Unsound, digest
 from harness.types import Unit
 from harness.yamlfile import Node
 
@@ -47,17 +47,24 @@ class Checker(Forms):
         self.check_depths(systems, depth)
         self.check_tuning(systems, datasets)
         self.check_references(systems, set(values["systems"].value) if systems else set())
-        if self.problems:
-            raise Problems(sorted(set(self.problems), key=_by_place))
-        scoring = values.get("measures") or values["protocol"]
+        scoring = values.get("measures") or values.get("protocol")
+        found = sorted(set(self.problems), key=_by_place)
+        if found and (scoring is None or not (measures or protocol)):
+            raise Unsound(found, None)
+        assert scoring is not None
+        if found:
+            systems = _whole(systems)
         scored = [list(measures), protocol, depth, seed]
         if analyses:
             scored.append([[chosen.name, chosen.given] for chosen in analyses])
         digested = digest(name, datasets, systems, scored)
-        return Suite(
+        suite = Suite(
             name, description, root.file, datasets, systems, measures, analyses, protocol, depth, seed,
             timeout, scoring.place, digested,
         )  # fmt: skip
+        if found:
+            raise Unsound(found, suite)
+        return suite
 
     # what a suite consists of
 
@@ -242,6 +249,16 @@ class Checker(Forms):
         if key not in values:
             self.say(root, "", f"'{key}' is missing; see `harness schema suite` for what a suite holds")
         return key in values
+
+
+def _whole(systems: tuple[System, ...]) -> tuple[System, ...]:
+    """Those whose inputs are all there, and theirs, and so on."""
+    kept: dict[str, System] = {}
+    while more := [
+        system for system in systems if system.name not in kept and all(name in kept for name in system.of)
+    ]:
+        kept |= {system.name: system for system in more}
+    return tuple(system for system in systems if system.name in kept)
 
 
 def _circles(known: dict[str, System]) -> list[list[str]]:

@@ -43,7 +43,7 @@ class Forms:
         of a grid, none if something is wrong."""
         if node is None:
             return [(None, ())]
-        parsed = self.plugin_form(node, where, own, default)
+        parsed = self.plugin_form(node, where, kind, own, default)
         if parsed is None:
             return []
         name, given = parsed
@@ -87,7 +87,7 @@ class Forms:
         return read
 
     def plugin_form(
-        self, node: Node, where: str, own: tuple[str, ...], default: str | None
+        self, node: Node, where: str, kind: str, own: tuple[str, ...], default: str | None
     ) -> tuple[str, Node] | None:
         nothing = Node({}, node.file, node.line)
         if isinstance(node.value, str) and node.value:
@@ -95,6 +95,7 @@ class Forms:
         if node.value is None and default is not None:
             return default, nothing
         plugins = [key for key in node.value if key not in own] if isinstance(node.value, dict) else []
+        plugins = self.without_misspelt(node, where, kind, own, plugins)
         if len(plugins) != 1:
             form = "expected a plugin's name, or one name with its parameters: '{NAME: {...}}'"
             got = f"several: {', '.join(plugins)}" if plugins else params.shown(node.plain())
@@ -106,6 +107,19 @@ class Forms:
             self.say(given, f"{where}.{plugins[0]}", text)
             return None
         return plugins[0], given if given.value is not None else nothing
+
+    def without_misspelt(
+        self, node: Node, where: str, kind: str, own: tuple[str, ...], names: list[str]
+    ) -> list[str]:
+        """The plugins of these keys: beside a known one, a key that is nearly one of the harness' own is
+        told as that, and the rest is read on."""
+        known = [name for name in names if name in self.catalogue.entries[kind]]
+        others = [name for name in names if name not in known]
+        if len(known) != 1 or not all(params.nearest(name, own) for name in others):
+            return names
+        for name in others:
+            self.say(node.value[name], f"{where}.{name}", params.unknown("key", name, own))
+        return known
 
     def chain(self, node: Node | None, where: str, kind: str) -> list[tuple[tuple[Chosen, ...], grid.Varied]]:
         """A list of plugins, each possibly a grid, as all combinations."""

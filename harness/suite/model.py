@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import orjson
 
 from harness.catalogue import Entry
+from harness.errors import Problems
 from harness.types import JSON, Unit
 
 
@@ -82,6 +84,14 @@ class Suite:
 
     def system(self, name: str) -> System:
         return next(system for system in self.systems if system.name == name)
+
+
+class Unsound(Problems):
+    """What is wrong with a suite, and the rest of it, in which more may be found."""
+
+    def __init__(self, problems: Iterable[str], rest: Suite | None) -> None:
+        super().__init__(problems)
+        self.rest = rest
 
 
 def digest(name: str, datasets: tuple[DatasetSpec, ...], systems: tuple[System, ...], scoring: JSON) -> str:

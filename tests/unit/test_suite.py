@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from harness import catalogue, suite
+from harness import catalogue, runner, suite
 from harness.errors import HarnessError
+from harness.store import Store
 
 CATALOGUE = catalogue.load()
 HEAD = "datasets: [tour]\nmeasures: nDCG@10\n"
@@ -227,3 +228,21 @@ def test_a_name_that_no_file_can_have_is_refused(tmp_path, name):
 def test_a_re_ranker_that_reads_deeper_than_the_runs_is_refused(tmp_path):
     text = HEAD + "depth: 50\nsystems: {a: {retriever: bm25, rerank: {sdm: {}, depth: 100}}}\n"
     assert any("re-ranks 100, but the suite's depth is 50" in line for line in problems(tmp_path, text))
+
+
+def test_what_is_wrong_with_a_form_does_not_hide_what_is_wrong_with_the_rest(tmp_path):
+    text = """
+datasets: {t: {tour: {documents: 5}}}
+systems:
+  a: {retriever: {bm25: {k: 1}}}
+  b: {retriever: {bm25: {analyser: nosuch}}}
+  c: {of: [b, nothere], combine: rrf}
+  d: {of: [a, c], combine: rrf}
+measures: [nDCG@10, Foo@3]
+"""
+    (tmp_path / "s.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(HarnessError) as error:
+        runner.read(tmp_path / "s.yaml", CATALOGUE, Store(tmp_path / "store").open())
+    told = str(error.value)
+    for what in ("unknown parameter 'k'", "unknown system 'nothere'", "unknown analyser 'nosuch'", "'Foo'"):
+        assert told.count(what) == 1, what
