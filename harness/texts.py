@@ -96,12 +96,18 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
     named wins."""
     if not edits:
         return text
-    kept: list[Edit] = []
-    for edit in edits:
-        if all(edit.end <= other.start or edit.start >= other.end for other in kept):
-            kept.append(edit)
     pieces, at = [], 0
-    for edit in sorted(kept, key=lambda item: (item.start, item.end)):
+    for i in kept(edits):
+        edit = edits[i]
         pieces += [text[at : edit.start], edit.text]
         at = edit.end
     return "".join([*pieces, text[at:]])
+
+
+def kept(edits: Sequence[Edit]) -> list[int]:
+    """The numbers of the edits that are made, in reading order."""
+    found: list[int] = []
+    for i, edit in enumerate(edits):
+        if all(edit.end <= edits[j].start or edit.start >= edits[j].end for j in found):
+            found.append(i)
+    return sorted(found, key=lambda i: (edits[i].start, edits[i].end))

@@ -12,6 +12,8 @@ from harness import foreign, hitsfile, topics
 from harness.additions import Additions
 from harness.corpus import Corpus
 from harness.errors import HarnessError
+from harness.inspect import marks
+from harness.inspect.marks import Piece
 from harness.leaderboard import Leaderboard
 from harness.store import Corrupt, Store
 from harness.texts import View
@@ -106,12 +108,13 @@ class Material:
             known.update(zip(new, find(new).tolist(), strict=True))
         return np.array([known[name] for name in ids], np.int64)
 
-    def texts(self, positions: Ints, variant: Variant) -> list[str]:
-        """The texts at these positions as a system with this variant read them."""
+    def texts(self, positions: Ints, variant: Variant) -> list[tuple[Piece, ...]]:
+        """The texts at these positions as a system with this variant read them, in pieces that say what
+        context added."""
         if variant not in self._views:
             stages = [Additions(self.store.read(step).folder) for step in variant.stages]
             self._views[variant] = View(self.corpus, stages, variant.unit)
-        return self._views[variant].take(positions)
+        return marks.taken(self._views[variant], positions)
 
 
 def opened(board: Leaderboard, dataset: JSON, store: Store) -> Material | str:

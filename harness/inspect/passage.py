@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,26 +16,26 @@ from harness.corpus import Corpus
 from harness.engine import Local, missing_needs
 from harness.errors import Problems
 from harness.graph import Collection, Plan
+from harness.inspect import marks
+from harness.inspect.marks import Piece
 from harness.progress import Reporter
 from harness.store import Store
 from harness.texts import View
 from harness.yamlfile import shown_path
 
 WRITTEN_AT_ONCE = 4096  # passages
-COMPARED = 20_000  # characters: longer texts are not searched for what was added inside
-_WORD = re.compile(r"\s+|[^\s]+")
 
 
 class Stage(NamedTuple):
-    """One stage of a chain: its name with parameters, and the passage after it."""
+    """One stage of a chain: its name with parameters, and the passage after it, in which what this stage
+    added is marked."""
 
     name: str
-    text: str
+    pieces: tuple[Piece, ...]
 
-
-class Piece(NamedTuple):
-    text: str
-    added: bool
+    @property
+    def text(self) -> str:
+        return marks.text_of(self.pieces)
 
 
 class Chain(NamedTuple):
@@ -83,25 +82,11 @@ def stages(store: Store, corpus: Corpus, chain: Chain, at: int) -> list[Stage]:
     opened = [Additions(store.read(step).folder) for step in chain.steps]
     positions = np.array([at], np.int64)
     names = ("as it was read", *chain.names)
-    texts = (View(corpus, opened[:count]).take(positions)[0] for count in range(len(names)))
-    return [Stage(name, text) for name, text in zip(names, texts, strict=True)]
-
-
-def pieces(before: str, after: str) -> list[Piece]:
-    """The text after a stage, with what the stage added marked. Of very long texts only additions at
-    either end are found."""
-    if after == before or not after:
-        return [Piece(after, False)] if after else []
-    if after.endswith(before):
-        return [Piece(after[: len(after) - len(before)], True), *([Piece(before, False)] if before else [])]
-    if len(after) > COMPARED:
-        return [Piece(after, False)]
-    old, new = _WORD.findall(before), _WORD.findall(after)
-    found = []
-    for kind, _, _, low, high in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if high > low:
-            found.append(Piece("".join(new[low:high]), kind != "equal"))
-    return found
+    read = (marks.taken(View(corpus, opened[:count]), positions)[0] for count in range(len(names)))
+    return [
+        Stage(name, marks.only(pieces, count - 1))
+        for count, (name, pieces) in enumerate(zip(names, read, strict=True))
+    ]
 
 
 def write(store: Store, corpus: Corpus, chain: Chain, path: Path) -> int:

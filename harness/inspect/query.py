@@ -11,6 +11,7 @@ import numpy as np
 from harness import per_query
 from harness.errors import HarnessError
 from harness.inspect import material
+from harness.inspect.marks import Piece
 from harness.inspect.material import Material, Variant
 from harness.inspect.rankings import Rankings
 from harness.leaderboard import Leaderboard
@@ -115,8 +116,9 @@ class Inspected:
             if values is not None and np.isfinite(values[place])
         }
 
-    def texts(self, ids: Sequence[str], variant: Variant) -> dict[str, str]:
-        """Passages (or documents) as a system read them, by id; those not at hand are left out."""
+    def texts(self, ids: Sequence[str], variant: Variant) -> dict[str, tuple[Piece, ...]]:
+        """Passages (or documents) as a system read them, by id, in pieces that say what context added;
+        those not at hand are left out."""
         if self.material is None or not self.material.has_texts or not ids:
             return {}
         at = self.material.positions(ids, variant.unit)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from harness.inspect import passage
 from harness.inspect.lists import Difference, Group
+from harness.inspect.marks import Piece, text_of
 from harness.inspect.material import Variant
 from harness.inspect.passage import Stage
 from harness.inspect.query import Hit, Inspected, QueryView, Ranking
@@ -113,40 +113,39 @@ def _texts(console: Console, view: QueryView, found: Inspected) -> None:
     """What is relevant and what stands first, as each system that shows it read it; equal texts once."""
     from rich.text import Text
 
-    shown: dict[tuple[str, str], tuple[str, int | None, list[str], str]] = {}
+    shown: dict[tuple[str, str], tuple[int | None, list[str], tuple[Piece, ...]]] = {}
     for ranking in view.rankings:
         variant = ranking.variant or Variant((), ranking.unit)
         grades = {item.id: item.grade for item in ranking.positives}
         grades |= {hit.id: hit.grade for hit in ranking.hits if hit.grade is not None}
         ids = [item.id for item in ranking.positives[:NAMED]] + [hit.id for hit in ranking.hits[:READ]]
         ids = list(dict.fromkeys(ids))
-        plain = found.texts(ids, Variant((), ranking.unit))
-        for name, text in found.texts(ids, variant).items():
-            entry = shown.setdefault((name, text), (name, grades.get(name), [], plain.get(name, text)))
-            entry[2].append(ranking.system if ranking.variant else f"{ranking.system} (without context)")
-    order = sorted(shown.items(), key=lambda item: -(item[1][1] or 0))
-    for (_, text), (name, grade, systems, plain_text) in order:
+        for name, pieces in found.texts(ids, variant).items():
+            entry = shown.setdefault((name, text_of(pieces)), (grades.get(name), [], pieces))
+            entry[1].append(ranking.system if ranking.variant else f"{ranking.system} (without context)")
+    order = sorted(shown.items(), key=lambda item: -(item[1][0] or 0))
+    for (name, _), (grade, systems, pieces) in order:
         console.print()
         console.print(
             Text(f"{mark(grade)} {safe(name)}", "bold").append(
                 f"  as {safe(', '.join(systems))} read it", "dim"
             )
         )
-        console.print(marked(plain_text, text))
+        console.print(marked(pieces))
 
 
-def marked(before: str, after: str) -> Text:
+def marked(pieces: Sequence[Piece]) -> Text:
     """A text with what context added in it between ⟦ and ⟧, cut to what a terminal can show."""
     from rich.text import Text
 
-    text, left = Text(), LONGEST
-    for piece in passage.pieces(before, after):
+    text, left, length = Text(), LONGEST, len(text_of(pieces))
+    for piece in pieces:
         shown = safe(piece.text[:left])
         text.append(f"⟦{shown}⟧" if piece.added and shown else shown, "cyan" if piece.added else "")
         left = max(0, left - len(piece.text))
-    if len(after) > LONGEST:
-        text.append(f" [... {len(after) - LONGEST:,} characters more]", "dim")
-    return text if after else Text("(empty)", "dim")
+    if length > LONGEST:
+        text.append(f" [... {length - LONGEST:,} characters more]", "dim")
+    return text if length else Text("(empty)", "dim")
 
 
 def show_stages(console: Console, stages: Sequence[Stage]) -> None:
@@ -157,7 +156,7 @@ def show_stages(console: Console, stages: Sequence[Stage]) -> None:
     for stage in stages:
         same = stage is not stages[0] and stage.text == before
         console.print(Text(safe(stage.name), "bold").append("  (adds nothing)" if same else "", "dim"))
-        console.print(marked(before, stage.text))
+        console.print(marked(stage.pieces))
         console.print()
         before = stage.text
 

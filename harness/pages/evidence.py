@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import orjson
 
-from harness.inspect import passage, query
+from harness.inspect import query
+from harness.inspect.marks import Piece
 from harness.inspect.material import Variant
 from harness.inspect.query import Inspected, QueryView
 from harness.leaderboard import Leaderboard
@@ -128,22 +129,12 @@ def _texts(
     for variant, names in wanted.items():
         head = f"{variants.index(variant)} "
         ids = [name for name in names if head + name not in there]
-        plain = found.texts(ids, Variant((), variant.unit))
-        for name, text in found.texts(ids, variant).items():
-            # where a long text is cut, only what context put before it is told apart
-            before, after = plain[name], text
-            pieces = passage.pieces(before, after) if len(after) <= 4 * LONGEST else _ends(before, after)
+        for name, pieces in found.texts(ids, variant).items():
             taken[head + name] = _bounded(pieces)
     return taken
 
 
-def _ends(before: str, after: str) -> list[passage.Piece]:
-    if after.endswith(before):
-        return [passage.Piece(after[: len(after) - len(before)], True), passage.Piece(before, False)]
-    return [passage.Piece(after, False)]
-
-
-def _bounded(pieces: Sequence[passage.Piece]) -> list[JSON]:
+def _bounded(pieces: Sequence[Piece]) -> list[JSON]:
     left, kept = LONGEST, []
     for piece in pieces:
         if left > 0 and piece.text:

@@ -1,0 +1,115 @@
+"""Texts in pieces that say which stage of context put them there: the text that `harness.texts` composes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from harness.texts import View, kept
+from harness.types import Addition, Edit
+
+if TYPE_CHECKING:
+    from harness.types import Ints
+
+
+class Piece(NamedTuple):
+    text: str
+    stage: int | None  # the number of the stage that added it; None: it was there
+
+    @property
+    def added(self) -> bool:
+        return self.stage is not None
+
+
+class _Block(NamedTuple):
+    """What is joined to the next block by a separator, which is of the same stage as a prefix before it."""
+
+    pieces: list[Piece]
+    stage: int | None
+
+
+def taken(view: View, positions: Ints) -> list[tuple[Piece, ...]]:
+    """The texts that `view.take` gives, in pieces."""
+    if view.unit == "document":
+        return [_document(view, int(document)) for document in positions]
+    documents = view.corpus.document_of[positions].astype(np.int64)
+    ranks = positions - view.corpus.first[documents]
+    found = [stage.take(documents) for stage in view.stages]
+    return [
+        composed(text, [additions[i] for additions in found], int(ranks[i]))
+        for i, text in enumerate(view.corpus.texts(positions))
+    ]
+
+
+def composed(text: str, additions: Sequence[Addition], rank: int) -> tuple[Piece, ...]:
+    """The text of `harness.texts.compose`, in pieces."""
+    prefixes: list[_Block] = []
+    edits: list[tuple[int, Edit]] = []
+    for stage, addition in enumerate(additions):
+        own = [addition.prefix, *addition.prefixes[rank : rank + 1]]
+        prefixes += [_Block([Piece(prefix, stage)], stage) for prefix in own]
+        edits += [(stage, edit) for edit in (addition.edits[rank] if addition.edits else ())]
+    return _joined([*prefixes, _Block(_edited(text, edits), None)], " ")
+
+
+def only(pieces: Iterable[Piece], stage: int) -> tuple[Piece, ...]:
+    """With the pieces of this stage marked alone."""
+    return _merged(piece if piece.stage == stage else Piece(piece.text, None) for piece in pieces)
+
+
+def text_of(pieces: Iterable[Piece]) -> str:
+    return "".join(piece.text for piece in pieces)
+
+
+def _document(view: View, document: int) -> tuple[Piece, ...]:
+    first, end = int(view.corpus.first[document]), int(view.corpus.first[document + 1])
+    additions = [stage.take(np.array([document], np.int64))[0] for stage in view.stages]
+    inner = [addition._replace(prefix="") for addition in additions]
+    blocks = [_Block([Piece(item.prefix, stage)], stage) for stage, item in enumerate(additions)]
+    for rank, text in enumerate(view.corpus.texts(np.arange(first, end))):
+        blocks.append(_Block(list(composed(text, inner, rank)), None))
+    return _joined(blocks, "\n")
+
+
+def _edited(text: str, edits: Sequence[tuple[int, Edit]]) -> list[Piece]:
+    pieces, at = [], 0
+    for i in kept([edit for _, edit in edits]):
+        stage, edit = edits[i]
+        pieces.append(Piece(text[at : edit.start], None))
+        old, new = text[edit.start : edit.end], edit.text
+        # an edit may repeat what stood there and add to it: that much is not new
+        if new.startswith(old):
+            pieces += [Piece(old, None), Piece(new[len(old) :], stage)]
+        elif new.endswith(old):
+            pieces += [Piece(new[: len(new) - len(old)], stage), Piece(old, None)]
+        else:
+            pieces.append(Piece(new, stage))
+        at = edit.end
+    return [*pieces, Piece(text[at:], None)]
+
+
+def _joined(blocks: Iterable[_Block], separator: str) -> tuple[Piece, ...]:
+    """Blocks that hold text, with the separator between them."""
+    found: list[Piece] = []
+    before: _Block | None = None
+    for block in blocks:
+        if not text_of(block.pieces):
+            continue
+        if before is not None:
+            found.append(Piece(separator, before.stage))
+        found += block.pieces
+        before = block
+    return _merged(found)
+
+
+def _merged(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """Without empty ones, and neighbours of one stage as one."""
+    found: list[Piece] = []
+    for piece in pieces:
+        if found and piece.text and found[-1].stage == piece.stage:
+            found[-1] = Piece(found[-1].text + piece.text, piece.stage)
+        elif piece.text:
+            found.append(piece)
+    return tuple(found)
