@@ -26,15 +26,14 @@ def content(
     reporter: Reporter,
     analyses: list[JSON],
 ) -> tuple[dict[str, JSON], list[Failure]]:
-    """The leaderboard's content, and what failed at scoring. Rows that were not selected are in it if
-    they are done already. Raises Corrupt for what was damaged."""
+    """The leaderboard's content, and what failed at scoring. Raises Corrupt for what was damaged."""
     datasets: list[JSON] = []
     rows: list[JSON] = []
     found: list[Failure] = []
-    before = _before(out)
-    shown = [row for row in planned.rows if _shown(row, store)]
+    before = _before(planned, out)
+    chosen = shown(planned, store, out)
     for name, collection in planned.collections.items():
-        own = [row for row in shown if row.dataset == name]
+        own = [row for row in chosen if row.dataset == name]
         if not own:
             continue
         opened = _opened(collection, store, failures)
@@ -42,7 +41,7 @@ def content(
             found.append(opened)
         datasets.append(results.dataset_block(collection, opened if isinstance(opened, Opened) else None))
         for row in own:
-            reporter.scored(len(rows), len(shown))
+            reporter.scored(len(rows), len(chosen))
             ours = [failures[step] for step in (row.hits, row.labels) if step in failures]
             failure = opened if isinstance(opened, Failure) else next(iter(ours), None)
             if failure is None and isinstance(opened, Opened) and row.hits is not None:
@@ -97,13 +96,23 @@ def _opened(collection: Collection, store: Store, failures: dict[str, Failure]) 
         return Failure(collection.parts["judgements"], str(error), True)
 
 
-def _before(out: Path) -> dict[tuple[str, str], JSON]:
-    """The rows of the leaderboard that stands in a folder, if there is one that can be read."""
+def shown(planned: Plan, store: Store, out: Path) -> list[Row]:
+    """The rows of the leaderboard to be: those that were selected, and of the others those that stand in
+    the suite's leaderboard in this folder and are in the store. What else is in the store changes nothing."""
+    before = _before(planned, out)
+    return [
+        row for row in planned.rows
+        if row.selected
+        or ((row.dataset, row.system) in before and row.hits is not None and store.has(row.hits))
+    ]  # fmt: skip
+
+
+def _before(planned: Plan, out: Path) -> dict[tuple[str, str], JSON]:
+    """The rows of the suite's leaderboard that stands in a folder, if there is one that can be read."""
     try:
-        return {(row["dataset"], row["system"]): row for row in leaderboard.read(out).rows}
+        board = leaderboard.read(out)
     except HarnessError:
         return {}
-
-
-def _shown(row: Row, store: Store) -> bool:
-    return row.selected or (row.hits is not None and store.has(row.hits))
+    if board.data["name"] != planned.suite.name:
+        return {}
+    return {(row["dataset"], row["system"]): row for row in board.rows}

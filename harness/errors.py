@@ -17,6 +17,10 @@ class Problems(HarnessError):
         super().__init__("\n".join(self.problems))
 
 
+class NoLanguage(HarnessError):
+    """A method goes by the dataset's language, and the dataset does not say it: told once a dataset."""
+
+
 class StoreError(HarnessError):
     """The store cannot go on (no space, no permission); finished work is kept."""
 

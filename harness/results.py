@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from harness.score import Documents, Judged
 from harness.scoring import Rules, scores_of
 from harness.steps import checked
 from harness.store import Artifact, Store
-from harness.types import JSON, Hits, Unit
+from harness.types import JSON, Hits, Part, Unit
 
 METHOD_STEPS = ("augment", "index", "search", "combine", "rerank")
 
@@ -35,19 +35,23 @@ class Opened(NamedTuple):
 
 def open_collection(collection: Collection, store: Store) -> Opened:
     """Raises Corrupt for what was damaged, HarnessError if the suite refuses what the judgements lack."""
-    found = {part: store.read(step) for part, step in collection.parts.items()}
+    where = f"{collection.spec.chosen.place}: datasets.{collection.spec.name}"
+    return open_parts(collection.parts, collection.spec.unknown_judgements, where, store)
+
+
+def open_parts(parts: Mapping[Part, str], policy: str, where: str, store: Store) -> Opened:
+    """The same for these steps, with `policy` for judgements of unknown passages; `where` opens messages."""
+    found = {part: store.read(step) for part, step in parts.items()}
     read = Corpus(found["corpus"].folder)
     queries = topics.read_queries(found["queries"].folder)
     judgements = topics.read_judgements(found["judgements"].folder)
-    policy, name = collection.spec.unknown_judgements, collection.spec.name
     found_judged = judging.judging(read, queries, judgements, drop=policy == "drop")
     judged, missing = found_judged.judged, found_judged.missing
     if len(missing) and policy == "refuse":
         first = judgements.passage_ids[missing[0]]
         what = f"{len(missing)} judged passages are not in the corpus, the first is '{first}'"
-        place = collection.spec.chosen.place
         advice = "mend the data, or set 'unknown_judgements: keep' or 'drop'"
-        raise HarnessError(f"{place}: datasets.{name}: {what}; {advice}")
+        raise HarnessError(f"{where}: {what}; {advice}")
     slices = sorted({word for words in queries.slices for word in words})
     masks = {word: np.array([word in words for words in queries.slices]) for word in slices}
     facts = {

@@ -68,8 +68,11 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--dry-run", action="store_true", help="print the plan: every step, and what is there already"
     )
-    only = "run only the rows whose system, dataset or DATASET/SYSTEM matches (may be repeated)"
+    only = "run only the rows whose system, dataset or DATASET/SYSTEM matches, and keep those that stand in "
+    only += "the leaderboard there already (may be repeated)"
     run.add_argument("--only", action="append", default=[], metavar="GLOB", help=only)
+    other = "write over the leaderboard of another suite that stands there, and remove its runs"
+    run.add_argument("--replace", action="store_true", help=other)
     run.add_argument("--fresh", action="store_true", help="do every step again")
     run.add_argument(
         "--jobs", type=_count, default=1, metavar="N", help="steps at once (default 1: undisturbed timings)"
@@ -241,7 +244,9 @@ def _inspect(command: argparse.ArgumentParser) -> None:
     command.add_argument("--dataset", metavar="NAME", help="only this one")
     command.add_argument("--systems", nargs="+", default=[], metavar="NAME", help="only these")
     command.add_argument(
-        "--measure", metavar="COLUMN", help="what to compare by (default: the leaderboard's first)"
+        "--measure",
+        metavar="COLUMN",
+        help="what to compare by (default: the leaderboard's first); of a query, only its value",
     )
     command.add_argument("--top", type=_count, default=10, metavar="N", help="how many (default 10)")
 

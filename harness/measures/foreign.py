@@ -10,7 +10,7 @@ import numpy as np
 
 from harness import params
 from harness.errors import HarnessError
-from harness.measures.names import Metric, Slot
+from harness.measures.names import Metric, Slot, meant
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +22,9 @@ def family_of(name: str, text: str, known: Iterable[str]) -> tuple[str, dict[str
     """Of a measure of ir-measures: its name, parameters, what an @ sets, and what an alias presets."""
     registry = ir_measures.measures.registry
     if name not in registry:
+        close = meant(text, known, registry)
+        if close is not None:
+            raise HarnessError(f"{text}: unknown measure '{name}'; did you mean '{close}'?")
         raise HarnessError(f"{text}: {params.unknown('measure', name, {*known, *registry})}")
     measure = registry[name]
     slots = {

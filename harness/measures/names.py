@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -51,6 +52,9 @@ ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
     "RPrec": ("Rprec", {}),
     "Recall": ("R", {}),
 }
+_LOOSE = re.compile(
+    r"(?P<name>[a-z_]+?)\s*(?P<inside>\(.*\))?\s*@?\s*(?P<cutoff>\d+(\.\d+)?)?", re.IGNORECASE
+)
 _SUMS = ("NumQ", "NumRel", "NumRet")  # ir-measures adds these up over the queries
 
 
@@ -83,7 +87,7 @@ class Metric:
 
 def parse(text: str, own: Mapping[str, Measure]) -> Metric:
     """The measure that `text` writes, one of ir-measures or of `own` (name -> record of a plugin)."""
-    family, given, at = _syntax(text)
+    family, given, at = _syntax(text, own)
     family, preset = ALIASES.get(family, (family, {}))
     if family in own:
         slots, at_name, kernel = {"cutoff": _CUTOFF, "rel": _REL}, "cutoff", True
@@ -118,8 +122,33 @@ def is_sum(text: str) -> bool:
     return _syntax(text)[0] in _SUMS
 
 
-def _syntax(text: str) -> tuple[str, dict[str, Any], Any]:
+def meant(text: str, own: Iterable[str] = (), others: Iterable[str] = ()) -> str | None:
+    """The measure that was meant, it seems, by one with letters of another case, without its @, or with
+    `document` in another place; None for any other. `others` are names of ir-measures beside ours."""
+    words = text.split()
+    about = [word for word in words if word.lower() in ("document", "documents")]
+    found = _LOOSE.fullmatch(" ".join(word for word in words if word not in about))
+    if found is None or len(about) > 1:
+        return None
+    names = {name.lower(): name for name in (*others, *own, *ALIASES, *FAMILIES)}  # of equal ones the last
+    family = names.get(found["name"].lower())
+    if family is None:
+        return None
+    right = family + (found["inside"] or "") + (f"@{found['cutoff']}" if found["cutoff"] else "")
+    return "document " * len(about) + right if _parts(right) else None
+
+
+def _syntax(text: str, own: Iterable[str] = ()) -> tuple[str, dict[str, Any], Any]:
     """`nDCG(dcg='exp-log2')@10` -> the name, the parameters in brackets, and what follows the @."""
+    parts = _parts(text)
+    if parts is None:
+        close = meant(text, own)
+        advice = f"did you mean '{close}'?" if close else "write it like nDCG@10 or R(rel=2)@50"
+        raise HarnessError(f"{params.shown(text)}: this is no measure; {advice}")
+    return parts
+
+
+def _parts(text: str) -> tuple[str, dict[str, Any], Any] | None:
     try:
         node = ast.parse(text.strip(), mode="eval").body
         at = None
@@ -133,7 +162,7 @@ def _syntax(text: str) -> tuple[str, dict[str, Any], Any]:
             return node.id, given, at
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         pass
-    raise HarnessError(f"{params.shown(text)}: this is no measure; write it like nDCG@10 or R(rel=2)@50")
+    return None
 
 
 def _check(text: str, given: Mapping[str, Any], slots: Mapping[str, Slot], at_name: str) -> None:

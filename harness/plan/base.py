@@ -10,7 +10,7 @@ from typing import Any
 
 from harness import keys, params
 from harness.catalogue import KINDS, Catalogue, Entry, missing
-from harness.errors import HarnessError
+from harness.errors import HarnessError, NoLanguage
 from harness.graph import Collection, Step
 from harness.keys import Digest
 from harness.records import NoParams
@@ -23,6 +23,7 @@ FORMATS = {
     "corpus": 1, "queries": 1, "judgements": 1, "augment": 1, "index": 1, "search": 1, "combine": 1,
     "rerank": 1, "tune": 1, "analyse": 1, "label": 1,
 }  # fmt: skip
+OR_AT_METHODS = "or choose at each method, as in `analyser: english` (harness list analysers)"
 PARTS: tuple[Part, ...] = ("corpus", "queries", "judgements")
 
 
@@ -142,7 +143,12 @@ class Base:
         except HarnessError as error:
             if collection.needs and card.language is None:  # it may lie in what is not here
                 return chosen.params, needs
-            text = f"{chosen.place}: {chosen.name} on dataset '{collection.spec.name}': {error}"
+            if isinstance(error, NoLanguage):  # of the dataset, and so told once for all that go by it
+                spec = collection.spec
+                what = "does not say its language, by which methods choose how to read it; say it here"
+                text = f"{spec.chosen.place}: datasets.{spec.name}: {what} (`language: en`), {OR_AT_METHODS}"
+            else:
+                text = f"{chosen.place}: {chosen.name} on dataset '{collection.spec.name}': {error}"
             self.problems.append(text)
             raise Broken(text) from error
         except Exception as error:  # a stranger's plugin may fail in any way

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from harness import catalogue
-from harness.errors import HarnessError
+from harness.errors import HarnessError, NoLanguage
 from harness.records import NoParams
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def resolve(name: str, language: str | None) -> str:
         return name
     advice = "choose one with `analyser: NAME` (harness list analysers), such as simple or whitespace"
     if language is None:
-        raise HarnessError(f"analyser: the dataset does not say its language; {advice}")
+        raise NoLanguage(f"analyser: the dataset does not say its language; {advice}")
     code = language.lower().replace("_", "-").split("-")[0]
     offers = catalogue.load().entries["analysers"]
     names = sorted(n for n, entries in offers.items() if any(code in e.record.languages for e in entries))

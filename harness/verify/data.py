@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from harness.engine import Local, missing_needs
 from harness.errors import HarnessError, Problems
 from harness.graph import Plan
 from harness.leaderboard import Leaderboard
+from harness.plan.base import PARTS
 from harness.progress import Reporter
 from harness.protocols import Scoring
 from harness.results import Opened
@@ -25,6 +27,8 @@ from harness.types import JSON
 from harness.yamlfile import Node
 
 REBUILDS = 3
+KEY = re.compile("[0-9a-f]{64}")
+SAY_WHERE = "name the suite that says where it lies: --suite SUITE"
 
 
 class Absent(NamedTuple):
@@ -67,17 +71,40 @@ class Data:
         if self.suite is None and foreign.citing(self.board, dataset):
             opened = foreign.of_board(self.board, dataset)
         else:
-            spec = self._spec(block)
-            planned = plan.build(_alone(self.board, spec, self.suite), self.catalogue, self.store.digest)
-            made = collection(planned, dataset, self.store, self.reporter)
+            made = self._made(block)
             if isinstance(made, Absent):
-                return made
+                kept = self._kept(block) if self.suite is None else None
+                if kept is None:
+                    return made if self.suite else Absent(f"{made.reason}; {SAY_WHERE}")
+                made = kept
             opened = made
         for part, digest in block.get("contents", {}).items():
             if opened.contents.get(part) != digest:
                 here = f"the {part} here are {opened.contents.get(part)}"
                 self.findings.append(f"{dataset}: {here}, it was scored on {digest}; bring the same data")
         return opened
+
+    def _made(self, block: JSON) -> Opened | Absent:
+        """The dataset, read from where the suite or the leaderboard says that it is."""
+        try:
+            suite = _alone(self.board, self._spec(block), self.suite)
+            planned = plan.build(suite, self.catalogue, self.store.digest)
+            return collection(planned, block["name"], self.store, self.reporter)
+        except HarnessError as error:
+            return Absent(str(error))
+
+    def _kept(self, block: JSON) -> Opened | None:
+        """The dataset as a run left it in the store, found by the keys that the leaderboard cites: it says
+        paths as its suite did, and the suite lies elsewhere. None if not all of it is there and whole."""
+        cited = block.get("digests", {})
+        parts = {part: f"{part}-{cited[part]}" for part in PARTS if KEY.fullmatch(cited.get(part, ""))}
+        if len(parts) < len(PARTS) or not all(map(self.store.has, parts.values())):
+            return None
+        policy = block.get("unknown_judgements", "keep")
+        try:
+            return results.open_parts(parts, policy, f"datasets.{block['name']}", self.store)
+        except (Corrupt, HarnessError):
+            return None
 
     def _spec(self, block: JSON) -> DatasetSpec:
         """The dataset as the suite says, if one is given, else as the leaderboard does."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, NoLanguage
 from harness.hookspecs import hookimpl
 from harness.records import Context, param
 from harness.types import Facts
@@ -96,7 +96,7 @@ def resolve(params: CoreferenceParams, facts: Facts) -> CoreferenceParams:
     language = facts.language if params.language == "auto" else params.language
     known = LANGUAGES[params.resolver]
     if language is None:
-        raise HarnessError("coreference: the dataset does not say its language; give it as `language: en`")
+        raise NoLanguage("coreference: the dataset does not say its language; give it as `language: en`")
     code = language.lower().replace("_", "-").split("-")[0]
     if code not in known:
         raise HarnessError(

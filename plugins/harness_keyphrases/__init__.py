@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, NoLanguage
 from harness.hookspecs import hookimpl
 from harness.records import Context, param
 from harness.types import Facts
@@ -58,7 +58,7 @@ def resolve(params: Keyphrases, facts: Facts) -> Keyphrases:
 def _tagger(language: str | None) -> Literal["embedded", "jieba"]:
     advice = "say `tagger: embedded` or `tagger: spacy` for English, `tagger: jieba` for Chinese"
     if language is None:
-        raise HarnessError(f"keyphrases: the dataset does not say its language; {advice}")
+        raise NoLanguage(f"keyphrases: the dataset does not say its language; {advice}")
     code = language.lower().replace("_", "-").split("-")[0]
     if code not in OF_LANGUAGE:
         raise HarnessError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness import params
-from harness.errors import HarnessError
+from harness.errors import HarnessError, NoLanguage
 
 # io.anserini.analysis.AnalyzerMap, and English, which Anserini takes where no language is named.
 CODES = (
@@ -24,7 +24,7 @@ def resolve(name: str, language: str | None) -> str:
         return name
     advice = "choose one with `analyser: CODE`, such as en, or whitespace for text that is tokenised already"
     if language is None:
-        raise HarnessError(f"analyser: the dataset does not say its language; {advice}")
+        raise NoLanguage(f"analyser: the dataset does not say its language; {advice}")
     code = language.lower().replace("_", "-").split("-")[0]
     code = SAME.get(code, code)
     if code not in CODES:

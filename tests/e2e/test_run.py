@@ -136,10 +136,16 @@ def test_two_folders_and_any_number_of_jobs_give_the_same_bytes(tmp_path):
     assert len([name for name in found[0] if name.startswith("runs/")]) == 12
 
 
-def test_only_runs_the_rows_that_a_pattern_names_and_keeps_what_is_done(shared):
+def test_only_runs_the_rows_that_a_pattern_names_and_keeps_those_that_stand_there(shared, tmp_path):
     assert shared.run("suite.yaml", "--only", "short*").code == 0
-    # `a` was needed by `short` and shares its steps with `a again`: both are done
-    assert set(rows(shared.out)) == {"short", "short again", "a", "a again"}
+    # `a` is in the store too, as `short` is made of it, but nobody asked for its row
+    assert set(rows(shared.out)) == {"short", "short again"}
+    assert shared.run("suite.yaml", "--only", "whole").code == 0
+    assert set(rows(shared.out)) == {"short", "short again", "whole"}
+    elsewhere = tmp_path / "elsewhere"
+    assert shared.run("suite.yaml", "--only", "whole", "--out", elsewhere).code == 0
+    assert set(rows(elsewhere)) == {"whole"}
+    assert [path.name for path in sorted(elsewhere.rglob("*.gz"))] == ["whole.run.gz"]
     ran = shared.run("suite.yaml", "--only", "no such*")
     assert ran.code == 2
     assert ran.err == "--only 'no such*': no dataset or system has such a name\n"
@@ -173,7 +179,8 @@ def test_a_missing_file_is_told_by_check_and_refused_by_run(harness):
     harness.suite({**FILES, "systems": systems})
     checked = harness.command("check", "suite.yaml", "--store", harness.store)
     assert checked.code == 0, checked.err
-    assert "needs: data/corpus.jsonl (not there)" in checked.out
+    assert "needs: data/corpus.jsonl (not there) (the dataset mine)\n" in checked.out
+    assert checked.out.endswith("a run is refused until what it needs is here\n")
     assert "needs: data/corpus.jsonl (not there)" in harness.run("suite.yaml", "--dry-run").out
     ran = harness.run()
     assert ran.code == 2
@@ -344,3 +351,46 @@ def test_a_document_is_excluded_with_all_its_passages(harness, tmp_path):
     assert harness.run().code == 0
     found = {name: row["measures"]["document RR@10"]["mean"] for name, row in rows(harness.out).items()}
     assert found == {"a": 1.0, "docs": 1.0, "both": 1.0}
+
+
+def test_the_leaderboard_of_another_suite_is_not_written_over_unless_asked(harness):
+    harness.suite({**FILES, "suite": "first", "datasets": {"toy": "toy"}}, "a.yaml")
+    assert harness.run("a.yaml").code == 0
+    before = results(harness.out)
+    second = {
+        **FILES,
+        "suite": "second",
+        "datasets": {"toy": "toy"},
+        "systems": {"b": {"retriever": "overlap"}},
+    }
+    harness.suite(second, "b.yaml")
+    refused = harness.run("b.yaml")
+    assert refused.code == 2
+    assert refused.err == (
+        "out/leaderboard.json: is of the suite 'first', not 'second'; "
+        "give this one a folder with --out DIR, or say --replace\n"
+    )
+    assert results(harness.out) == before
+    assert harness.run("a.yaml").code == 0  # its own is written over, as always
+    assert harness.run("b.yaml", "--replace").code == 0
+    assert leaderboard(harness.out)["name"] == "second"
+    assert sorted(results(harness.out)) == ["leaderboard.json", "per-query/toy/b.tsv", "runs/toy/b.run.gz"]
+
+
+def test_only_does_not_keep_rows_of_a_suite_that_was_replaced(harness):
+    harness.suite({**FILES, "suite": "first", "datasets": {"toy": "toy"}}, "a.yaml")
+    assert harness.run("a.yaml").code == 0
+    harness.suite({**FILES, "suite": "second", "datasets": {"toy": "toy"}}, "b.yaml")
+    assert harness.run("b.yaml", "--replace", "--only", "b").code == 0
+    assert set(rows(harness.out)) == {"b"}
+    assert sorted(results(harness.out)) == ["leaderboard.json", "per-query/toy/b.tsv", "runs/toy/b.run.gz"]
+
+
+def test_nothing_outside_of_the_folder_is_removed_with_a_replaced_leaderboard(harness, tmp_path):
+    harness.suite({**FILES, "suite": "first", "datasets": {"toy": "toy"}}, "a.yaml")
+    assert harness.run("a.yaml").code == 0
+    path = harness.out / "leaderboard.json"
+    path.write_text(path.read_text().replace("runs/toy/b.run.gz", "../a.yaml"))
+    harness.suite({**FILES, "suite": "second", "datasets": {"toy": "toy"}}, "b.yaml")
+    assert harness.run("b.yaml", "--replace").code == 0
+    assert (tmp_path / "a.yaml").exists()

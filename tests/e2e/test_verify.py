@@ -239,6 +239,36 @@ def test_the_datasets_are_read_as_the_leaderboard_says_where_its_paths_fit(made,
     assert "2 verified" in ran.out
 
 
+def test_data_that_lies_elsewhere_is_found_in_the_store_by_its_digests(made, tmp_path):
+    shutil.copytree(made.out, tmp_path / "board")
+    ran = made.command("verify", tmp_path / "board", "--store", made.store)  # its paths lead nowhere
+    assert ran.code == 0, ran.out + ran.err
+    assert "2 verified" in ran.out
+
+
+def test_what_was_merged_is_verified_from_the_store(made, tmp_path):
+    merged = made.command("merge", made.out, made.out, "--out", tmp_path / "together")
+    assert merged.code == 0, merged.err
+    ran = made.command("verify", tmp_path / "together", "--store", made.store)
+    assert ran.code == 0, ran.out + ran.err
+    assert "2 verified" in ran.out
+
+
+def test_a_run_that_is_not_of_what_the_store_has_is_told(copy):
+    change(copy, lambda data: data["datasets"][0]["contents"].update(judgements="0" * 64))
+    ran = copy.command("verify", copy.out, "--store", copy.store)
+    assert ran.code == 1
+    assert "tiny: the judgements here are" in ran.out
+
+
+@pytest.mark.parametrize("key", ["../../data", "f" * 64])
+def test_data_that_is_in_no_place_says_to_name_the_suite(copy, key):
+    change(copy, lambda data: data["datasets"][0]["digests"].update(corpus=key))
+    ran = copy.command("verify", copy.out, "--store", copy.store)
+    assert ran.code == 2
+    assert "(not there); name the suite that says where it lies: --suite SUITE" in ran.out
+
+
 def test_the_committed_leaderboards_hold_what_they_say(tmp_path):
     root = Path(__file__).parents[2] / "leaderboards"
     for path in sorted(root.glob("*/leaderboard.json")):

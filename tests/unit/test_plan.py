@@ -10,7 +10,7 @@ import pytest
 from harness import catalogue, plan, records, suite
 from harness.catalogue import Catalogue, Entry
 from harness.errors import HarnessError
-from harness.plan import base
+from harness.plan import base, needs
 
 CATALOGUE = catalogue.load()
 TEXT = """
@@ -168,3 +168,70 @@ measures: [nDCG@10]
     made = planned(tmp_path, text, found)
     needs = {row.system: made.steps[row.hits].needs for row in made.rows}
     assert needs == {"a": ("weights",), "b": ()}
+
+
+SILENT = """
+datasets:
+  mute: {files: {path: data}}
+systems:
+  a: {retriever: bm25}
+  b: {retriever: ql}
+  c: {context: [keyphrases], retriever: bm25}
+  d: {of: a, rerank: sdm}
+measures: [nDCG@10]
+"""
+
+
+def test_a_dataset_that_does_not_say_its_language_is_told_once_with_its_own_line(tmp_path):
+    (tmp_path / "data" / "qrels").mkdir(parents=True)
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
+        (tmp_path / "data" / name).write_text("query-id\tcorpus-id\tscore\n")  # no more is read for a plan
+    with pytest.raises(HarnessError) as error:
+        planned(tmp_path, SILENT)
+    [line] = str(error.value).splitlines()
+    assert line.startswith(f"{tmp_path}/s.yaml:3: datasets.mute: does not say its language")
+    assert "`language: en`" in line
+    assert "`analyser: english`" in line
+
+
+def test_a_need_is_told_once_with_the_systems_that_have_it_themselves(tmp_path):
+    found = planned(tmp_path, found=with_record("retrievers", "bm25", lacks=lambda params: ["weights"]))
+    every = [need for step in found.steps.values() for need in step.needs]
+    assert needs.described(found, every) == ["weights (bm25, of a, b and c on t)"]  # d is made of a and c
+
+
+def test_the_needs_of_many_systems_are_cut_short(tmp_path):
+    more = "".join(f"  x{i}: {{retriever: {{bm25: {{k1: {i}}}}}}}\n" for i in range(1, 4))
+    text = TEXT.replace("measures", more + "measures")
+    found = planned(tmp_path, text, with_record("retrievers", "bm25", lacks=lambda params: ["weights"]))
+    assert needs.described(found, ["weights"]) == ["weights (bm25, of a, b, c and 3 more on t)"]
+
+
+def test_modules_that_one_command_installs_are_told_together(tmp_path):
+    def lacks(params):
+        return [
+            "'bm25' with the backend fast needs two, three; install it with: pip install 'passage-harness[x]'"
+        ]
+
+    absent = with_record("retrievers", "bm25", needs=("no_such_module",), extra="x", lacks=lacks)
+    found = planned(tmp_path, found=absent)
+    assert needs.described(found, [need for step in found.steps.values() for need in step.needs]) == [
+        "'bm25' needs no_such_module, two, three; install with: pip install 'passage-harness[x]'"
+        " (of a, b and c on t)"
+    ]
+
+
+def test_the_need_of_a_dataset_names_the_dataset_alone(tmp_path):
+    found = planned(tmp_path, TEXT.replace("{tour: {documents: 3}}", "{files: {path: gone, language: en}}"))
+    every = [need for step in found.steps.values() for need in step.needs]
+    told = needs.described(found, every)
+    assert len(told) == 3
+    assert all(line.endswith("(not there) (the dataset t)") for line in told)
+
+
+def test_the_need_of_an_analysis_names_it(tmp_path):
+    absent = with_record("analyses", "levels", needs=("no_such_module",), extra="x")
+    found = planned(tmp_path, TEXT + "analyses: [levels]\n", absent)
+    [need] = found.analyses[0]["needs"]
+    assert needs.described(found, [need]) == [need]  # which begins with its name
+    assert need.startswith("'levels' needs no_such_module")

@@ -246,3 +246,38 @@ measures: [nDCG@10, Foo@3]
     told = str(error.value)
     for what in ("unknown parameter 'k'", "unknown system 'nothere'", "unknown analyser 'nosuch'", "'Foo'"):
         assert told.count(what) == 1, what
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            HEAD
+            + "systems:\n  a: {retriever: bm25}\n  b:\n    of: a\n    rerank:\n      sdm: {}\n      depht: 5\n",
+            ["9: systems.b.rerank.depht: unknown key 'depht'; did you mean 'depth'?"],
+        ),
+        (
+            "datasets:\n  t:\n    tour: {}\n    unknown_judgement: drop\nmeasures: R@5\nsystems: {a: {retriever: bm25}}\n",
+            [
+                "4: datasets.t.unknown_judgement: unknown key 'unknown_judgement'; did you mean 'unknown_judgements'?"
+            ],
+        ),
+        (  # and the rest is read on
+            HEAD + "systems: {a: {retriever: bm25}, b: {of: a, rerank: {sdm: {windo: 1}, tial: drop}}}\n",
+            [
+                "3: systems.b.rerank.sdm.windo: unknown parameter 'windo'; did you mean 'window'?",
+                "3: systems.b.rerank.tial: unknown key 'tial'; did you mean 'tail'?",
+            ],
+        ),
+    ],
+    ids=["rerank", "dataset", "rest"],
+)
+def test_a_misspelt_key_beside_a_plugin_is_told_as_that(tmp_path, text, told):
+    assert problems(tmp_path, text) == told
+
+
+@pytest.mark.parametrize("other", ["crossencoder", "quux"])
+def test_two_plugins_where_one_belongs_are_told_as_several(tmp_path, other):
+    text = HEAD + f"systems: {{a: {{retriever: bm25}}, b: {{of: a, rerank: {{sdm: {{}}, {other}: {{}}}}}}}}\n"
+    [line] = problems(tmp_path, text)
+    assert line.endswith(f"got several: sdm, {other}")

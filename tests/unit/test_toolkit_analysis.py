@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, NoLanguage
 from harness.toolkit import analysis
 
 
@@ -49,7 +49,7 @@ def test_a_language_without_an_analyser_says_what_to_choose():
 
 
 def test_a_dataset_that_does_not_say_its_language_says_what_to_choose():
-    with pytest.raises(HarnessError, match="does not say its language; choose one"):
+    with pytest.raises(NoLanguage, match="does not say its language; choose one"):
         analysis.resolve("auto", None)
 
 
