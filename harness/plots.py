@@ -18,6 +18,7 @@ PALETTE = {
 }
 FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 LABEL = 260  # pixels of a system's name
+CROWDED, LONG = 10, 16  # bars side by side, and characters of their names, at most
 
 
 def theme(dark: bool) -> dict[str, JSON]:
@@ -123,6 +124,16 @@ def bars(x: str, y: str, series: str | None) -> dict[str, JSON]:
     return _spec(280, mark={"type": "bar", "tooltip": True}, encoding=encoding)
 
 
+def lying(x: str, y: str, series: str | None, kinds: int) -> dict[str, JSON]:
+    """The same from left to right: where many bars, or long names, would not stand side by side."""
+    upright = bars(x, y, series)
+    encoding = dict(upright["encoding"])
+    encoding["x"], encoding["y"] = encoding["y"], {**encoding["x"], "axis": {"labelLimit": LABEL}}
+    if "xOffset" in encoding:
+        encoding["yOffset"] = encoding.pop("xOffset")
+    return {**upright, "encoding": encoding, "height": {"step": 18 if kinds < 2 else 9}}
+
+
 def points(x: str, y: str, series: str | None) -> dict[str, JSON]:
     """A scatter plot. Data: `x`, `y`, `series`."""
     encoding = {**_axes(x, y, "quantitative"), **_colour(series)}
@@ -188,6 +199,9 @@ def analysis(found: Finding) -> dict[str, JSON] | None:
         return filled(heat(found.x, found.y, found.series or ""), values)
     titles = (found.x, found.y, found.series)
     if found.kind == "bar":
+        names = {str(item["x"]) for item in values}
+        if len(names) > CROWDED or max(map(len, names), default=0) > LONG:
+            return filled(lying(*titles, len({item.get("series") for item in values})), values)
         return filled(bars(*titles), values)
     if found.kind == "point":
         return filled(points(*titles), values)

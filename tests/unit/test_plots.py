@@ -12,6 +12,7 @@ SPECS = {
     "pareto": plots.filled(plots.pareto("AP", "seconds"), plots.pareto_values(ROWS, "AP")),
     "difference": plots.filled(plots.difference("AP"), [{"share": 0, "difference": 1}, {"share": 100, "difference": -1}]),
     "curves": plots.filled(plots.curves("weight", "AP", "system"), [{"x": 0, "y": 1, "series": "a"}]),
+    "lying": plots.filled(plots.lying("system", "AP", "level", 2), [{"x": "long", "y": 1, "series": "a"}]),
     "bars": plots.filled(plots.bars("depth", "AP", None), [{"x": "1", "y": 1}]),
     "points": plots.filled(plots.points("length", "AP", None), [{"x": 1, "y": 1}]),
     "heat": plots.filled(plots.heat("slice", "system", "AP"), [{"x": "s", "y": "a", "series": 0.25}]),
