@@ -178,7 +178,8 @@ def parser() -> argparse.ArgumentParser:
 
     new = _command(commands, "new-plugin", "new:new_plugin", "write a working plugin package with a test")
     new.add_argument("name", metavar="NAME", help="the method's name, such as my-retriever")
-    new.add_argument("--kind", choices=NEW_KINDS, default="retriever")
+    kinds = "(default: retriever); docs/hooks.md has an example of every other kind"
+    new.add_argument("--kind", choices=NEW_KINDS, default="retriever", help=kinds)
     new.add_argument(
         "--into", type=Path, default=Path(), metavar="DIR", help="where its folder goes (default: here)"
     )

@@ -41,12 +41,13 @@ def inspect(options: argparse.Namespace) -> int:
 
 def _query(options: argparse.Namespace, board: Leaderboard, store: Store, console: Console) -> None:
     shown = 0
+    measure = None if options.measure is None else lists.label_of(board, [], options.measure)
     chosen = list(query.chosen_rows(board, options.dataset, options.systems))
     for dataset, rows in chosen:
         found = query.opened(board, dataset, rows, store, [options.query])
         asked = found.material is not None and options.query in found.material.number
         if asked or found.knows(options.query):
-            terminal.show_query(console, found.query(options.query, options.top), found)
+            terminal.show_query(console, found.query(options.query, options.top, measure), found)
             shown += 1
     if not shown:
         where = ", ".join(dataset["name"] for dataset, _ in chosen)

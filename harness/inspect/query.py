@@ -73,10 +73,10 @@ class Inspected:
             run.lines is not None and query in run.lines for run in self.runs
         )
 
-    def query(self, query: str, top: int) -> QueryView:
-        """The view of one of the queries that it was opened for."""
+    def query(self, query: str, top: int, measure: str | None = None) -> QueryView:
+        """The view of one of the queries that it was opened for, with its values by all measures or one."""
         known = self.material.number.get(query) if self.material else None
-        rankings = tuple(self._ranking(i, query, top) for i in range(len(self.rows)))
+        rankings = tuple(self._ranking(i, query, top, measure) for i in range(len(self.rows)))
         if self.material is None or known is None:
             return QueryView(self.dataset["name"], query, None, (), (), rankings)
         queries = self.material.queries
@@ -84,7 +84,7 @@ class Inspected:
         text = queries.texts[known] if self.material.has_texts else None
         return QueryView(self.dataset["name"], query, text, slices, answers, rankings)
 
-    def _ranking(self, i: int, query: str, top: int) -> Ranking:
+    def _ranking(self, i: int, query: str, top: int, measure: str | None) -> Ranking:
         row, unit = self.rows[i], self.rows[i]["unit"]
         grades = self.material.grades(query, unit) if self.material else {}
         wanted = [name for name, grade in grades.items() if grade > 0]
@@ -98,18 +98,19 @@ class Inspected:
         return Ranking(
             row["system"],
             unit,
-            self._values(i, query),
+            self._values(i, query, measure),
             hits,
             ranked.length,
             tuple(positives),
             self.variants[i],
         )
 
-    def _values(self, i: int, query: str) -> dict[str, float]:
+    def _values(self, i: int, query: str, measure: str | None) -> dict[str, float]:
         found, place = self.values[i], self.places[query][i]
         if found is None or place < 0:
             return {}
-        named = {label: found.values(label) for label in self.rows[i]["measures"]}
+        labels = [label for label in self.rows[i]["measures"] if measure in (None, label)]
+        named = {label: found.values(label) for label in labels}
         return {
             label: float(values[place])
             for label, values in named.items()

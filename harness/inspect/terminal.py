@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from harness.inspect.lists import Difference, Group
 from harness.inspect.marks import Piece, text_of
@@ -13,10 +13,13 @@ from harness.inspect.query import Hit, Inspected, QueryView, Ranking
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
 LONGEST = 600  # characters of a text that are shown
 READ = 3  # hits of each system whose text is shown, beside what is relevant
+RANK, GAP = 4, 2  # characters of the column `rank`, and between columns
+LONGEST_NAME = 44  # characters of a system's name in one line
 NAMED = 5  # ids of a group, or positives, that are named
 
 
@@ -48,7 +51,9 @@ def show_query(console: Console, view: QueryView, found: Inspected) -> None:
         console.print(Text(f"answers: {safe(cut(', '.join(view.answers)))}", "dim"))
     console.print()
     if view.rankings:
-        console.print(_side_by_side(view.rankings))
+        for table in _side_by_side(view.rankings, console.width):
+            console.print(table, crop=False, soft_wrap=True)
+            console.print()
         console.print(
             Text(
                 "● relevant, with its grade   ○ judged not relevant   · not judged   ⟦added by context⟧",
@@ -60,24 +65,70 @@ def show_query(console: Console, view: QueryView, found: Inspected) -> None:
         console.print(Text(f"not at hand: {safe(note)}", "yellow"))
 
 
-def _side_by_side(rankings: Sequence[Ranking]) -> object:
+class _Column(NamedTuple):
+    """One ranking as cells that are not to be broken."""
+
+    ranking: Ranking
+    hits: list[Text]
+    positives: Text
+    width: int
+
+
+def _side_by_side(rankings: Sequence[Ranking], width: int) -> list[Table]:
+    """As many rankings beside each other as are whole in a terminal of this width, then the next."""
+    groups: list[list[_Column]] = []
+    used = 0
+    for column in map(_column, rankings):
+        if not groups or used + GAP + column.width > width:
+            groups.append([])
+            used = RANK
+        groups[-1].append(column)
+        used += GAP + column.width
+    labels = list(dict.fromkeys(label for ranking in rankings for label in ranking.values))
+    return [_table(group, labels) for group in groups]
+
+
+def _column(ranking: Ranking) -> _Column:
+    from rich.cells import cell_len
+
+    hits, positives = [_hit(hit) for hit in ranking.hits], _positives(ranking)
+    lines = [hit.plain for hit in hits] + positives.plain.split("\n")
+    lines += [_value(label, value) for label, value in ranking.values.items()]
+    width = max(map(cell_len, [*lines, *_name_lines(ranking.system)]))
+    return _Column(ranking, hits, positives, width)
+
+
+def _name_lines(system: str) -> list[str]:
+    """A name of any length in lines; only one that is very long is broken."""
+    name = safe(system)
+    return [name[at : at + LONGEST_NAME] for at in range(0, len(name), LONGEST_NAME)]
+
+
+def _table(columns: Sequence[_Column], labels: Sequence[str]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("rank", justify="right", style="dim", no_wrap=True)
-    for ranking in rankings:
-        table.add_column(Text(safe(ranking.system)), overflow="fold", max_width=44)
-    depth = max((len(ranking.hits) for ranking in rankings), default=0)
-    for label in dict.fromkeys(label for ranking in rankings for label in ranking.values):
-        values = [ranking.values.get(label) for ranking in rankings]
-        table.add_row("", *(Text("" if x is None else f"{label} {x:.4g}", "dim") for x in values))
-    for i in range(depth):
-        cells = [_hit(ranking.hits[i]) if i < len(ranking.hits) else Text() for ranking in rankings]
+    width = RANK + sum(GAP + column.width for column in columns)  # even if the terminal has less
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0), width=width)
+    table.add_column("rank", justify="right", style="dim", no_wrap=True, width=RANK)
+    for column in columns:
+        heading = "\n".join(_name_lines(column.ranking.system))
+        table.add_column(Text(heading), no_wrap=True, width=column.width)
+    for label in labels:
+        values = [column.ranking.values.get(label) for column in columns]
+        if values == [None] * len(values):
+            continue
+        table.add_row("", *(Text("" if x is None else _value(label, x), "dim") for x in values))
+    for i in range(max(len(column.hits) for column in columns)):
+        cells = [column.hits[i] if i < len(column.hits) else Text() for column in columns]
         table.add_row(str(i + 1), *cells)
-    table.add_row("", *(Text("") for _ in rankings))
-    table.add_row("", *(_positives(ranking) for ranking in rankings))
+    table.add_row("", *(Text("") for _ in columns))
+    table.add_row("", *(column.positives for column in columns))
     return table
+
+
+def _value(label: str, value: float) -> str:
+    return f"{safe(label)} {value:.4g}"
 
 
 def _hit(hit: Hit) -> Text:

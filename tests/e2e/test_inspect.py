@@ -48,6 +48,15 @@ def test_a_query_is_shown_across_systems(looked):
     assert "plain" not in text
 
 
+def test_a_measure_narrows_the_values_of_a_query(looked):
+    query = first_query(looked)
+    text = inspect(looked, looked.out, "--query", query)
+    assert "R@20" in text
+    text = inspect(looked, looked.out, "--query", query, "--measure", "nDCG@10")
+    assert "nDCG@10" in text
+    assert "R@20" not in text
+
+
 def test_without_the_store_only_ids_are_shown_and_it_says_so(looked, tmp_path):
     ran = looked.command("inspect", looked.out, "--query", first_query(looked), "--store", tmp_path / "empty")
     assert ran.code == 0, ran.err
@@ -83,6 +92,7 @@ def inspect_written(harness: Harness, folder) -> str:
     [
         (("out", "--query", "nobody"), "--query 'nobody': no such query in toy"),
         (("out", "--query", "q", "--systems", "plian"), "did you mean 'plain'?"),
+        (("out", "--query", "q", "--measure", "ndcg@10"), "did you mean 'nDCG@10'?"),
         (("out", "--passage", "p"), "--passage and --write read a suite"),
         (("suite.yaml", "--failures"), "--failures read a leaderboard"),
         (("suite.yaml", "--passage", "nowhere"), "--passage 'nowhere': there is none in toy"),

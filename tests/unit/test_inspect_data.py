@@ -9,7 +9,6 @@ from harness import run
 from harness.corpus import Corpus
 from harness.errors import HarnessError
 from harness.inspect import lists, material, passage, query, rankings, terminal
-from harness.inspect.marks import Piece
 from harness.inspect.material import Variant
 from harness.inspect.passage import Chain
 from harness.store import Store
@@ -173,17 +172,11 @@ def test_files_of_two_chains_with_the_same_methods_are_told_apart():
     assert passage.file_names(found) == ["titles.jsonl", "titles+x-b2.jsonl", "titles+x-c2.jsonl"]
 
 
-def test_control_characters_cannot_steer_a_terminal():
-    assert terminal.safe("a\x1b[2J\u202eb\tc\nd") == "a\\x1b[2J\\u202eb c\nd"
-    assert terminal.cut("x" * 700).endswith(" [... 100 characters more]")
-
-
-def test_in_the_terminal_additions_stand_in_brackets():
-    assert terminal.marked([Piece("T ", 0), Piece("a b", None)]).plain == "⟦T ⟧a b"
-    assert terminal.marked([Piece("a", None)]).plain == "a"
-    assert terminal.marked([]).plain == "(empty)"
-    long = terminal.marked([Piece("T ", 0), Piece("x" * 700, None)]).plain
-    assert long.endswith(" [... 102 characters more]")
+def test_values_are_narrowed_to_one_measure(made, ids):
+    found = opened(made, ids[:1])
+    for ranking in found.query(ids[0], 1, "nDCG@10").rankings:
+        assert list(ranking.values) == ([] if ranking.system == "documents" else ["nDCG@10"])
+    assert all(len(ranking.values) > 1 for ranking in found.query(ids[0], 1).rankings)
 
 
 def test_a_run_file_is_put_in_the_order_of_trec_eval(tmp_path):
