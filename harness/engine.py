@@ -192,7 +192,11 @@ class Local:
         self._failed(step, reason, False, output)
 
     def _done(self, step: Step, reused: bool) -> None:
-        self.reporter.done(step, reused)
+        compiled = 0.0
+        with contextlib.suppress(Corrupt):  # another run may want it made again at once
+            cost = {} if reused else self.store.read(step.id, trust=True).cost
+            compiled = cost.get("compile_seconds", 0.0)
+        self.reporter.done(step, reused, compiled)
         with self.state:
             if not reused:
                 self.executed.append(step.id)
