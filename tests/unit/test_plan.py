@@ -184,8 +184,8 @@ measures: [nDCG@10]
 
 def test_a_dataset_that_does_not_say_its_language_is_told_once_with_its_own_line(tmp_path):
     (tmp_path / "data" / "qrels").mkdir(parents=True)
-    for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):
-        (tmp_path / "data" / name).write_text("query-id\tcorpus-id\tscore\n")  # no more is read for a plan
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):  # a plan reads the last one's form alone
+        (tmp_path / "data" / name).write_text("query-id\tcorpus-id\tscore\nq\tp\t1\n")
     with pytest.raises(HarnessError) as error:
         planned(tmp_path, SILENT)
     [line] = str(error.value).splitlines()
