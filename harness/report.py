@@ -64,8 +64,9 @@ def render(board: Leaderboard, form: str) -> str:
         return out.getvalue()
     if form == "markdown":
         return "\n".join(f"### {_escaped(table.title)}\n\n{markdown(table)}" for table in tables(board, True))
-    told = [f"tuned: {line}" for line in tuned(board)]
-    return "\n".join([*(plain(table) for table in tables(board)), *told, *failures(board)])
+    told = [*(f"tuned: {line}" for line in tuned(board)), *failures(board)]
+    below = "".join(f"{line}\n" for line in told)
+    return "\n".join([*(plain(table) for table in tables(board)), *([below] if told else [])])
 
 
 def plain(table: Table) -> str:
