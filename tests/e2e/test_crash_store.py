@@ -98,7 +98,7 @@ def test_a_read_only_store_serves_what_it_has_and_refuses_the_rest_in_one_line(
             "depth": 5,
         }
     )
-    ran = everything.run("suite.yaml", "--store", read_only, "--out", second)
+    ran = everything.run("suite.yaml", "--store", read_only, "--out", everything.folder / "third")
     assert ran.code == 1
     assert "Traceback" not in ran.err
     last = ran.err.splitlines()[-1]

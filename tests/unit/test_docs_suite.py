@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from harness import catalogue, runner, suite
+from harness.errors import Problems
 from harness.store import Store
 from harness.suite import check
 
@@ -53,7 +54,7 @@ def test_every_suite_in_the_documentation_can_be_planned(block, tmp_path):
 def test_a_mistake_in_such_a_block_would_be_found(tmp_path):
     path = tmp_path / "suite.yaml"
     path.write_text(completed("systems:\n  bm25: {retriever: {bm25: {k: 1}}}\n"), encoding="utf-8")
-    with pytest.raises(check.Problems, match="did you mean 'k1'"):
+    with pytest.raises(Problems, match="did you mean 'k1'"):
         suite.load(path, catalogue.load())
 
 
@@ -84,7 +85,7 @@ def test_the_message_that_the_page_quotes_is_the_one_that_is_given(tmp_path, mon
         "suite: first\ndatasets: [tour]\nsystems:\n  bm25: {retriever: {bm25: {k: 1}}}\nmeasures: [nDCG@10]\n"
     )
     Path("suite.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(check.Problems) as caught:
+    with pytest.raises(Problems) as caught:
         suite.load(Path("suite.yaml"), catalogue.load())
     assert str(caught.value) in (ROOT / "docs" / "suite.md").read_text(encoding="utf-8").splitlines()
 
