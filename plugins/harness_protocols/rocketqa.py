@@ -45,8 +45,8 @@ NQ = Protocol(
     cite=MSMARCO.cite,
     notes=(
         "Judgements: none are read. A retrieved passage is relevant if the words of an answer stand in its "
-        "text one after the other, as the scripts of DPR decide it: both in Unicode's NFD and lower case, split "
-        "into runs of letters, digits and marks and single other characters. Titles do not count.",
+        "text one after the other, as the scripts of DPR decide it: both in Unicode's NFD and lower case, "
+        "split into runs of letters, digits and marks and single other characters. Titles do not count.",
         "The dataset has to have answers; it need not have judgements of passages. Answers that are regular "
         "expressions, as in TREC's question answering, are taken as plain words.",
         "This is what others call top-k accuracy: Recall@k here is the proportion of questions with a hit.",

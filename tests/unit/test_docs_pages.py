@@ -166,7 +166,9 @@ def test_every_command_that_a_page_shows_is_understood(path):
 
 def _whole(words: list[str]) -> list[str]:
     """A command as prose names it, `harness run --dry-run`, with the arguments that it leaves to the reader."""
-    lacking = dict.fromkeys(("run", "check", "show", "new-plugin", "inspect", "compare", "verify", "report"), 2)
+    lacking = dict.fromkeys(
+        ("run", "check", "show", "new-plugin", "inspect", "compare", "verify", "report"), 2
+    )
     lacking["datasets"] = 3
     plain = [word for word in words if not word.startswith("-")]
     extra = {"schema": ["suite"], "completion": ["bash"], "cache": ["ls"]}.get(words[0], ["x"])

@@ -28,7 +28,9 @@ def test_speed_and_time_left_are_of_what_was_done_here(clock):
     lines.progress(STEP, 500, 10_000)  # a killed run left 500
     clock[0] += 20
     lines.progress(STEP, 900, 10_000)
-    assert out.getvalue().splitlines()[-1] == "        index · x: 900 of 10,000 (9 %), 20 a second, 8 min left"
+    assert (
+        out.getvalue().splitlines()[-1] == "        index · x: 900 of 10,000 (9 %), 20 a second, 8 min left"
+    )
 
 
 def test_without_a_total_there_is_no_time_left(clock):
