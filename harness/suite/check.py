@@ -53,7 +53,8 @@ class Checker(Forms):
             raise Unsound(found, None)
         assert scoring is not None
         if found:
-            systems = _whole(systems)
+            names = {spec.name for spec in datasets}
+            systems = _whole(tuple(system for system in systems if _is_sound(system, names)))
         scored = [list(measures), protocol, depth, seed]
         if analyses:
             scored.append([[chosen.name, chosen.given] for chosen in analyses])
@@ -249,6 +250,15 @@ class Checker(Forms):
         if key not in values:
             self.say(root, "", f"'{key}' is missing; see `harness schema suite` for what a suite holds")
         return key in values
+
+
+def _is_sound(system: System, datasets: set[str]) -> bool:
+    """Whether all that it names itself could be read."""
+    chosen = [system.retriever, system.combine, *(system.context or ())]
+    chosen += [item.chosen for item in system.rerank]
+    tuned = [item.tuned.on for item in chosen if item is not None and item.tuned is not None]
+    read = all(item is None or item.params is not None for item in chosen)
+    return read and all(on is None or on[0] in datasets for on in tuned)
 
 
 def _whole(systems: tuple[System, ...]) -> tuple[System, ...]:
