@@ -158,5 +158,9 @@ def _digits(found: JSON) -> list[int]:
 def _costs(cost: JSON) -> dict[str, JSON]:
     latency = cost.get("search_latency_ms") or {}
     flat = {**cost, **{f"search_latency_ms.{name}": value for name, value in latency.items()}}
-    flat.pop("search_latency_ms", None)
+    for name, spent in (cost.get("contexts") or {}).items():
+        flat[f"context {name}.seconds"] = spent["seconds"]
+        flat[f"context {name}.words a second"] = spent["words_per_second"]
+    for name in ("search_latency_ms", "contexts"):
+        flat.pop(name, None)
     return flat
