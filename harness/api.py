@@ -6,11 +6,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness import catalogue, progress, runner, suite
+from harness import catalogue, runner, suite
 from harness.errors import HarnessError
-from harness.leaderboard import Leaderboard
-from harness.leaderboard import read as read_leaderboard
-from harness.store import Store
+from harness.execution import progress
+from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.board_file import read as read_leaderboard
+from harness.store.artifacts import Store
 from harness.suite import Suite
 
 __all__ = ["Leaderboard", "Suite", "check", "load", "read_leaderboard", "run"]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from harness.findings import Finding
-    from harness.study import Study
+    from harness.scoring.analysis_input import Study
     from harness.types import Floats, Ints
 
 
@@ -47,7 +47,7 @@ class Source(Protocol):
 
 @runtime_checkable
 class ColumnarSource(Source, Protocol):
-    """A dataset that hands its passages over as Arrow batches, for speed (`harness.corpus.ROWS` is
+    """A dataset that hands its passages over as Arrow batches, for speed (`harness.collection.corpus.ROWS` is
     their schema); the harness then never asks for `documents`."""
 
     def rows(self) -> Iterable[pa.RecordBatch]: ...

@@ -116,7 +116,7 @@ class Protocol:
     columns: tuple[Column, ...]
     depth: int
     cite: str = ""
-    # answers: a passage is relevant if it contains an answer of the query (`harness.answers`)
+    # answers: a passage is relevant if it contains an answer of the query (`harness.scoring.answers`)
     judgements: Literal["given", "answers"] = "given"
     notes: tuple[str, ...] = ()  # which judgements it reads, and how the official script or paper differs
     version: str = "1"
@@ -125,7 +125,7 @@ class Protocol:
 @dataclass(frozen=True, kw_only=True)
 class Measure:
     """A measure that ir-measures lacks, written `NAME(rel=1)@10` in a suite. `build()` returns a function
-    of (grades, ideal, rel, cutoff) as described in `harness.measures`."""
+    of (grades, ideal, rel, cutoff) as described in `harness.scoring.measures`."""
 
     name: str
     summary: str

@@ -8,22 +8,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import assembly, disk, findings, leaderboard, plan, protocols
+from harness import findings, plan
 from harness import suite as suites
 from harness.catalogue import Catalogue
-from harness.engine import Failure, Local, missing_needs
 from harness.errors import HarnessError, Problems, StoreError
+from harness.execution.engine import Failure, Local, missing_needs
+from harness.execution.progress import Reporter
 from harness.findings import Finding
-from harness.graph import Plan, Step
-from harness.leaderboard import Leaderboard
+from harness.leaderboard import assembly, board_file
+from harness.leaderboard.board_file import Leaderboard
 from harness.plan import analyses
+from harness.plan.graph import Plan, Step
 from harness.plan.needs import described
-from harness.progress import Reporter
-from harness.protocols import Scoring
-from harness.store import Corrupt, Store
+from harness.scoring import protocols
+from harness.scoring.protocols import Scoring
+from harness.store import disk
+from harness.store.artifacts import Corrupt, Store
 from harness.suite import Suite, Unsound
+from harness.suite.yaml_nodes import shown_path
 from harness.types import JSON
-from harness.yamlfile import shown_path
 
 REBUILDS = 3  # of one artifact that is damaged whenever scoring reads it
 
@@ -135,7 +138,7 @@ def execute(
     planned, targets = prepared.plan, prepared.targets
     other = _of_another(planned.suite, out)
     if other is not None and not replace:
-        where, name = shown_path(out / leaderboard.FILE), other.data["name"]
+        where, name = shown_path(out / board_file.FILE), other.data["name"]
         advice = "give this one a folder with --out DIR, or say --replace"
         raise HarnessError(f"{where}: is of the suite '{name}', not '{planned.suite.name}'; {advice}")
     lacking = refusals(prepared, store)
@@ -232,7 +235,7 @@ def _failed(step: Step, failure: Failure) -> JSON:
 def _of_another(suite: Suite, out: Path) -> Leaderboard | None:
     """The leaderboard that stands in a folder, if one of another name can be read there."""
     try:
-        found = leaderboard.read(out)
+        found = board_file.read(out)
     except HarnessError:
         return None
     return found if found.data["name"] != suite.name else None
@@ -251,10 +254,12 @@ def _remove_files(old: Leaderboard, new: Leaderboard) -> None:
 
 def _write_page(board: Leaderboard, planned: Plan, reporter: Reporter) -> None:
     """The folder's README, unless somebody wrote one of their own."""
-    from harness import report
+    from harness.leaderboard import text_tables
 
     page = board.folder / "README.md"
-    if page.exists() and not page.read_bytes().startswith(report.MARK.encode()):
+    if page.exists() and not page.read_bytes().startswith(text_tables.MARK.encode()):
         reporter.note(f"{shown_path(page)}: was not written by harness, and is left alone")
         return
-    disk.replace_file(page, report.readme(board, f"harness run {shown_path(planned.suite.path)}").encode())
+    disk.replace_file(
+        page, text_tables.readme(board, f"harness run {shown_path(planned.suite.path)}").encode()
+    )

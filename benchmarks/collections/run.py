@@ -10,7 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness import cards, corpus, topics
+from harness.collection import cards, corpus
+from harness.collection.queries import write_judgements, write_queries
 from harness_t2ranking import T2RankingParams, build
 
 PASSAGES, CHARACTERS = 2_303_643, 632  # section 5 of the paper: so many, of this mean length
@@ -88,9 +89,9 @@ def measured(part: str, folder: Path) -> dict[str, float]:
     if part == "corpus":
         found = corpus.write(source, made[part], lambda done, total: None)
     elif part == "queries":
-        found = topics.write_queries(source.queries(), made[part])
+        found = write_queries(source.queries(), made[part])
     elif part == "judgements":
-        found = topics.write_judgements(source.judgements(), made[part])
+        found = write_judgements(source.judgements(), made[part])
     else:
         card = cards.card(made["corpus"], made["queries"], made["judgements"], source.card())
         names = ("passages", "queries", "judgements", "queries_without_positive")

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import orjson
 
-from harness import corpus, disk
+from harness.collection import corpus
+from harness.store import disk
 from harness_files.params import FilesParams
 from harness_files.source import Files
 

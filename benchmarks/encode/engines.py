@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from harness.toolkit import checkpoints, tokens, torch_encoder
-from harness.toolkit.encoding import loop, vectors
+from harness.toolkit.neural import checkpoints, tokens, torch_encoder
+from harness.toolkit.neural.encoding import loop, vectors
 from harness.types import Batch
 
 Engine = Callable[[list[str]], np.ndarray]
@@ -49,7 +49,7 @@ def ours(dtype, backend="torch"):
     def load(folder, beside, length):
         tokeniser, dimension = tokens.load(folder), 0
         if backend == "openvino":
-            from harness.toolkit import openvino_encoder
+            from harness.toolkit.neural import openvino_encoder
 
             encoders = openvino_encoder.encoders(checkpoints.load(folder), tokeniser.padding, dtype)
         else:

@@ -16,8 +16,8 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import BertConfig, BertModel
 
-from harness.toolkit import tokens, torch_encoder
-from harness.toolkit.encoding import loop, vectors
+from harness.toolkit.neural import tokens, torch_encoder
+from harness.toolkit.neural.encoding import loop, vectors
 from harness.types import Batch
 
 WORDS = [f"w{number}" for number in range(2000)]

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from encode.engines import ENGINES, Engine, chunked, mean_pooled
 
-from harness.toolkit import checkpoints, hardware, models, tokens, torch_encoder
+from harness.toolkit.neural import checkpoints, hardware, models, tokens, torch_encoder
 
 LENGTH = 256
 

@@ -1,4 +1,4 @@
-"""Exact search of a million vectors by `harness.toolkit.exact` and by faiss' IndexFlatIP, one after the other
+"""Exact search of a million vectors by `harness.toolkit.search.exact` and by faiss' IndexFlatIP, one after the other
 in the same run; an error unless both find the same."""
 
 import argparse
@@ -10,7 +10,7 @@ from functools import partial
 import faiss
 import numpy as np
 
-from harness.toolkit import exact, exact_scan
+from harness.toolkit.search import exact, exact_scan
 
 TIE = 2e-6  # scores of unit vectors that differ by less are one and the same in float32 sums of 384 products
 

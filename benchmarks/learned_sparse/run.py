@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
-from harness.toolkit.encoding.parts import Shard
-from harness.toolkit.tokens import Lost
+from harness.toolkit.neural.encoding.parts import Shard
+from harness.toolkit.neural.tokens import Lost
 from harness_splade import storage
 from harness_splade.retriever import Search
 

@@ -12,9 +12,9 @@ import make
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from harness import leaderboard
-from harness.pages import page, tiers
-from harness.store import Store
+from harness.html import page, tiers
+from harness.leaderboard import board_file
+from harness.store.artifacts import Store
 
 SWITCHES = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
@@ -58,7 +58,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = make.leaderboard(Path(folder), options.systems, options.datasets, options.queries)
         began = time.perf_counter()
-        board, store = leaderboard.read(path), Store(Path(folder, "store")).open()
+        board, store = board_file.read(path), Store(Path(folder, "store")).open()
         text = page.build(board, store, None, tiers.tiers(board, path), True)
         print(f"| written in | {time.perf_counter() - began:.1f} s |")
         print(f"| size | {len(text.encode()) / 1e6:.1f} MB |")

@@ -8,9 +8,10 @@ import time
 import ir_measures
 import numpy as np
 
-from harness import limits, ranking
+from harness.collection.judgements import Judged
 from harness.records import Column
-from harness.score import Documents, Judged, score
+from harness.scoring import bounds, ranking
+from harness.scoring.score import Documents, score
 from harness.types import Hits
 
 MEASURES = ("RR@10", "R@50", "R@1000", "nDCG@10", "AP", "Success@50")
@@ -32,10 +33,10 @@ def main() -> None:
         scores = score(hits, judged, columns, size=SIZE)
         times.append(time.perf_counter() - start)
     ours = {scored.column.measure: scored.values for scored in scores.columns}
-    findable = limits.Findable(np.ones(SIZE, np.bool_), {})
+    findable = bounds.Findable(np.ones(SIZE, np.bool_), {})
     documents = Documents(np.zeros(SIZE, np.int32), np.zeros(1, np.int32))  # no column asks for them
     start = time.perf_counter()
-    limits.limits(scores, findable, documents, own={}, depth=given.depth)
+    bounds.limits(scores, findable, documents, own={}, depth=given.depth)
     limited = time.perf_counter() - start
     start = time.perf_counter()
     theirs = by_ir_measures(hits, judged)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from harness import bootstrap
-from harness.stats import family, paired, signs
-from harness.stats.block import Block, ratio
-from harness.stats.distributions import detectable_shift
-from harness.stats.signs import Pairs
+from harness.compare.stats import family, paired, signs
+from harness.compare.stats.block import Block, ratio
+from harness.compare.stats.distributions import detectable_shift
+from harness.compare.stats.signs import Pairs
+from harness.scoring import bootstrap
 
 if TYPE_CHECKING:
-    from harness.stats.block import Floats
+    from harness.compare.stats.block import Floats
 
 REPETITIONS = 4000  # of an experiment; a rate of 0.05 then has a standard error of 0.0034
 FAMILIES = 3000  # of an experiment with whole families

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness import api, catalogue, runner
 from harness.errors import HarnessError
-from harness.store import Corrupt, Store
+from harness.store.artifacts import Corrupt, Store
 
 DAY = 86400.0
 

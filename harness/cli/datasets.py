@@ -10,16 +10,19 @@ from pathlib import Path
 
 import yaml
 
-from harness import api, cards, catalogue, engine, params, progress, results, suite
+from harness import api, catalogue, params, suite
 from harness.catalogue import Catalogue
+from harness.collection import cards
 from harness.contracts import Fetching, Traced
 from harness.errors import HarnessError, Problems
-from harness.graph import Collection, Plan
-from harness.plan.base import PARTS, Base
-from harness.store import Store
+from harness.execution import engine, progress
+from harness.leaderboard import run_rows
+from harness.plan.graph import Collection, Plan
+from harness.plan.steps import PARTS, Base
+from harness.store.artifacts import Store
 from harness.suite import Chosen, DatasetSpec, Suite
+from harness.suite.yaml_nodes import shown_path
 from harness.types import JSON
-from harness.yamlfile import shown_path
 
 WIDTH = 100
 _COUNTS = (
@@ -132,7 +135,7 @@ def _show(name: str, collection: Collection, planned: Plan, store: Store) -> int
     if found["judgements_of_unknown_passages"]:
         print("\n".join(_wrapped(_first_unknown(collection, read[0].folder, read[2].folder))))
     for part, artifact in zip(PARTS, read, strict=True):
-        print(f"  contents of the {part}: {results.contents_of(artifact)}")
+        print(f"  contents of the {part}: {run_rows.contents_of(artifact)}")
     return 0
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from harness import api, leaderboard
-from harness.export import export
-from harness.store import Store
-from harness.yamlfile import shown_path
+from harness import api
+from harness.exchange import export
+from harness.leaderboard import board_file
+from harness.store.artifacts import Store
+from harness.suite.yaml_nodes import shown_path
 
 
 def run(options: argparse.Namespace) -> int:
-    board = leaderboard.read(options.leaderboard)
+    board = board_file.read(options.leaderboard)
     store = Store(options.store or api.default_store()).open()
     written = export(board, options.form, options.out, store)
     for note in written.notes:

@@ -8,14 +8,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from harness import api, catalogue, leaderboard, progress, runner
-from harness.corpus import Corpus
+from harness import api, catalogue, runner
+from harness.collection.corpus import Corpus
 from harness.errors import HarnessError
+from harness.execution import progress
 from harness.inspect import lists, material, passage, query, terminal
 from harness.inspect.material import Material
-from harness.leaderboard import Leaderboard
-from harness.store import Store
-from harness.yamlfile import shown_path
+from harness.leaderboard import board_file
+from harness.leaderboard.board_file import Leaderboard
+from harness.store.artifacts import Store
+from harness.suite.yaml_nodes import shown_path
 
 OF_SUITES = (".yaml", ".yml")
 
@@ -29,7 +31,7 @@ def inspect(options: argparse.Namespace) -> int:
         raise HarnessError(f"{shown_path(options.target)}: {what}; name the other file")
     if of_suite:
         return _context(options, store, console)
-    board = leaderboard.read(options.target)
+    board = board_file.read(options.target)
     if options.query is not None:
         _query(options, board, store, console)
     elif options.differ:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from harness.merge import merge
-from harness.yamlfile import shown_path
+from harness.leaderboard.merge import merge
+from harness.suite.yaml_nodes import shown_path
 
 
 def run(options: argparse.Namespace) -> int:

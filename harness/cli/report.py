@@ -5,19 +5,20 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness import api, catalogue, leaderboard, published, suite
+from harness import api, catalogue, suite
 from harness.errors import HarnessError
-from harness.leaderboard import Leaderboard
-from harness.pages import page, pictures, tiers
-from harness.store import Store
-from harness.yamlfile import shown_path
+from harness.html import page, pictures, tiers
+from harness.leaderboard import board_file, published
+from harness.leaderboard.board_file import Leaderboard
+from harness.store.artifacts import Store
+from harness.suite.yaml_nodes import shown_path
 
 SUITE = "suite.yaml"
 
 
 def report(options: argparse.Namespace) -> int:
     board = published.beside(
-        leaderboard.read(options.leaderboard), [leaderboard.read(path) for path in options.beside]
+        board_file.read(options.leaderboard), [board_file.read(path) for path in options.beside]
     )
     try:
         return _pictures(board) if options.pictures else _page(options, board)

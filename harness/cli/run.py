@@ -7,11 +7,13 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from harness import api, catalogue, progress, report, runner
+from harness import api, catalogue, runner
+from harness.execution import progress
+from harness.leaderboard import text_tables
 from harness.plan.needs import described
 from harness.runner import Prepared
-from harness.store import Store
-from harness.yamlfile import shown_path
+from harness.store.artifacts import Store
+from harness.suite.yaml_nodes import shown_path
 
 
 def run(options: argparse.Namespace) -> int:
@@ -27,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
         outcome = runner.execute(prepared, store, out, reporter, options.jobs, options.fresh, options.replace)
     finally:
         reporter.close()
-    print(report.render(outcome.leaderboard, "table"))
+    print(text_tables.render(outcome.leaderboard, "table"))
     print(f"leaderboard: {shown_path(outcome.path.absolute())}")
     return outcome.exit_code
 

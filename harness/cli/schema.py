@@ -6,7 +6,8 @@ import argparse
 
 import orjson
 
-from harness import catalogue, schemas
+from harness import catalogue
+from harness.leaderboard import schemas
 
 
 def schema(options: argparse.Namespace) -> int:

@@ -8,43 +8,48 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness import api, catalogue, claimed, imports, progress, report, suite
+from harness import api, catalogue, suite
 from harness.errors import HarnessError
-from harness.imports import Foreign, Target
-from harness.store import Store
-from harness.yamlfile import shown_path
+from harness.exchange import mteb_import, run_import
+from harness.exchange.run_import import Foreign, Target
+from harness.execution import progress
+from harness.leaderboard import text_tables
+from harness.store.artifacts import Store
+from harness.suite.yaml_nodes import shown_path
 
 MEASURES = ("nDCG@10", "R@100")
 ONLY_ALONE = ("measures", "protocol", "depth", "split", "name")  # what a suite says itself
 
 
 def run(options: argparse.Namespace) -> int:
-    runs = imports.read_runs(options.run, options.names)
+    runs = run_import.read_runs(options.run, options.names)
     target = _on_suite(options) if options.suite else _on_qrels(options, runs)
-    board = imports.write(target, runs, options.out, _command(options))
-    print(report.render(board, "table"))
+    board = run_import.write(target, runs, options.out, _command(options))
+    print(text_tables.render(board, "table"))
     print(f"leaderboard: {shown_path((options.out / 'leaderboard.json').absolute())}")
     return 0
 
 
 def claim(options: argparse.Namespace) -> int:
     measures = options.measures or MEASURES
-    board = claimed.board(options.results, measures, options.out, options.name or options.out.absolute().name)
+    board = mteb_import.board(
+        options.results, measures, options.out, options.name or options.out.absolute().name
+    )
     words = ["harness", "import-mteb", "RESULTS", "--measures", *measures, "--out", "DIR"]
-    path = claimed.write(board, shlex.join(words))
-    print(report.render(board, "table"))
+    path = mteb_import.write(board, shlex.join(words))
+    print(text_tables.render(board, "table"))
     print(f"leaderboard: {shown_path(path.absolute())}")
     return 0
 
 
 def _on_qrels(options: argparse.Namespace, runs: Sequence[Foreign]) -> Target:
-    return imports.on_qrels(
+    return run_import.on_qrels(
         options.qrels,
         runs,
         catalogue.load(),
         measures=options.measures or (() if options.protocol else MEASURES),
         protocol=options.protocol,
-        depth=options.depth or imports.DEPTH,
+        depth=options.depth or run_import.DEPTH,
         name=options.name or options.out.absolute().name,
         dataset=options.dataset,
         split=options.split or "test",
@@ -59,7 +64,7 @@ def _on_suite(options: argparse.Namespace) -> Target:
     store = Store(options.store or api.default_store()).open()
     reporter = progress.reporter(sys.stderr)
     try:
-        return imports.on_suite(suite.load(options.suite, found), options.dataset, found, store, reporter)
+        return run_import.on_suite(suite.load(options.suite, found), options.dataset, found, store, reporter)
     finally:
         reporter.close()
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from harness import leaderboard, published, report
 from harness.errors import HarnessError
-from harness.yamlfile import shown_path
+from harness.leaderboard import board_file, published, text_tables
+from harness.suite.yaml_nodes import shown_path
 
 
 def show(options: argparse.Namespace) -> int:
     board = published.beside(
-        leaderboard.read(options.leaderboard), [leaderboard.read(path) for path in options.beside]
+        board_file.read(options.leaderboard), [board_file.read(path) for path in options.beside]
     )
     try:
-        text = report.render(board, options.format)
+        text = text_tables.render(board, options.format)
     except (KeyError, TypeError, ValueError) as error:  # its open parts may hold anything
         what = (
             f"{shown_path(options.leaderboard)}: holds what no run writes ({type(error).__name__}: {error})"

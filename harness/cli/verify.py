@@ -6,14 +6,16 @@ import argparse
 import sys
 from collections import Counter
 
-from harness import api, catalogue, leaderboard, progress
-from harness.store import Store
+from harness import api, catalogue
+from harness.execution import progress
+from harness.leaderboard import board_file
+from harness.store.artifacts import Store
 from harness.verify import WORDS, verify
 
 
 def run(options: argparse.Namespace) -> int:
     """0 nothing speaks against it, 1 something is wrong, 2 what is needed to tell is not here."""
-    board = leaderboard.read(options.leaderboard)
+    board = board_file.read(options.leaderboard)
     store = Store(options.store or api.default_store()).open()
     reporter = progress.reporter(sys.stderr)
     try:

@@ -5,6 +5,6 @@ what got worse, `text` writes it all for people.
 """
 
 from harness.compare.data import Field, load
-from harness.compare.tests import Compared, Comparison, Settings, compare
+from harness.compare.significance import Compared, Comparison, Settings, compare
 
 __all__ = ["Compared", "Comparison", "Field", "Settings", "compare", "load"]

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from harness import leaderboard, per_query
+from harness.compare.stats.block import Block
 from harness.errors import HarnessError, Problems
-from harness.leaderboard import Leaderboard
-from harness.measures.names import Average, is_sum
+from harness.leaderboard import board_file, per_query
+from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.per_query import PerQuery
 from harness.params import nearest
-from harness.per_query import PerQuery
-from harness.stats.block import Block
+from harness.scoring.measures.names import Average, is_sum
+from harness.suite.yaml_nodes import shown_path
 from harness.types import JSON
-from harness.yamlfile import shown_path
 
 if TYPE_CHECKING:
     from harness.types import Ints
@@ -73,7 +73,7 @@ def load(paths: Sequence[Path], filters: Filters | None = None, together: bool =
     """Read leaderboards. Rows that stand in several of them unchanged are taken once if they are compared
     all `together`. Raises HarnessError for what cannot be compared, naming what differs."""
     filters = filters or Filters()
-    boards = [leaderboard.read(path) for path in paths]
+    boards = [board_file.read(path) for path in paths]
     names = _names(boards, paths)
     _check_scoring(boards, names)
     _check_datasets(boards, names)

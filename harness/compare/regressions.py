@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from harness.compare.data import Loaded
-from harness.compare.tests import Compared
+from harness.compare.significance import Compared
 from harness.errors import HarnessError
 
 EXIT_CODE = 3

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import orjson
 
-from harness import report
 from harness.compare.regressions import Regression
-from harness.compare.tests import FAMILIES, Compared, Comparison, Standing
-from harness.report import Table
+from harness.compare.significance import FAMILIES, Compared, Comparison, Standing
+from harness.leaderboard import text_tables
+from harness.leaderboard.text_tables import Table
 from harness.types import JSON
 
 PAIRS = 30  # of all pairs of systems: what a terminal shows in one table
@@ -35,7 +35,7 @@ def render(found: Compared, form: str, regressions: Sequence[Regression] | None 
     if form == "latex":
         return _latex(found)
     if form == "markdown":
-        shown = [f"### {table.title}\n\n{report.markdown(table)}" for table in tables(found)]
+        shown = [f"### {table.title}\n\n{text_tables.markdown(table)}" for table in tables(found)]
         return _page(found, shown, regressions, "- ")
     return _page(found, _brief(found), regressions, "  ")
 
@@ -99,16 +99,16 @@ def _brief(found: Compared) -> list[str]:
             made.append(f"{part.title}: {_same(part, every)}\n")
             continue
         if every:
-            made.append(report.plain(_standings(part)))
+            made.append(text_tables.plain(_standings(part)))
         if not every or len(pairs) <= PAIRS:
-            made.append(report.plain(_comparisons(f"{part.title}, differences", pairs, alpha)))
+            made.append(text_tables.plain(_comparisons(f"{part.title}, differences", pairs, alpha)))
             continue
         sure = [item for item in pairs if item.corrected < alpha]
         abridged |= len(sure) < len(pairs) or len(sure) > LARGEST
         said = f"{part.title}, differences: {len(sure)} of {len(pairs)} pairs are significant"
         if len(sure) > LARGEST:
             said += f"; the {LARGEST} largest"
-        made.append(report.plain(_comparisons(said, sure[:LARGEST], alpha)) if sure else said + "\n")
+        made.append(text_tables.plain(_comparisons(said, sure[:LARGEST], alpha)) if sure else said + "\n")
     if abridged:
         made.append(
             f"Of more than {PAIRS} pairs only significant ones are shown, at most {LARGEST}. --baseline, "

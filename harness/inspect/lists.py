@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow.compute as pc
 
-from harness import per_query
 from harness.errors import HarnessError
 from harness.inspect.material import Material
-from harness.leaderboard import Leaderboard
+from harness.leaderboard import per_query
+from harness.leaderboard.board_file import Leaderboard
 from harness.params import nearest
 from harness.types import JSON
 

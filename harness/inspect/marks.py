@@ -1,4 +1,4 @@
-"""Texts in pieces that say which stage of context put them there: the text that `harness.texts` composes."""
+"""Texts in pieces that say which stage of context put them there: the text that `harness.collection.composed_texts` composes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from harness.texts import View, kept
+from harness.collection.composed_texts import View, kept
 from harness.types import Addition, Edit
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def taken(view: View, positions: Ints) -> list[tuple[Piece, ...]]:
 
 
 def composed(text: str, additions: Sequence[Addition], rank: int) -> tuple[Piece, ...]:
-    """The text of `harness.texts.compose`, in pieces."""
+    """The text of `harness.collection.composed_texts.compose`, in pieces."""
     prefixes: list[_Block] = []
     edits: list[tuple[int, Edit]] = []
     for stage, addition in enumerate(additions):

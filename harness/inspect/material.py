@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from harness import foreign, hitsfile, topics
-from harness.additions import Additions
-from harness.corpus import Corpus
+from harness.collection.composed_texts import View
+from harness.collection.context_additions import Additions
+from harness.collection.corpus import Corpus
+from harness.collection.queries import Judgements, Queries, read_judgements, read_queries
 from harness.errors import HarnessError
+from harness.exchange import ids_only
 from harness.inspect import marks
 from harness.inspect.marks import Piece
-from harness.leaderboard import Leaderboard
-from harness.store import Corrupt, Store
-from harness.texts import View
-from harness.topics import Judgements, Queries
+from harness.leaderboard.board_file import Leaderboard
+from harness.store import hits_files
+from harness.store.artifacts import Corrupt, Store
 from harness.types import JSON, Hits, Unit
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class Material:
 
 def opened(board: Leaderboard, dataset: JSON, store: Store) -> Material | str:
     """The material of a leaderboard's dataset, or in words what the store lacks of it."""
-    if foreign.citing(board, dataset["name"]):
+    if ids_only.citing(board, dataset["name"]):
         return _of_judgements(board, dataset["name"], store)
     steps = {part: f"{part}-{digest}" for part, digest in dataset["digests"].items()}
     lacking = [part for part in PARTS if part not in steps or not store.has(steps[part])]
@@ -129,17 +130,17 @@ def opened(board: Leaderboard, dataset: JSON, store: Store) -> Material | str:
         found = {part: store.read(steps[part]).folder for part in PARTS}
     except Corrupt as error:
         return f"{dataset['name']}: {error}"
-    queries, judgements = topics.read_queries(found["queries"]), topics.read_judgements(found["judgements"])
+    queries, judgements = read_queries(found["queries"]), read_judgements(found["judgements"])
     return Material(store, Corpus(found["corpus"]), queries, judgements, True)
 
 
 def _of_judgements(board: Leaderboard, dataset: str, store: Store) -> Material | str:
     """Of a dataset of which only ids are known: judgements, and no text."""
     try:
-        judgements, digest = foreign.judgements_of(board, dataset)
+        judgements, digest = ids_only.judgements_of(board, dataset)
     except HarnessError as error:
         return str(error)
-    found = foreign.opened(judgements, digest, ())
+    found = ids_only.opened(judgements, digest, ())
     return Material(store, found.corpus, found.queries, judgements, False)
 
 
@@ -168,7 +169,7 @@ def variant_of(row: JSON, store: Store) -> Variant | None:
 def _stages(step: str, store: Store) -> tuple[str, ...]:
     """The context that a step reads itself; a combiner reads none, so that of its first passage input."""
     inputs = store.read(step, trust=True).described["inputs"]
-    below = hitsfile.among(inputs)
+    below = hits_files.among(inputs)
     if below and not step.startswith("rerank-"):
         units = [store.read(each, trust=True).facts["unit"] for each in below]
         return _stages(below[units.index("passage") if "passage" in units else 0], store)

@@ -10,18 +10,18 @@ from typing import NamedTuple
 import numpy as np
 import orjson
 
-from harness import disk
-from harness.additions import Additions
-from harness.corpus import Corpus
-from harness.engine import Local, missing_needs
+from harness.collection.composed_texts import View
+from harness.collection.context_additions import Additions
+from harness.collection.corpus import Corpus
 from harness.errors import Problems
-from harness.graph import Collection, Plan
+from harness.execution.engine import Local, missing_needs
+from harness.execution.progress import Reporter
 from harness.inspect import marks
 from harness.inspect.marks import Piece
-from harness.progress import Reporter
-from harness.store import Store
-from harness.texts import View
-from harness.yamlfile import shown_path
+from harness.plan.graph import Collection, Plan
+from harness.store import disk
+from harness.store.artifacts import Store
+from harness.suite.yaml_nodes import shown_path
 
 WRITTEN_AT_ONCE = 4096  # passages
 

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness import per_query
 from harness.errors import HarnessError
 from harness.inspect import material
 from harness.inspect.marks import Piece
 from harness.inspect.material import Material, Variant
 from harness.inspect.rankings import Rankings
-from harness.leaderboard import Leaderboard
+from harness.leaderboard import per_query
+from harness.leaderboard.board_file import Leaderboard
 from harness.params import nearest
-from harness.store import Corrupt, Store
+from harness.store.artifacts import Corrupt, Store
 from harness.types import JSON, Unit
 
 

@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness import hitsfile, per_query
 from harness.errors import HarnessError
 from harness.inspect.material import Material, hits_step
-from harness.leaderboard import Leaderboard
-from harness.store import Corrupt, Store
+from harness.leaderboard import per_query
+from harness.leaderboard.board_file import Leaderboard
+from harness.store import hits_files
+from harness.store.artifacts import Corrupt, Store
+from harness.suite.yaml_nodes import shown_path
 from harness.types import JSON
-from harness.yamlfile import shown_path
 
 COLUMNS = 6
 
@@ -41,7 +42,7 @@ class Rankings:
         self.hits = self.lines = None
         if material is not None and step is not None and store.has(step):
             try:
-                self.hits = hitsfile.load(store.read(step))
+                self.hits = hits_files.load(store.read(step))
             except Corrupt:  # the run file has the same
                 self.hits = None
         if self.hits is None:

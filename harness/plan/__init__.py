@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from harness.catalogue import Catalogue
 from harness.errors import Problems
-from harness.graph import Collection, Plan, Row
-from harness.keys import Digest
-from harness.plan.base import Broken
+from harness.plan.graph import Collection, Plan, Row
+from harness.plan.keys import Digest
+from harness.plan.steps import Broken
 from harness.plan.systems import Systems
 from harness.suite import Suite, System
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from harness import keys, params
-from harness.graph import Collection, Plan, Row, Step
-from harness.plan.base import FORMATS
+from harness import params
+from harness.plan import keys
+from harness.plan.graph import Collection, Plan, Row, Step
+from harness.plan.steps import FORMATS
 from harness.records import Column
 from harness.types import JSON
 

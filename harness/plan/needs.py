@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from harness.graph import Plan, Step
-from harness.plan.base import PARTS
+from harness.plan.graph import Plan, Step
+from harness.plan.steps import PARTS
 
 MODULES = re.compile(r"'(?P<method>[^']+)'.* needs (?P<modules>.+); install it with: (?P<command>.+)")
 SHOWN = 3  # systems or datasets that a line names

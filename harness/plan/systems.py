@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from harness.graph import Collection
 from harness.plan import tuning as tune
-from harness.plan.base import Base, Broken, named, work_of
+from harness.plan.graph import Collection
+from harness.plan.steps import Base, Broken, named, work_of
 from harness.suite import Chosen, System
 from harness.types import JSON, Unit
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from harness import params
-from harness.graph import Collection
-from harness.plan.base import Broken, work_of
+from harness.plan.graph import Collection
+from harness.plan.steps import Broken, work_of
 from harness.suite import DatasetSpec, System, Tuning
 from harness.types import Unit
 

@@ -10,8 +10,8 @@ from harness.errors import HarnessError
 from harness.suite import grid
 from harness.suite.forms import Forms
 from harness.suite.model import Chosen, DatasetSpec, Rerank, Suite, System, Unsound, digest
+from harness.suite.yaml_nodes import Node
 from harness.types import Unit
-from harness.yamlfile import Node
 
 KEYS = (  # of a suite, in the order that one writes them
     "suite", "description", "include", "datasets", "systems",

@@ -9,7 +9,7 @@ from harness.catalogue import Catalogue, Entry
 from harness.errors import HarnessError
 from harness.suite import grid, tuning
 from harness.suite.model import Chosen, Tuning
-from harness.yamlfile import Node
+from harness.suite.yaml_nodes import Node
 
 
 class Forms:

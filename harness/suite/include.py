@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness import params, yamlfile
+from harness import params
 from harness.errors import HarnessError
-from harness.yamlfile import Node
+from harness.suite import yaml_nodes
+from harness.suite.yaml_nodes import Node
 
 
 def read(path: Path, above: tuple[Path, ...]) -> Node:
     """The root mapping with the suites that it includes merged in; its own values win, but a name of
     a dataset or system may be defined only once."""
     if path in above:
-        chain = " -> ".join(str(yamlfile.shown_path(item)) for item in (*above, path))
-        raise HarnessError(f"{yamlfile.shown_path(path)}: includes itself ({chain}); remove one include")
-    root = yamlfile.read(path)
+        chain = " -> ".join(str(yaml_nodes.shown_path(item)) for item in (*above, path))
+        raise HarnessError(f"{yaml_nodes.shown_path(path)}: includes itself ({chain}); remove one include")
+    root = yaml_nodes.read(path)
     if not isinstance(root.value, dict):
         raise HarnessError(f"{root.place}: a suite is a mapping; see `harness schema suite`")
     include = root.value.get("include")

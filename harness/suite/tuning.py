@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from harness import params
 from harness.suite.model import Tuning
-from harness.yamlfile import Node
+from harness.suite.yaml_nodes import Node
 
 if TYPE_CHECKING:
     from harness.suite.forms import Forms

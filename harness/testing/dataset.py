@@ -116,11 +116,12 @@ def has_rows_that_equal_its_documents(subject: Subject, _: Path) -> None:
     source = build(subject)
     if not isinstance(source, ColumnarSource):
         return
-    from harness.corpus import ROWS
+    from harness.collection.corpus import ROWS
 
     for batch in source.rows():
         require(
-            batch.schema.equals(ROWS), f"its rows have the schema {batch.schema}; see harness.corpus.ROWS"
+            batch.schema.equals(ROWS),
+            f"its rows have the schema {batch.schema}; see harness.collection.corpus.ROWS",
         )
     by_rows = _by_document(_from_rows(source.rows()))
     by_documents = _by_document(_from_documents(source.documents()))
@@ -133,7 +134,7 @@ Row = tuple[str, str, str, str, bool, int]  # document, passage, title, text, ca
 
 
 def _from_rows(batches: Iterable[Any]) -> Iterator[Row]:
-    """What is null in a row means what `harness.corpus.ROWS` says."""
+    """What is null in a row means what `harness.collection.corpus.ROWS` says."""
     for batch in batches:
         for row in batch.to_pylist():
             order = -1 if row["order"] is None else row["order"]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness import ranking
 from harness.errors import ContractError
+from harness.scoring import ranking
 from harness.testing.subject import require
 from harness.types import Hits
 

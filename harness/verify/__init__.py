@@ -7,10 +7,10 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from harness.catalogue import Catalogue
 from harness.errors import HarnessError
-from harness.leaderboard import Leaderboard
-from harness.progress import Reporter
-from harness.protocols import Scoring
-from harness.store import Store
+from harness.execution.progress import Reporter
+from harness.leaderboard.board_file import Leaderboard
+from harness.scoring.protocols import Scoring
+from harness.store.artifacts import Store
 from harness.types import JSON
 from harness.verify import rows
 from harness.verify.data import Absent, Data, scoring_of

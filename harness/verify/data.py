@@ -9,22 +9,25 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from harness import foreign, plan, protocols, results, yamlfile
+from harness import plan
 from harness.catalogue import Catalogue
-from harness.engine import Local, missing_needs
 from harness.errors import HarnessError, Problems
-from harness.graph import Plan
-from harness.leaderboard import Leaderboard
-from harness.plan.base import PARTS
-from harness.progress import Reporter
-from harness.protocols import Scoring
-from harness.results import Opened
-from harness.store import Corrupt, Store
-from harness.suite import DatasetSpec, Suite
+from harness.exchange import ids_only
+from harness.execution.engine import Local, missing_needs
+from harness.execution.progress import Reporter
+from harness.leaderboard import run_rows
+from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.run_rows import Opened
+from harness.plan.graph import Plan
+from harness.plan.steps import PARTS
+from harness.scoring import protocols
+from harness.scoring.protocols import Scoring
+from harness.store.artifacts import Corrupt, Store
+from harness.suite import DatasetSpec, Suite, yaml_nodes
 from harness.suite.check import Checker
 from harness.suite.include import read as read_suite
+from harness.suite.yaml_nodes import Node
 from harness.types import JSON
-from harness.yamlfile import Node
 
 REBUILDS = 3
 KEY = re.compile("[0-9a-f]{64}")
@@ -68,8 +71,8 @@ class Data:
         block = self.blocks.get(dataset)
         if block is None:
             return Absent("the leaderboard does not say what it is")
-        if self.suite is None and foreign.citing(self.board, dataset):
-            opened = foreign.of_board(self.board, dataset)
+        if self.suite is None and ids_only.citing(self.board, dataset):
+            opened = ids_only.of_board(self.board, dataset)
         else:
             made = self._made(block)
             if isinstance(made, Absent):
@@ -102,7 +105,7 @@ class Data:
             return None
         policy = block.get("unknown_judgements", "keep")
         try:
-            return results.open_parts(parts, policy, f"datasets.{block['name']}", self.store)
+            return run_rows.open_parts(parts, policy, f"datasets.{block['name']}", self.store)
         except (Corrupt, HarnessError):
             return None
 
@@ -136,7 +139,7 @@ def collection(planned: Plan, dataset: str, store: Store, reporter: Reporter) ->
         if failures:
             return Absent(next(iter(failures.values())).reason)
         try:
-            return results.open_collection(found, store)
+            return run_rows.open_collection(found, store)
         except Corrupt as error:
             store.discard(error.step)
     return Absent(f"the store {store.root} is damaged again and again; check the disk")
@@ -170,7 +173,7 @@ def _read(content: JSON, folder: Path) -> dict[str, Node]:
         path = Path(name, "suite.yaml")
         path.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
         try:
-            root = yamlfile.read(path)
+            root = yaml_nodes.read(path)
         except HarnessError as error:
             said = str(error).partition(": ")[2]
             raise HarnessError(f"{folder.absolute() / 'leaderboard.json'}: datasets: {said}") from None

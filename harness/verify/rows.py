@@ -9,13 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness import bootstrap, disk, foreign, leaderboard, per_query, ranking, results, runfile
-from harness.bootstrap import Sample
 from harness.errors import ContractError, HarnessError
-from harness.leaderboard import Leaderboard
-from harness.measures.names import Average, is_sum
-from harness.protocols import Scoring
-from harness.results import Opened
+from harness.exchange import ids_only
+from harness.leaderboard import board_file, per_query, run_rows
+from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.run_rows import Opened
+from harness.scoring import bootstrap, ranking, run_files
+from harness.scoring.bootstrap import Sample
+from harness.scoring.measures.names import Average, is_sum
+from harness.scoring.protocols import Scoring
+from harness.store import disk
 from harness.types import JSON, Hits
 
 SHOWN = 5  # differences of one file that are told
@@ -34,7 +37,7 @@ TOLERANCE = Tolerance(1.5e-6, 1e-9)
 
 
 def tolerance_of(board: Leaderboard) -> Tolerance:
-    here = leaderboard.environment()
+    here = board_file.environment()
     made = board.data["environment"]
     same = made.get("cpu") == here["cpu"] and made.get("system") == here["system"]
     return EXACT if same else TOLERANCE
@@ -117,7 +120,7 @@ def from_run(
     cited = row["files"]["run"]["path"]
     try:
         hits = read_hits(path, row, opened)
-        numbers, values = results.scored(hits, opened, scoring, board.data["suite"]["seed"])
+        numbers, values = run_rows.scored(hits, opened, scoring, board.data["suite"]["seed"])
     except (HarnessError, ContractError) as error:
         yield f"{cited}: {error}"
         return
@@ -146,7 +149,7 @@ def from_run(
 
 def read_hits(path: Path, row: JSON, opened: Opened) -> Hits:
     """A run's ranking by position, ordered by the harness' rule. Raises HarnessError for unknown ids."""
-    hits = foreign.placed(runfile.read_run(path), row["unit"], opened)
+    hits = ids_only.placed(run_files.read_run(path), row["unit"], opened)
     corpus, whole = opened.corpus, row["unit"] == "document"
     size, rank = (corpus.documents, corpus.document_rank) if whole else (corpus.passages, corpus.id_rank)
     return ranking.canonical(hits, size=size, rank_of_id=rank, depth=hits.passages.shape[1])

@@ -43,7 +43,7 @@ class Words:
         return text if self.fold is None else self.fold(text)
 
     def spans(self, text: NDArray[np.uint32], bounds: NDArray[np.int64]) -> Spans:
-        """The tokens of many prepared texts (see `harness.toolkit.analysis.Spanning`)."""
+        """The tokens of many prepared texts (see `harness.toolkit.text.analysis.Spanning`)."""
         return cut(text, bounds, classes.table(), self.bigrams, LONGEST)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.toolkit.jieba_words import tokenizer
+from harness.toolkit.text.jieba_words import tokenizer
 
 
 def build(_: Any) -> Callable[[str], list[str]]:

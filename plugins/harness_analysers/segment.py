@@ -6,7 +6,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.toolkit.topk import inner
+from harness.toolkit.search.topk import inner
 
 # The places of the classes in `classes.ORDER`.
 LETTER, HEBREW, HANGUL, DIGIT, KATAKANA, JOINER = 1, 2, 3, 4, 5, 6

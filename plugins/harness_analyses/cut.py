@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.findings import Finding
-from harness.study import Ran, Study
+from harness.scoring.analysis_input import Ran, Study
 from harness.types import JSON, Unit
 
 HEADS = ("system", "context", "texts cut", "tokens lost", "share of tokens", "pushed out by context")

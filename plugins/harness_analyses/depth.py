@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.findings import Finding
-from harness.score import mean as mean_of
-from harness.study import Study
+from harness.scoring.analysis_input import Study
+from harness.scoring.score import mean as mean_of
 
 if TYPE_CHECKING:
     from harness.types import Ints

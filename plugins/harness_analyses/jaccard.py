@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness.collection.composed_texts import View
 from harness.findings import Finding
-from harness.study import Study
-from harness.texts import View
+from harness.scoring.analysis_input import Study
 
 if TYPE_CHECKING:
     from harness.types import Ints

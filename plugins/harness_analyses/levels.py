@@ -7,8 +7,8 @@ from typing import Any
 
 from harness.findings import Finding
 from harness.records import Column
-from harness.score import mean
-from harness.study import Study
+from harness.scoring.analysis_input import Study
+from harness.scoring.score import mean
 
 
 class Levels:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from harness.findings import Finding
-from harness.score import mean
-from harness.study import Ran, Study
+from harness.scoring.analysis_input import Ran, Study
+from harness.scoring.score import mean
 from harness.types import Hits
 
 

@@ -42,7 +42,7 @@ class QL:
 
 def resolve(params: BM25 | QL, facts: Facts) -> BM25 | QL:
     """`analyser: auto` becomes the analyser of the passages' language."""
-    from harness.toolkit import analysis
+    from harness.toolkit.text import analysis
 
     return dataclasses.replace(params, analyser=analysis.resolve(params.analyser, facts.language))
 

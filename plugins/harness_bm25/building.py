@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.contracts import Texts
-from harness.toolkit.analysis import Analyse, Encoded, Vocabulary
+from harness.toolkit.text.analysis import Analyse, Encoded, Vocabulary
 from harness_bm25 import storage
 from harness_bm25.inverting import PAIRS, WINDOW, hash_terms, invert, place
 

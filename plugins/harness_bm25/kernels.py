@@ -8,7 +8,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.toolkit.topk import NOTHING, above, drain, inner, keep, key_of, raised, trim
+from harness.toolkit.search.topk import NOTHING, above, drain, inner, keep, key_of, raised, trim
 from harness_bm25.inverting import WINDOW
 from harness_bm25.scoring import BATCH, LOOKUP, POSTINGS, Batch, Postings, add_block, gain, place_in
 

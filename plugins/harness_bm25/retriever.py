@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.contracts import Texts
-from harness.toolkit import analysis
-from harness.toolkit.positions import rows_of
-from harness.toolkit.topk import NOTHING, decode
+from harness.toolkit.index.positions import rows_of
+from harness.toolkit.search.topk import NOTHING, decode
+from harness.toolkit.text import analysis
 from harness.types import Hits, Unit
 from harness_bm25 import BM25, QL, kernels, scoring, storage, weights
 from harness_bm25.building import build, cores

@@ -8,7 +8,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.toolkit.topk import NOTHING, inner, key_of
+from harness.toolkit.search.topk import NOTHING, inner, key_of
 
 types: Any = nb.types  # numba says nothing of their types
 LOOKUP = 100  # looking up one text in one block, measured against adding one posting's weight to a score

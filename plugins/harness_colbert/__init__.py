@@ -71,7 +71,7 @@ def resolve(params: ColbertParams, facts: Facts) -> ColbertParams:
 
 
 def lacks(params: ColbertParams) -> Sequence[str]:
-    from harness.toolkit import models
+    from harness.toolkit.neural import models
 
     return models.lacks(params.model, params.revision)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.toolkit import hardware
+from harness.toolkit.neural import hardware
 from harness.types import JSON
 from harness_colbert import Ivf, matching
 from harness_colbert.inverted import Inverted, build, candidates

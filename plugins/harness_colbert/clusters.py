@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from harness.toolkit import hardware
+from harness.toolkit.neural import hardware
 from harness_colbert import kernels, matching
 from harness_colbert.storage import Index
 

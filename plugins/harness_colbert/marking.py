@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.errors import HarnessError
-from harness.toolkit import tokens
-from harness.toolkit.tokens import Lost, Tokeniser, Tokens
+from harness.toolkit.neural import tokens
+from harness.toolkit.neural.tokens import Lost, Tokeniser, Tokens
 from harness_colbert.settings import Said
 
 

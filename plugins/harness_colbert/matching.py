@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from harness.toolkit import hardware
+from harness.toolkit.neural import hardware
 from harness_colbert import kernels
 from harness_colbert.storage import Index, Part
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from harness.errors import HarnessError
-from harness.toolkit import checkpoints, hardware, torch_encoder
-from harness.toolkit.tokens import Tokens
+from harness.toolkit.neural import checkpoints, hardware, torch_encoder
+from harness.toolkit.neural.tokens import Tokens
 from harness_colbert import marking
 from harness_colbert.marking import Marks
 from harness_colbert.settings import Said

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.contracts import Texts
-from harness.toolkit import described, models, tokens
-from harness.toolkit.encoding.loop import encode
-from harness.toolkit.encoding.passes import BUDGETS
-from harness.toolkit.positions import rows_of
+from harness.toolkit.index.positions import rows_of
+from harness.toolkit.neural import model_folder, models, tokens
+from harness.toolkit.neural.encoding.loop import encode
+from harness.toolkit.neural.encoding.passes import BUDGETS
 from harness.types import JSON, Hits, Unit
 from harness_colbert import ColbertParams, RetrieverParams, marking, matching, model, settings, storage
 from harness_colbert.approximate import Approximate
@@ -28,7 +28,7 @@ def index(params: ColbertParams, texts: Texts, folder: Path) -> Mapping[str, JSO
     marks = marking.load(here, said, params.trust_remote_code)
     network = model.load(here, said, params.dtype, params.trust_remote_code)
     length = said.doc_maxlen if params.passage_length == "auto" else params.passage_length
-    described.refuse_beyond("passage_length", length, described.places(here))
+    model_folder.refuse_beyond("passage_length", length, model_folder.places(here))
 
     def prepare(batch: Batch) -> tuple[tokens.Tokens, tokens.Lost]:
         return tokens.tokenise(marks.passages, batch.texts, length)
@@ -62,7 +62,7 @@ class Asker:
         self._marks = marking.load(here, said, params.trust_remote_code)
         self._network = model.load(here, said, "fp32", params.trust_remote_code)
         self._length = said.query_maxlen if params.query_length == "auto" else params.query_length
-        described.refuse_beyond("query_length", self._length, described.places(here))
+        model_folder.refuse_beyond("query_length", self._length, model_folder.places(here))
         self._device = params.device
         self.lost = tokens.Lost()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.contracts import Texts
-from harness.toolkit.positions import rows_of
+from harness.toolkit.index.positions import rows_of
 from harness.types import JSON
 from harness_colbert import ColbertParams, matching, retriever, storage
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import HarnessError
-from harness.toolkit import described, hardware, models
+from harness.toolkit.neural import hardware, model_folder, models
 from harness_colbert import ColbertParams, registry
 
 METADATA = "artifact.metadata"
@@ -33,9 +33,9 @@ def resolved(params: ColbertParams) -> ColbertParams:
     known = registry.find(params.model)
     model, revision = models.located(known.passages if known else params.model, params.revision)
     here = _here(model, revision)
-    said, places = (read(here), described.places(here)) if here else (None, None)
+    said, places = (read(here), model_folder.places(here)) if here else (None, None)
     for name in ("query_length", "passage_length"):
-        described.refuse_beyond(name, getattr(params, name), places)
+        model_folder.refuse_beyond(name, getattr(params, name), places)
     device: Any = hardware.device(params.device)
     dtype: Any = hardware.dtype(params.dtype, device)
     return dataclasses.replace(

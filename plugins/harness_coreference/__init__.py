@@ -111,7 +111,7 @@ def resolve(params: CoreferenceParams, facts: Facts) -> CoreferenceParams:
         )
     device: Literal["cpu", "cuda"] = "cpu"
     if params.resolver == "fcoref":
-        from harness.toolkit import hardware
+        from harness.toolkit.neural import hardware
 
         device = "cuda" if hardware.device(params.device) == "cuda" else "cpu"
     return replace(params, language=code, versions=here, device=device)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from harness.errors import HarnessError
-from harness.toolkit.json_lines import Keys, Records
+from harness.toolkit.files.json_lines import Keys, Records
 from harness.types import JSON, Addition, Document
 from harness_coreference.annotate import edits
 from harness_coreference.contract import Cluster, Mention

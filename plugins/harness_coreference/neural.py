@@ -25,7 +25,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from harness.errors import HarnessError
-from harness.toolkit import checkpoints
+from harness.toolkit.neural import checkpoints
 from harness_coreference.contract import Cluster, Mention
 from harness_coreference.english_mentions import cut
 from harness_coreference.windows import words_in

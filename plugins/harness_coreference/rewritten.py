@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from harness.errors import HarnessError
-from harness.toolkit.json_lines import Keys, Records
-from harness.toolkit.reading import opened, refuse
+from harness.toolkit.files.json_lines import Keys, Records
+from harness.toolkit.files.reading import opened, refuse
 from harness.types import JSON, Addition, Document, Edit, Passage
 from harness_coreference.kept import Kept, Row, absent, matched
 

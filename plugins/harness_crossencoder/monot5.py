@@ -10,9 +10,9 @@ from typing import Any
 import torch
 
 from harness.errors import HarnessError
-from harness.toolkit import checkpoints
-from harness.toolkit.encoding.parts import Forward
-from harness.toolkit.tokens import Template, Tokeniser, Tokens, padded
+from harness.toolkit.neural import checkpoints
+from harness.toolkit.neural.encoding.parts import Forward
+from harness.toolkit.neural.tokens import Template, Tokeniser, Tokens, padded
 from harness_crossencoder import CrossEncoderParams
 from harness_crossencoder.wide import widen
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError
-from harness.toolkit.onnx_session import Session
-from harness.toolkit.tokens import Tokens
+from harness.toolkit.neural.onnx_session import Session
+from harness.toolkit.neural.tokens import Tokens
 
 if TYPE_CHECKING:
     from harness.types import Floats

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from harness.contracts import Texts
-from harness.toolkit import hardware, models, tokens
-from harness.toolkit.encoding.parts import Forward
-from harness.toolkit.encoding.passes import workers
-from harness.toolkit.tokens import Lost, Tokeniser
+from harness.toolkit.neural import hardware, models, tokens
+from harness.toolkit.neural.encoding.parts import Forward
+from harness.toolkit.neural.encoding.passes import workers
+from harness.toolkit.neural.tokens import Lost, Tokeniser
 from harness.types import JSON
 from harness_crossencoder import CrossEncoderParams, settings
 

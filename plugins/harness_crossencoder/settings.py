@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from harness import params as strict
 from harness.errors import HarnessError
-from harness.toolkit import backends, described, models
+from harness.toolkit.neural import backends, model_folder, models
 from harness_crossencoder import CrossEncoderParams, registry
 from harness_crossencoder.registry import Known
 
@@ -84,7 +84,7 @@ def lacking(params: CrossEncoderParams) -> list[str]:
 
 def weights_of(params: CrossEncoderParams) -> Sequence[str]:
     """The patterns of the files that hold the networks."""
-    return described.EXPORTS if params.backend == "onnx" else models.WEIGHTS
+    return model_folder.EXPORTS if params.backend == "onnx" else models.WEIGHTS
 
 
 def named(params: CrossEncoderParams) -> list[tuple[Path | str, str]]:
@@ -110,19 +110,19 @@ def _member(model: Path | str, revision: str) -> Member:
     said = read(folder)
     if not said.weights and (names := models.listed(at, commit)):  # they may only be on the hub
         weights = any(name.endswith(".safetensors") for name in names)
-        said = said._replace(exported=bool(described.exported_among(names)), weights=weights)
+        said = said._replace(exported=bool(model_folder.exported_among(names)), weights=weights)
     return Member(at, commit, known, said)
 
 
 def read(folder: Path) -> Said:
-    config = described.read(folder / "config.json") or {}
-    positions = described.positions(config)
+    config = model_folder.read(folder / "config.json") or {}
+    positions = model_folder.positions(config)
     return Said(
         kind="monot5" if config.get("model_type") in ("t5", "mt5") else "classifier",
-        length=described.length(folder, positions),
+        length=model_folder.length(folder, positions),
         positions=positions,
-        own_code=any(described.own_code(config, kind) for kind in AUTO_CLASSES),
-        exported=bool(described.exported(folder)),
+        own_code=any(model_folder.own_code(config, kind) for kind in AUTO_CLASSES),
+        exported=bool(model_folder.exported(folder)),
         weights=any(folder.glob("*.safetensors")),
     )
 

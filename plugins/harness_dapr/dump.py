@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from harness.toolkit.json_lines import Keys, Records
-from harness.toolkit.reading import refuse
-from harness.toolkit.rows import batch
+from harness.toolkit.files.json_lines import Keys, Records
+from harness.toolkit.files.reading import refuse
+from harness.toolkit.files.rows import batch
 from harness_dapr.judged import Asked, Judged
 
 

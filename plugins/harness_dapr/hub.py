@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from harness.corpus import ROWS
-from harness.toolkit.tables import Column, parts, rows
+from harness.collection.corpus import ROWS
+from harness.toolkit.files.tables import Column, parts, rows
 from harness_dapr.judged import Asked, Judged
 
 _TEXT, _NUMBER = pa.string(), pa.int32()
-_CORPUS = (  # in the order of harness.corpus.ROWS
+_CORPUS = (  # in the order of harness.collection.corpus.ROWS
     Column("_id", _TEXT),
     Column("doc_id", _TEXT),
     Column("title", _TEXT, required=False),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from harness.toolkit.reading import refuse
+from harness.toolkit.files.reading import refuse
 from harness.types import Judgement, Query
 
 

@@ -8,8 +8,8 @@ from functools import cached_property
 import pyarrow as pa
 
 from harness.errors import HarnessError
-from harness.toolkit.paths import first_there
-from harness.toolkit.rows import documents_of
+from harness.toolkit.files.paths import first_there
+from harness.toolkit.files.rows import documents_of
 from harness.types import Card, Document, Inputs, Judgement, Official, Part, Query
 from harness_dapr import DaprParams
 from harness_dapr.dump import Dump

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from harness.hookspecs import hookimpl
 from harness.records import Retriever, param
-from harness.toolkit.faiss_options import Faiss
+from harness.toolkit.search.faiss_options import Faiss
 from harness.types import Facts
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import HarnessError
-from harness.toolkit import described
+from harness.toolkit.neural import model_folder
 
 # sentence-transformers' names of ways to pool -> ours
 POOLING = {"cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max", "lasttoken": "last"}
@@ -42,14 +42,14 @@ class Said(NamedTuple):
 
 def read(folder: Path) -> Said:
     at = network(folder)
-    config = described.read(at / "config.json") or {}
-    positions = described.positions(config)
+    config = model_folder.read(at / "config.json") or {}
+    positions = model_folder.positions(config)
     found = Said(
         positions=positions,
-        length=described.length(at, positions),
-        own_code=described.own_code(config),
-        code=described.code_of(config),
-        exported=described.exported(folder),
+        length=model_folder.length(at, positions),
+        own_code=model_folder.own_code(config),
+        code=model_folder.code_of(config),
+        exported=model_folder.exported(folder),
         weights=any(at.glob("*.safetensors")),
     )
     if original(at) is not None:
@@ -59,7 +59,7 @@ def read(folder: Path) -> Said:
 
 def network(folder: Path) -> Path:
     """Where the network and its tokenizer lie: in the folder, or below it as modules.json says."""
-    modules = described.read(folder / "modules.json") or []
+    modules = model_folder.read(folder / "modules.json") or []
     found: dict[str, Any] = next(
         (module for module in modules if str(module["type"]).endswith(".Transformer")), {}
     )
@@ -68,7 +68,7 @@ def network(folder: Path) -> Path:
 
 def original(at: Path) -> str | None:
     """The checkpoint's own form, where it is none that transformers' auto classes load: dpr or ance."""
-    if (described.read(at / "config.json") or {}).get("model_type") == "dpr":
+    if (model_folder.read(at / "config.json") or {}).get("model_type") == "dpr":
         return "dpr"
     return "ance" if names_of_tensors(at) >= ANCE_HEAD else None
 
@@ -90,7 +90,7 @@ def layers(folder: Path) -> list[Layer]:
         return []
     known = {"Transformer", "Pooling", "Dropout", "Dense", "LayerNorm", "Normalize"}
     found: list[Layer] = []
-    for module in described.read(path):
+    for module in model_folder.read(path):
         kind = str(module["type"]).rpartition(".")[2]
         if kind not in known:
             raise HarnessError(
@@ -99,14 +99,14 @@ def layers(folder: Path) -> list[Layer]:
             )
         if kind in ("Dense", "LayerNorm", "Normalize"):
             at = folder / module.get("path", "")
-            found.append(Layer(kind, at, described.read(at / "config.json") or {}))
+            found.append(Layer(kind, at, model_folder.read(at / "config.json") or {}))
     return found
 
 
 def _sentence_transformer(folder: Path, found: Said) -> Said:
     """What sentence-transformers' files say, with its defaults where they are silent: cosine, no prompt."""
-    said = described.read(folder / "config_sentence_transformers.json") or {}
-    text = described.read(network(folder) / "sentence_bert_config.json") or {}
+    said = model_folder.read(folder / "config_sentence_transformers.json") or {}
+    text = model_folder.read(network(folder) / "sentence_bert_config.json") or {}
     prompts = {name: prompt for name, prompt in (said.get("prompts") or {}).items() if prompt is not None}
     usual = prompts.get(said.get("default_prompt_name") or "", "")
     passages = [prompts[name] for name in ("document", "passage", "corpus") if name in prompts]
@@ -122,11 +122,11 @@ def _sentence_transformer(folder: Path, found: Said) -> Said:
 
 
 def _pooling(folder: Path) -> str | None:
-    for module in described.read(folder / "modules.json"):
+    for module in model_folder.read(folder / "modules.json"):
         if not str(module["type"]).endswith(".Pooling"):
             continue
         path = folder / module.get("path", "") / "config.json"
-        said = described.read(path) or {}
+        said = model_folder.read(path) or {}
         if isinstance(said.get("pooling_mode"), str):  # as later versions write it
             modes = [{"lasttoken": "last"}.get(said["pooling_mode"], said["pooling_mode"])]
         else:

@@ -12,7 +12,7 @@ from harness.errors import HarnessError
 from harness_dense.folder import Layer
 
 if TYPE_CHECKING:
-    from harness.toolkit.tokens import Tokens
+    from harness.toolkit.neural.tokens import Tokens
     from harness.types import Floats, Ints
 
 Step: TypeAlias = "Callable[[Floats], Floats]"  # float32[n, d] -> float32[n, e]
@@ -88,6 +88,6 @@ def _step(layer: Layer) -> Step:
 
 def _tensors(folder: Path) -> dict[str, Any]:
     """A small module's tensors as float32."""
-    from harness.toolkit.checkpoints import weights
+    from harness.toolkit.neural.checkpoints import weights
 
     return {name: tensor.float().numpy() for name, tensor in weights(folder).items()}

@@ -8,8 +8,8 @@ from typing import Any
 
 from harness import params as strict
 from harness.errors import HarnessError
-from harness.toolkit import backends, described, models
-from harness.toolkit.described import EXPORTS
+from harness.toolkit.neural import backends, model_folder, models
+from harness.toolkit.neural.model_folder import EXPORTS
 from harness_dense import DenseParams, registry
 from harness_dense.folder import Said, network, read
 from harness_dense.registry import Known
@@ -45,7 +45,7 @@ def resolved(params: DenseParams) -> DenseParams:
     }
     for name, said in (("passage_length", passages), ("query_length", queries)):
         if said and said.positions:
-            described.refuse_beyond(name, getattr(params, name), said.positions)
+            model_folder.refuse_beyond(name, getattr(params, name), said.positions)
             found[name] = min(found[name], said.positions)
     return dataclasses.replace(params, **found)
 
@@ -122,7 +122,7 @@ def _described(model: Path | str, revision: str) -> Said | None:
         return said
     inner = network(at).relative_to(at)
     weights = any(PurePath(name).match("*.safetensors") and PurePath(name).parent == inner for name in names)
-    return said._replace(exported=described.exported_among(names), weights=weights)
+    return said._replace(exported=model_folder.exported_among(names), weights=weights)
 
 
 def _of_authors(known: Known | None) -> dict[str, Any]:

@@ -10,19 +10,19 @@ import numpy as np
 
 from harness.contracts import Texts
 from harness.errors import HarnessError
-from harness.toolkit import exact
-from harness.toolkit.encoding import vectors
-from harness.toolkit.encoding.loop import encode
-from harness.toolkit.encoding.passes import BUDGETS, workers
-from harness.toolkit.positions import rows_of
-from harness.toolkit.tokens import Lost
+from harness.toolkit.index.positions import rows_of
+from harness.toolkit.neural.encoding import vectors
+from harness.toolkit.neural.encoding.loop import encode
+from harness.toolkit.neural.encoding.passes import BUDGETS, workers
+from harness.toolkit.neural.tokens import Lost
+from harness.toolkit.search import exact
 from harness.types import JSON, Hits, Unit
 from harness_dense import DenseParams, towers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from harness.toolkit.faiss_options import Faiss
+    from harness.toolkit.search.faiss_options import Faiss
     from harness.types import Floats, Ints
 
 REMEMBERED = 4096  # queries, of which a sample tells the recall
@@ -101,7 +101,7 @@ class Approximate:
     """Search by a faiss index; it remembers what was asked, to tell how much of the truth was found."""
 
     def __init__(self, rows: NDArray[Any], options: Faiss) -> None:
-        from harness.toolkit import faiss_search
+        from harness.toolkit.search import faiss_search
 
         self._by, self._rows, self._options = faiss_search, rows, options
         self._index = faiss_search.build(rows, options) if len(rows) else None

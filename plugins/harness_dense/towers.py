@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.toolkit import hardware, models, tokens
-from harness.toolkit.described import EXPORTS
-from harness.toolkit.encoding.parts import Forward
-from harness.toolkit.tokens import Lost, Tokeniser, Tokens
+from harness.toolkit.neural import hardware, models, tokens
+from harness.toolkit.neural.encoding.parts import Forward
+from harness.toolkit.neural.model_folder import EXPORTS
+from harness.toolkit.neural.tokens import Lost, Tokeniser, Tokens
 from harness_dense import DenseParams, folder, pooling
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from harness.toolkit.reading import pieces, refuse
+from harness.toolkit.files.reading import pieces, refuse
 
 _PAIRS = re.compile(rb'(?:\s*"\d{1,18}"\s*:\s*"[^"\\]+"\s*,)*+')  # possessive: it never looks back
 _SEGMENT = 1 << 20  # bytes

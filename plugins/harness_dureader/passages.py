@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from harness.toolkit.reading import chunks, every_line_of, refuse, text_of
-from harness.toolkit.rows import batch
+from harness.toolkit.files.reading import chunks, every_line_of, refuse, text_of
+from harness.toolkit.files.rows import batch
 from harness_dureader.passage_ids import passage_ids
 
 _COLUMNS = "query, title, text, label"
 
 
 def rows(parts: Sequence[Path], ids: Path) -> Iterator[pa.RecordBatch]:
-    """Batches of harness.corpus.ROWS. The parts together have one row for each id."""
+    """Batches of harness.collection.corpus.ROWS. The parts together have one row for each id."""
     named = passage_ids(ids)
     done = 0
     for part in parts:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from harness.toolkit.json_lines import Keys, Records
-from harness.toolkit.reading import pieces, refuse
+from harness.toolkit.files.json_lines import Keys, Records
+from harness.toolkit.files.reading import pieces, refuse
 
 
 class _Paragraph(msgspec.Struct, gc=False):

@@ -10,9 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from harness.errors import HarnessError
-from harness.toolkit.paths import first_there
-from harness.toolkit.reading import refuse
-from harness.toolkit.rows import documents_of
+from harness.toolkit.files.paths import first_there
+from harness.toolkit.files.reading import refuse
+from harness.toolkit.files.rows import documents_of
 from harness.types import Card, Document, Inputs, Judgement, Official, Part, Query
 from harness_dureader import DureaderParams, passages, questions
 from harness_dureader.questions import Question

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import msgspec
 import pyarrow as pa
 
-from harness.toolkit.json_lines import Keys, Records
-from harness.toolkit.reading import chunks, lines, lines_of, refuse, text_of
-from harness.toolkit.rows import batch
+from harness.toolkit.files.json_lines import Keys, Records
+from harness.toolkit.files.reading import chunks, lines, lines_of, refuse, text_of
+from harness.toolkit.files.rows import batch
 
 KEYS = Keys(
     ("_id", "text"),
@@ -43,7 +43,7 @@ class _Full(msgspec.Struct, gc=False):
 
 
 def rows(path: Path, format: str) -> Iterator[pa.RecordBatch]:
-    """Batches of harness.corpus.ROWS, a chunk of the file each."""
+    """Batches of harness.collection.corpus.ROWS, a chunk of the file each."""
     total = 0
     for found in _json_rows(path) if format == "jsonl" else _tsv_rows(path):
         total += found.num_rows

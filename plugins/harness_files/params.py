@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.records import param
-from harness.toolkit.paths import there
+from harness.toolkit.files.paths import there
 
 
 @dataclass(frozen=True)

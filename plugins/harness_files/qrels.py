@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.toolkit.reading import lines, refuse, text_of
+from harness.toolkit.files.reading import lines, refuse, text_of
 
 _GRADE = re.compile(rb"[+-]?[0-9]{1,10}")
 _HEADER = "query-id, corpus-id, score"

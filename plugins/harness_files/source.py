@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from harness.toolkit import reading, rows
-from harness.toolkit.paths import bare
+from harness.toolkit.files import reading, rows
+from harness.toolkit.files.paths import bare
 from harness.types import Card, Document, Inputs, Judgement, Part, Query
 from harness_files import corpus, qrels, topics
 from harness_files.params import FilesParams

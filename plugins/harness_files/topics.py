@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from harness.toolkit.json_lines import Keys, Records
-from harness.toolkit.reading import lines, refuse, text_of
+from harness.toolkit.files.json_lines import Keys, Records
+from harness.toolkit.files.reading import lines, refuse, text_of
 
 _KEYS = Keys(("_id", "text"), {"_id": ("str",), "text": ("str",)})
 # only the fields of TREC are tags: any other stays in the text

@@ -11,7 +11,7 @@ import ir_datasets
 import pyarrow as pa
 
 from harness.errors import HarnessError
-from harness.toolkit.rows import batch, documents_of
+from harness.toolkit.files.rows import batch, documents_of
 from harness.types import Card, Document, Inputs, Judgement, Official, Part, Query
 from harness_ir_datasets import IrDatasetsParams, survey
 from harness_ir_datasets.downloads import Fetched, files_of

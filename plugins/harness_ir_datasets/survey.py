@@ -160,7 +160,7 @@ TABLE: tuple[Entry, ...] = (
 
 
 def printed(entry: Entry, split: str) -> dict[str, int]:
-    """What the table prints of one split, by the names of `harness.cards`. Counts of several collections
+    """What the table prints of one split, by the names of `harness.collection.cards`. Counts of several collections
     together are of none of them."""
     counts = entry.counts
     queries = {"train": counts.train, "dev": counts.dev, "test": counts.test}.get(split)

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from harness.errors import HarnessError
-from harness.toolkit.paths import bare
-from harness.toolkit.reading import lines, opened, refuse, text_of
+from harness.toolkit.files.paths import bare
+from harness.toolkit.files.reading import lines, opened, refuse, text_of
 from harness.types import JSON, Addition, Document
 from harness_keyphrases import FromFile
 

@@ -53,7 +53,7 @@ def jieba_() -> Tagger:
     words (eng) and adjectives (a, an, ag, b); adjectives used as adverbs (ad) are none."""
     import jieba.posseg
 
-    from harness.toolkit.jieba_words import tokenizer
+    from harness.toolkit.text.jieba_words import tokenizer
 
     cut = jieba.posseg.POSTokenizer(tokenizer()).lcut
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.measures import FILL
-from harness.measures.ideal import Ideal, relevant
+from harness.scoring.measures import FILL
+from harness.scoring.measures.ideal import Ideal, relevant
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

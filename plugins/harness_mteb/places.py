@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from harness import disk
 from harness.errors import HarnessError
+from harness.store import disk
 from harness.types import JSON
 
 COMMIT = re.compile(r"[0-9a-f]{40}")

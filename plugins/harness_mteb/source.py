@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from harness.corpus import ROWS
-from harness.toolkit.reading import refuse
-from harness.toolkit.rows import documents_of
-from harness.toolkit.tables import Column, parts, rows
+from harness.collection.corpus import ROWS
+from harness.toolkit.files.reading import refuse
+from harness.toolkit.files.rows import documents_of
+from harness.toolkit.files.tables import Column, parts, rows
 from harness.types import Card, Document, Inputs, Judgement, Part, Query
 from harness_mteb import MtebParams
 from harness_mteb.layout import Readme, readme, tables

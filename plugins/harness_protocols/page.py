@@ -13,8 +13,8 @@ from typing import Any
 
 from harness import catalogue
 from harness.catalogue import Catalogue
-from harness.protocols import own_measures
 from harness.records import Protocol
+from harness.scoring.protocols import own_measures
 from harness_protocols.toy import toy_of, values
 from harness_protocols.words import computed, paper_name
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from harness.ranking import Documents
+from harness.collection.judgements import Judged
 from harness.records import Measure, Protocol
-from harness.score import Judged, score, summarise
+from harness.scoring.ranking import Documents
+from harness.scoring.score import score, summarise
 from harness.types import Hits
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ class SdmParams:
 
 def resolve(params: SdmParams, facts: Facts) -> SdmParams:
     """`analyser: auto` becomes the analyser of the passages' language."""
-    from harness.toolkit import analysis
+    from harness.toolkit.text import analysis
 
     return dataclasses.replace(params, analyser=analysis.resolve(params.analyser, facts.language))
 

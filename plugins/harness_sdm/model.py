@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.contracts import Texts
-from harness.toolkit import analysis
+from harness.toolkit.text import analysis
 from harness_sdm import SdmParams, kernels, storage
 
 if TYPE_CHECKING:

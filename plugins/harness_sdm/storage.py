@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.contracts import Texts
-from harness.toolkit.analysis import Analyse, Vocabulary
+from harness.toolkit.text.analysis import Analyse, Vocabulary
 from harness_sdm import kernels
 
 BATCH = 4096

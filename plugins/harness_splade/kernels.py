@@ -8,7 +8,7 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.toolkit.topk import NOTHING, drain, keep, key_of, raised, trim
+from harness.toolkit.search.topk import NOTHING, drain, keep, key_of, raised, trim
 
 WINDOW = 1 << 16  # texts in a window, so that a posting's text takes two bytes
 MARGIN = np.float32(1 + 1e-5)  # more than rounding can add to a sum of products

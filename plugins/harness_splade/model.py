@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 import torch
 
 from harness.errors import HarnessError
-from harness.toolkit import checkpoints, torch_encoder
-from harness.toolkit.tokens import Tokens
+from harness.toolkit.neural import checkpoints, torch_encoder
+from harness.toolkit.neural.tokens import Tokens
 from harness_splade.storage import Row
 
 LOGITS = 512  # tokens whose logits are in memory at a time: each has as many as the vocabulary has terms

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from harness.errors import HarnessError
-from harness.toolkit import models, tokens
-from harness.toolkit.encoding.passes import workers
-from harness.toolkit.tokens import Lost
+from harness.toolkit.neural import models, tokens
+from harness.toolkit.neural.encoding.passes import workers
+from harness.toolkit.neural.tokens import Lost
 from harness_splade import SpladeParams, model, settings
 from harness_splade.storage import Row
 

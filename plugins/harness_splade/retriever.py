@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.contracts import Texts
-from harness.toolkit import hardware, models, tokens
-from harness.toolkit.encoding.loop import encode
-from harness.toolkit.encoding.passes import BUDGETS
-from harness.toolkit.positions import rows_of
-from harness.toolkit.topk import NOTHING, decode
+from harness.toolkit.index.positions import rows_of
+from harness.toolkit.neural import hardware, models, tokens
+from harness.toolkit.neural.encoding.loop import encode
+from harness.toolkit.neural.encoding.passes import BUDGETS
+from harness.toolkit.search.topk import NOTHING, decode
 from harness.types import Hits, Unit
 from harness_splade import SpladeParams, kernels, model, settings, storage
 from harness_splade.queries import Encode, encoder

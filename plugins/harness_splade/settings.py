@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import HarnessError
-from harness.toolkit import described, hardware, models
+from harness.toolkit.neural import hardware, model_folder, models
 from harness_splade import SpladeParams, registry
 
 ACTIVATIONS = {"relu": "log", "log1p_relu": "log-log"}  # sentence-transformers' names -> ours
@@ -36,8 +36,8 @@ def resolved(params: SpladeParams) -> SpladeParams:
     if query != "model" and query_model is not None:
         raise HarnessError(f"query: '{query}' uses no model; leave out query_model, or say query: model")
     asked = asking.places if query == "model" else None
-    described.refuse_beyond("passage_length", params.passage_length, said.places)
-    described.refuse_beyond("query_length", params.query_length, asked)
+    model_folder.refuse_beyond("passage_length", params.passage_length, said.places)
+    model_folder.refuse_beyond("query_length", params.query_length, asked)
     length = _first(params.passage_length, known and known.length, said.length, "auto")
     device: Any = hardware.device(params.device)
     dtype: Any = hardware.dtype(params.dtype, device)
@@ -79,7 +79,7 @@ def length_of(name: str, given: int | str, folder: Path, encoded: bool = True) -
     network encodes may be longer than it has places for."""
     said = read(folder)
     if encoded:
-        described.refuse_beyond(name, given, said.places)
+        model_folder.refuse_beyond(name, given, said.places)
     found = said.length if given == "auto" else int(given)
     if found is None:
         raise HarnessError(f"model: {folder} does not say how long a text may be; give {name}")
@@ -95,14 +95,14 @@ def _said(model: Path | str, revision: str) -> Said:
 
 
 def read(folder: Path) -> Said:
-    places = described.places(folder)
-    text = described.read(folder / "sentence_bert_config.json") or {}
+    places = model_folder.places(folder)
+    text = model_folder.read(folder / "sentence_bert_config.json") or {}
     # sentence-transformers numbers its modules, and names whose they are: document_1_SpladePooling
-    pooling = next(map(described.read, sorted(folder.glob("*SpladePooling/config.json"))), None) or {}
+    pooling = next(map(model_folder.read, sorted(folder.glob("*SpladePooling/config.json"))), None) or {}
     return Said(
         pooling.get("pooling_strategy"),
         ACTIVATIONS.get(pooling.get("activation_function", "")),
-        text.get("max_seq_length") or described.length(folder, places),
+        text.get("max_seq_length") or model_folder.length(folder, places),
         places,
         "idf" if (folder / IDF).is_file() else None,
     )

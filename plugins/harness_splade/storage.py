@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness import disk
 from harness.errors import HarnessError
-from harness.toolkit.encoding.loop import MARKS, distrust
-from harness.toolkit.encoding.parts import Shard, Write
+from harness.store import disk
+from harness.toolkit.neural.encoding.loop import MARKS, distrust
+from harness.toolkit.neural.encoding.parts import Shard, Write
 from harness_splade import kernels
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from harness.toolkit.paths import first_there
-from harness.toolkit.reading import refuse
+from harness.toolkit.files.paths import first_there
+from harness.toolkit.files.reading import refuse
 from harness_t2ranking.tables import Row, table
 
 HEADERS = {"bm25": ("qid", "pid", "index"), "mined": ("qid", "pid", "index", "score")}

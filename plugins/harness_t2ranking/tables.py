@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.toolkit.reading import chunks, lines_of, refuse, text_of
+from harness.toolkit.files.reading import chunks, lines_of, refuse, text_of
 
 PASSAGES = ("pid", "text")
 QUERIES = ("qid", "text")

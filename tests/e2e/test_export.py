@@ -13,7 +13,8 @@ import pytest
 import yaml
 from running import Harness, rows
 
-from harness import qrelsfile, runfile
+from harness.collection import qrels_files
+from harness.scoring import run_files
 
 SUITE = """
 suite: small
@@ -37,7 +38,9 @@ def made(tmp_path_factory):
 
 
 def export(harness, form, out):
-    return harness.command("export", harness.out, "--form", form, "--out", out, "--store", harness.store)
+    return harness.command(
+        "export", harness.out, "--form", form, "--out", out, "--store", harness.store.artifacts
+    )
 
 
 def test_runs_and_judgements_score_as_they_did(made, tmp_path):
@@ -46,8 +49,8 @@ def test_runs_and_judgements_score_as_they_did(made, tmp_path):
     folder = tmp_path / "trec" / "tour"
     packed = (made.out / "runs" / "tour" / "both.run.gz").read_bytes()
     assert (folder / "both.run").read_bytes() == gzip.decompress(packed)
-    assert runfile.read_run(folder / "whole.run").tag == "whole"
-    assert list(qrelsfile.read_qrels(folder / "qrels"))
+    assert run_files.read_run(folder / "whole.run").tag == "whole"
+    assert list(qrels_files.read_qrels(folder / "qrels"))
     ran = made.command(
         "score", "--run", folder / "both.run", "--qrels", folder / "qrels", "--measures", "nDCG@10", "R@20", "RR",
         "--out", tmp_path / "again",

@@ -8,7 +8,7 @@ import orjson
 import pytest
 from running import Harness, leaderboard, rows
 
-from harness.answers import has_answer
+from harness.scoring.answers import has_answer
 
 SUITE = {
     "suite": "answers",

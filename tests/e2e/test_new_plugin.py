@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from running import COMMAND, leaderboard
 
-from harness import cli, scaffold
+from harness import cli
 from harness.catalogue import KINDS
+from harness.cli import scaffold
 
 NEW = {kind: f"my-{kind}" for kind in cli.NEW_KINDS}
 

@@ -7,8 +7,9 @@ import numpy as np
 
 import harness_micro
 import harness_protocols
-from harness.ranking import Documents
-from harness.score import Judged, score
+from harness.collection.judgements import Judged
+from harness.scoring.ranking import Documents
+from harness.scoring.score import score
 from harness.types import Hits
 
 PROTOCOLS = {protocol.name: protocol for protocol in harness_protocols.harness_protocols()}

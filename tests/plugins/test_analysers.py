@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from harness.toolkit import analysis
+from harness.toolkit.text import analysis
 from harness_analysers.classes import ORDER, Letters, table, word_class
 from harness_analysers.english import STOPWORDS
 from harness_analysers.porter import stem

@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from harness import run
-from harness.leaderboard import Leaderboard
-from harness.study import Ran
+from harness.leaderboard.board_file import Leaderboard
+from harness.scoring.analysis_input import Ran
 from harness_analyses import jaccard
 from harness_analyses.cut import Cut
 

@@ -230,7 +230,8 @@ def test_within_names_what_is_scored_and_a_text_twice_is_found_once(tmp_path):
 
 
 def test_the_retriever_and_the_reranker_share_one_index():
-    from harness import catalogue, keys
+    from harness import catalogue
+    from harness.plan import keys
 
     known = catalogue.load()
     described = []

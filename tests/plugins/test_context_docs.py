@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness import catalogue, params
-from harness.texts import compose
+from harness.collection.composed_texts import compose
 from harness.types import Document, Facts, Passage
 
 PAGE = Path(__file__).parents[2] / "docs" / "context.md"

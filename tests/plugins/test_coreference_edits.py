@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.texts import edited
+from harness.collection.composed_texts import edited
 from harness_coreference.annotate import edits
 from harness_coreference.contract import Mention
 

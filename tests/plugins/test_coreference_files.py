@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness import testing
+from harness.collection.composed_texts import edited
 from harness.errors import HarnessError
-from harness.texts import edited
 from harness.types import Document, Edit, Passage
 from harness_coreference import ClustersParams, RewrittenParams, build_clusters, build_rewritten
 from harness_coreference.rewritten import difference

@@ -83,7 +83,7 @@ class TestClassifiers:
     @pytest.fixture(params=["padded", "padding-free"])
     def batches(self, request, monkeypatch):
         """Both ways through an encoder, where the CPU has both."""
-        from harness.toolkit import torch_packed
+        from harness.toolkit.neural import torch_packed
 
         if request.param == "padded":
             monkeypatch.setattr(torch_packed, "layout", lambda model: None)
@@ -337,7 +337,7 @@ class TestSettings:
         assert "2 for 1 models" in problems[0].text
 
     def test_a_short_name_stands_for_its_model(self, monkeypatch):
-        monkeypatch.setattr("harness.toolkit.models._asked", lambda model, revision: None)
+        monkeypatch.setattr("harness.toolkit.neural.models._asked", lambda model, revision: None)
         params = given(model="ms-marco-minilm-l12-v2", device="cpu")
         assert params.model == "cross-encoder/ms-marco-MiniLM-L-12-v2"
         assert (params.kind, params.length, params.backend) == ("classifier", 512, "torch")
@@ -353,7 +353,7 @@ class TestSettings:
         (tiny_crossencoders.bert(at) / "model.safetensors").unlink()  # only what describes it is here
         answer = SimpleNamespace(commit=commit, files=("onnx/model.onnx", other))
         monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-        monkeypatch.setattr("harness.toolkit.models._asked", lambda model, revision: answer)
+        monkeypatch.setattr("harness.toolkit.neural.models._asked", lambda model, revision: answer)
         assert given(model="some/model", revision=commit, dtype="auto").backend == backend
 
     def test_an_unknown_short_name_is_told_with_those_that_are_known(self):
@@ -381,7 +381,7 @@ class TestSettings:
             opened(params)
 
     def test_a_missing_library_says_what_to_install(self, tmp_path, monkeypatch):
-        from harness.toolkit import backends
+        from harness.toolkit.neural import backends
 
         monkeypatch.setitem(backends.MODULES, "torch", ("no_such_module",))
         folder = tiny_crossencoders.bert(tmp_path / "model")

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness import testing
-from harness.corpus import Corpus, write
+from harness.collection.corpus import Corpus, write
 from harness.errors import HarnessError
 from harness.types import Document, Judgement, Passage, Query
 from harness_dapr import DaprParams, build, harness_datasets

@@ -13,9 +13,9 @@ import test_t2ranking as t2ranking
 import harness_dapr
 import harness_dureader
 import harness_t2ranking
-from harness.corpus import write
+from harness.collection.corpus import write
+from harness.collection.queries import write_judgements, write_queries
 from harness.errors import HarnessError
-from harness.topics import write_judgements, write_queries
 
 RELEASES = {
     "dureader": lambda path: harness_dureader.build(dureader.release(path)),

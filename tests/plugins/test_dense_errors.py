@@ -74,7 +74,7 @@ class Hub:
 def test_a_model_or_a_revision_that_the_hub_has_not_is_told_while_planning(
     model, revision, problem, tmp_path, monkeypatch
 ):
-    from harness.toolkit import hub, models
+    from harness.toolkit.neural import hub, models
 
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(hub, "HfApi", lambda: Hub(hub.refusals))
@@ -252,7 +252,7 @@ def test_code_of_another_model_of_the_hub_runs_at_the_commit_that_stands_in_the_
 
 
 def test_code_of_another_model_is_refused_where_its_commit_is_not_named(tmp_path):
-    from harness.toolkit import checkpoints
+    from harness.toolkit.neural import checkpoints
 
     with_code(tmp_path, {"AutoConfig": "some/code--other.OtherConfig", "AutoModel": "some/code--other.Other"})
     with pytest.raises(

@@ -11,10 +11,11 @@ from types import SimpleNamespace
 import pytest
 import tiny_models
 
-from harness import catalogue, keys
+from harness import catalogue
 from harness import params as strict
 from harness.errors import HarnessError
-from harness.toolkit.faiss_options import Faiss
+from harness.plan import keys
+from harness.toolkit.search.faiss_options import Faiss
 from harness.types import Facts
 from harness_dense import DenseParams, lacks, registry, resolve
 
@@ -29,8 +30,8 @@ def resolved(model, **given):
 def no_hub(monkeypatch, tmp_path):
     """No model is in the cache, and the hub is not asked."""
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr("harness.toolkit.models._asked", lambda model, revision: None)
-    monkeypatch.setattr("harness.toolkit.models.reachable", lambda model, revision: False)
+    monkeypatch.setattr("harness.toolkit.neural.models._asked", lambda model, revision: None)
+    monkeypatch.setattr("harness.toolkit.neural.models.reachable", lambda model, revision: False)
 
 
 def test_a_sentence_transformers_folder_needs_nothing_said(tmp_path):
@@ -219,7 +220,7 @@ class TestBackend:
         tiny_models.sentence_transformer(at)
         (at / "model.safetensors").unlink()  # only what describes the model is here
         answer = SimpleNamespace(commit=commit, files=("config.json", *files))
-        monkeypatch.setattr("harness.toolkit.models._asked", lambda model, revision: answer)
+        monkeypatch.setattr("harness.toolkit.neural.models._asked", lambda model, revision: answer)
         assert resolved("some/model", revision=commit).backend == backend
 
     def test_an_export_has_its_own_dtype(self, tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness import testing
-from harness.corpus import Corpus, write
+from harness.collection.corpus import Corpus, write
 from harness.errors import HarnessError
 from harness.types import Card, Document, Judgement, Passage, Query
 from harness_dureader import DureaderParams, build, harness_datasets, passage_ids

@@ -12,9 +12,9 @@ import pytest
 import zstandard
 
 from harness import catalogue, params
-from harness.corpus import Corpus, write
+from harness.collection.corpus import Corpus, write
+from harness.collection.queries import write_judgements, write_queries
 from harness.errors import HarnessError
-from harness.topics import write_judgements, write_queries
 from harness.types import Document, Judgement, Passage, Query
 from harness_files import build
 from harness_files.params import FilesParams

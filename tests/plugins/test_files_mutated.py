@@ -12,9 +12,9 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.corpus import write
+from harness.collection.corpus import write
+from harness.collection.queries import write_judgements, write_queries
 from harness.errors import HarnessError
-from harness.topics import write_judgements, write_queries
 from harness_files import build
 from harness_files.params import FilesParams
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.corpus import Corpus, write
-from harness.topics import read_judgements, write_judgements
+from harness.collection.corpus import Corpus, write
+from harness.collection.queries import read_judgements, write_judgements
 from harness_files import build
 from harness_files.params import FilesParams
 

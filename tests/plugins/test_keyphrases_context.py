@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import additions, catalogue, corpus, keys, testing
+from harness import catalogue, testing
+from harness.collection import context_additions, corpus
 from harness.errors import HarnessError
+from harness.plan import keys
 from harness.types import Addition, Document, Facts, Passage
 
 pytest.importorskip("numba")
@@ -233,7 +235,7 @@ def test_a_run_that_was_killed_goes_on_with_the_shard_that_it_had_not_finished(t
                     raise KeyboardInterrupt
                 yield addition
 
-    monkeypatch.setattr(additions, "DOCUMENTS", 2)
+    monkeypatch.setattr(context_additions, "DOCUMENTS", 2)
     for name in ("corpus", "whole", "resumed"):
         (tmp_path / name).mkdir()
     corpus.write(Source(), tmp_path / "corpus", lambda done, total: None)
@@ -241,11 +243,11 @@ def test_a_run_that_was_killed_goes_on_with_the_shard_that_it_had_not_finished(t
     seen, dying = [], True
     method = Killed(Keyphrases(tagger="embedded"))
     with pytest.raises(KeyboardInterrupt):
-        additions.write(method, read, tmp_path / "resumed", lambda done, total: None)
+        context_additions.write(method, read, tmp_path / "resumed", lambda done, total: None)
     assert seen == ["d0", "d1", "d2", "d3"]
     seen, dying = [], False
-    told, _ = additions.write(method, read, tmp_path / "resumed", lambda done, total: None)
+    told, _ = context_additions.write(method, read, tmp_path / "resumed", lambda done, total: None)
     assert seen == ["d2", "d3", "d4", "d5"]
-    assert told == additions.write(method, read, tmp_path / "whole", lambda done, total: None)[0]
+    assert told == context_additions.write(method, read, tmp_path / "whole", lambda done, total: None)[0]
     for shard in sorted((tmp_path / "whole").iterdir()):
         assert (tmp_path / "resumed" / shard.name).read_bytes() == shard.read_bytes()

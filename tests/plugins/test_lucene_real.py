@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from harness import api
-from harness.runfile import read_run
+from harness.scoring.run_files import read_run
 
 pytestmark = pytest.mark.real
 SUITE = Path(__file__).parents[2] / "leaderboards" / "scifact-lexical" / "suite.yaml"

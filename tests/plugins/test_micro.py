@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import harness_micro
+from harness.collection.judgements import Judged
 from harness.records import Column
-from harness.score import Judged, score, summarise
+from harness.scoring.score import score, summarise
 from harness.types import Hits
 
 OWN = {record.name: record for record in harness_micro.harness_measures()}

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness import params, testing
-from harness.corpus import write
+from harness.collection.corpus import write
 from harness.errors import HarnessError
 from harness.types import Document, Judgement, Passage, Query
 from harness_mteb import MtebParams, build, harness_datasets, places

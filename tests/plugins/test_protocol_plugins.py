@@ -5,7 +5,8 @@ import re
 import pytest
 from protocol_runs import OWN, PROTOCOLS
 
-from harness import catalogue, measures, protocols
+from harness import catalogue
+from harness.scoring import measures, protocols
 from harness_protocols import rocketqa
 from harness_protocols.words import MEAN, computed, paper_name
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from protocol_runs import PROTOCOLS, SEEDS, by_protocol, kinds_of_case, random_case, scored
 
-from harness import ranking
 from harness.errors import ContractError
 from harness.records import Column
+from harness.scoring import ranking
 from harness.types import Hits
 
 RETRIEVAL, RERANKING = "t2ranking-retrieval", "t2ranking-reranking"

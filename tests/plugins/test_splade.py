@@ -311,7 +311,7 @@ def test_known_models_have_names_of_their_own_and_their_settings_are_taken():
 
 def test_the_index_is_the_same_however_often_it_was_interrupted(tmp_path, monkeypatch):
     """Shards of two texts and windows of four: a killed run keeps what it finished."""
-    from harness.toolkit.encoding import loop
+    from harness.toolkit.neural.encoding import loop
     from harness_splade import kernels, model, storage
 
     monkeypatch.setattr(kernels, "WINDOW", 4)
@@ -343,7 +343,7 @@ def test_the_index_is_the_same_however_often_it_was_interrupted(tmp_path, monkey
 
 @pytest.mark.parametrize("left", [None, b"PK"], ids=["missing", "cut short"])
 def test_a_shard_that_was_lost_is_encoded_again_whatever_its_mark_says(tmp_path, monkeypatch, left):
-    from harness.toolkit.encoding import loop
+    from harness.toolkit.neural.encoding import loop
     from harness_splade import storage
 
     monkeypatch.setattr(loop.encode, "__kwdefaults__", {**loop.encode.__kwdefaults__, "shard": 2})
@@ -365,8 +365,8 @@ def test_a_shard_that_was_lost_is_encoded_again_whatever_its_mark_says(tmp_path,
 
 def test_many_texts_in_several_windows_are_ranked_as_by_hand(tmp_path):
     """The loops alone, over made-up rows: k of all, ties by position, impacts as floats and as whole numbers."""
-    from harness.toolkit.encoding.parts import Shard
-    from harness.toolkit.tokens import Lost
+    from harness.toolkit.neural.encoding.parts import Shard
+    from harness.toolkit.neural.tokens import Lost
     from harness_splade import storage
     from harness_splade.retriever import Search
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from harness.texts import compose
+from harness.collection.composed_texts import compose
 from harness.types import Document, Passage
 from harness_surroundings import (
     Headings,

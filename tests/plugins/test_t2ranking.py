@@ -9,7 +9,7 @@ import pytest
 import zstandard
 
 from harness import testing
-from harness.corpus import write
+from harness.collection.corpus import write
 from harness.errors import HarnessError
 from harness.types import Document, Judgement, Passage, Query
 from harness_t2ranking import T2RankingParams, build, harness_datasets

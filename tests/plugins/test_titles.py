@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness import additions, corpus
+from harness.collection import context_additions, corpus
+from harness.collection.composed_texts import compose
 from harness.errors import HarnessError
-from harness.texts import compose
 from harness.types import Document, Passage
 from harness_titles import TitlesParams, build
 
@@ -77,5 +77,7 @@ def test_coverage_is_how_many_documents_and_passages_have_a_title(tmp_path):
         (tmp_path / name).mkdir()
     corpus.write(Source(), tmp_path / "corpus", lambda done, total: None)
     read = corpus.Corpus(tmp_path / "corpus")
-    facts, _ = additions.write(build(TitlesParams()), read, tmp_path / "titles", lambda done, total: None)
+    facts, _ = context_additions.write(
+        build(TitlesParams()), read, tmp_path / "titles", lambda done, total: None
+    )
     assert facts == {"documents": 4, "documents_changed": 2, "passages": 8, "passages_changed": 4}

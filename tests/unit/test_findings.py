@@ -5,9 +5,10 @@ import dataclasses
 import msgspec
 import pytest
 
-from harness import findings, plots
+from harness import findings
 from harness.errors import ContractError, HarnessError
 from harness.findings import Finding
+from harness.html import plots
 
 DEPTH = Finding(
     name="depth/toy",

@@ -99,6 +99,6 @@ class _Patch:
 
 
 if "FAULT_COUNTS" in os.environ:
-    sys.meta_path.insert(0, _Patch("harness.disk", _patch_disk))  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _Patch("harness.store.disk", _patch_disk))  # type: ignore[arg-type]
 if "KILL_WORKERS_BETWEEN_STEPS" in os.environ:
-    sys.meta_path.insert(0, _Patch("harness.engine", _patch_engine))  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _Patch("harness.execution.engine", _patch_engine))  # type: ignore[arg-type]

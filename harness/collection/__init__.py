@@ -1,0 +1,1 @@
+"""A collection as columns: passages, context, queries and judgements on disk."""

@@ -1,0 +1,184 @@
+"""A collection's identity card: counts, lengths and judgements, from one pass over its finished columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from harness.collection import record_batches
+from harness.collection.corpus import Corpus
+from harness.collection.corpus_stream import PASSAGES
+from harness.collection.judgements import judging
+from harness.collection.queries import Judgements, Queries, read_judgements, read_queries
+from harness.types import JSON, Card, Official
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my", "bo"})  # languages that do not part words by blanks
+PERCENTILES = (5, 25, 50, 75, 95)
+
+
+class Spread:
+    """How whole numbers from 0 are distributed: as counts of each, so that any number of them fits and the
+    percentiles are exact."""
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(1, np.int64)
+
+    def add(self, values: NDArray[np.integer]) -> None:
+        if len(values):
+            found = np.bincount(values, minlength=len(self._counts))
+            found[: len(self._counts)] += self._counts
+            self._counts = found
+
+    def summary(self) -> dict[str, JSON] | None:
+        """None of nothing. A percentile is the smallest value that so many per cent do not exceed; the
+        standard deviation is that of the values, not of a larger population."""
+        total = int(self._counts.sum())
+        if not total:
+            return None
+        values = np.flatnonzero(self._counts)
+        counts = self._counts[values]
+        mean = float((values * counts).sum() / total)
+        up_to = np.cumsum(counts)
+        return {
+            "mean": round(mean, 4),
+            "sd": round(float(np.sqrt((counts * (values - mean) ** 2).sum() / total)), 4),
+            "min": int(values[0]),
+            **{f"p{q}": int(values[np.searchsorted(up_to, q * total / 100)]) for q in PERCENTILES},
+            "max": int(values[-1]),
+        }
+
+
+def spread(values: NDArray[np.integer]) -> dict[str, JSON] | None:
+    found = Spread()
+    found.add(values)
+    return found.summary()
+
+
+def card(corpus: Path, queries: Path, judgements: Path, said: Card) -> dict[str, JSON]:
+    """What the three finished parts of a collection hold. Lengths are in characters and, where blanks part
+    words, in words; judgements of queries that are not asked are counted and left out, and a positive is a
+    grade of 1 or more."""
+    read, asked = Corpus(corpus), read_queries(queries)
+    return {
+        **_corpus(read, corpus, said.language not in UNSPACED),
+        **_queries(asked, (said.query_language or said.language) not in UNSPACED),
+        **_judgements(read, asked, read_judgements(judgements)),
+    }
+
+
+def _corpus(read: Corpus, folder: Path, with_words: bool) -> dict[str, JSON]:
+    characters, words = Spread(), Spread()
+    empty = 0
+    for batch in record_batches.streamed(folder, PASSAGES):
+        texts = batch.column("text")
+        characters.add(pc.utf8_length(texts).to_numpy())
+        empty += int(pc.sum(pc.equal(pc.binary_length(pc.utf8_trim_whitespace(texts)), 0)).as_py() or 0)
+        if with_words:
+            words.add(_words(texts))
+    titled = sum(
+        int(pc.sum(pc.greater(pc.binary_length(batch.column("title")), 0)).as_py() or 0)
+        for batch in record_batches.streamed(folder, "documents")
+    )
+    return {
+        "documents": read.documents,
+        "titled_documents": titled,
+        "passages": read.passages,
+        "candidates": int(np.count_nonzero(read.candidate)),
+        "empty_passages": empty,
+        "passages_per_document": spread(np.diff(read.first)),
+        "passage_characters": characters.summary(),
+        "passage_words": words.summary(),
+    }
+
+
+def _queries(asked: Queries, with_words: bool) -> dict[str, JSON]:
+    texts = pa.array(asked.texts, pa.large_string())
+    return {
+        "queries": len(asked.ids),
+        "query_characters": spread(pc.utf8_length(texts).to_numpy()),
+        "query_words": spread(_words(texts)) if with_words else None,
+    }
+
+
+def _judgements(read: Corpus, asked: Queries, given: Judgements) -> dict[str, JSON]:
+    found = judging(read, asked, given)
+    judged = found.judged
+    of_query = np.bincount(judged.query, minlength=len(asked.ids))
+    positive = np.bincount(judged.query[judged.grade > 0], minlength=len(asked.ids))
+    levels, counts = np.unique(judged.grade, return_counts=True)
+    return {
+        "judgements": len(judged.query),
+        "judged_passages": len(np.unique(judged.passage)),
+        "levels": dict(zip(map(str, levels.tolist()), counts.tolist(), strict=True)),
+        "judgements_per_query": spread(of_query[of_query > 0]),
+        "positives": int(positive.sum()),
+        "positives_per_query": spread(positive[of_query > 0]),
+        "queries_without_judgement": int((of_query == 0).sum()),
+        "queries_without_positive": int(((of_query > 0) & (positive == 0)).sum()),
+        "judgements_of_unknown_passages": found.of_missing,
+        "judgements_of_unknown_queries": found.of_unknown_queries,
+    }
+
+
+def first_unknown(corpus: Path, judgements: Path) -> tuple[str, str] | None:
+    """The query and the passage of the first judgement of a passage that the corpus lacks."""
+    given = read_judgements(judgements)
+    lacking = Corpus(corpus).positions(given.passage_ids) < 0
+    rows = np.flatnonzero(lacking[given.passage])
+    if not len(rows):
+        return None
+    row = int(rows[0])
+    return given.query_ids[given.query[row]], given.passage_ids[given.passage[row]]
+
+
+def _words(texts: pa.Array) -> NDArray[Any]:
+    """int32[n]: how many stretches without a blank each text has."""
+    found: NDArray[Any] = pc.count_substring_regex(texts, r"\S+").to_numpy()
+    return found
+
+
+class Check(NamedTuple):
+    """One number that a source prints, and the same here."""
+
+    source: str
+    name: str
+    printed: int | float
+    here: int | float | None  # None: the collection has no such number
+    agrees: bool
+
+
+def checks(found: Mapping[str, JSON], officials: Iterable[Official]) -> list[Check]:
+    """A number with decimals agrees if it is the same when rounded to as many."""
+    made = []
+    for source, counts in officials:
+        for name, printed in counts.items():
+            here = _look_up(found, name)
+            places = len(str(printed).partition(".")[2]) if isinstance(printed, float) else 0
+            same = here is not None and round(here, places) == printed
+            made.append(Check(source, name, printed, here, same))
+    return made
+
+
+def share(found: Mapping[str, JSON], officials: Iterable[Official]) -> float | None:
+    """Which part of the official collection's passages is here, by the first source that counts them; of its
+    documents, where it counts only these."""
+    for name in ("passages", "documents"):
+        for official in officials:
+            if official.counts.get(name):
+                return float(found[name] / official.counts[name])
+    return None
+
+
+def _look_up(found: Mapping[str, JSON], name: str) -> int | float | None:
+    value: Any = found
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value if isinstance(value, int | float) else None

@@ -1,0 +1,142 @@
+"""What a stage of context adds, stored in shards of documents: only the additions, never the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from harness.collection.corpus import Corpus
+from harness.contracts import Augmenter, Matching
+from harness.errors import ContractError
+from harness.store import disk
+from harness.types import JSON, Addition, Document, Edit
+
+if TYPE_CHECKING:
+    from harness.types import Ints
+
+DOCUMENTS = 2048  # a shard's; what a killed run repeats at most
+IDS = 65536  # read at once
+EDITS = pa.list_(pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("text", pa.string())])))
+SCHEMA = pa.schema([("prefix", pa.string()), ("prefixes", pa.list_(pa.string())), ("edits", EDITS)])
+
+
+def write(
+    augmenter: Augmenter, corpus: Corpus, folder: Path, progress: Callable[[int, int | None], None]
+) -> tuple[dict[str, JSON], int]:
+    """One shard after another; those that a killed run finished stay. Returns the facts, and how many words
+    (by white space) were gone through just now."""
+    told = augmenter.match(*_ids(corpus)) if isinstance(augmenter, Matching) else {}
+    documents_changed, passages_changed, words = 0, 0, 0
+    for start in range(0, corpus.documents, DOCUMENTS):
+        stop = min(start + DOCUMENTS, corpus.documents)
+        shard = _shard(folder, start)
+        if not shard.exists():
+            documents = list(corpus.documents_in(start, stop))
+            words += sum(len(passage.text.split()) for item in documents for passage in item.passages)
+            additions = _checked(documents, augmenter.augment(documents))
+            _write(shard, additions)
+        counts = np.diff(corpus.first[start : stop + 1]).tolist()
+        for addition, passages in zip(Additions(folder).take(np.arange(start, stop)), counts, strict=True):
+            changed = _changed(addition, passages)
+            documents_changed += changed > 0
+            passages_changed += changed
+        progress(stop, corpus.documents)
+    return {
+        "documents": corpus.documents,
+        "documents_changed": documents_changed,
+        "passages": corpus.passages,
+        "passages_changed": passages_changed,
+        **told,
+    }, words
+
+
+def _ids(corpus: Corpus) -> tuple[Iterator[str], Iterator[str]]:
+    """Of all documents and of all passages, streamed."""
+
+    def some(size: int, ids: Callable[[Ints], list[str]]) -> Iterator[str]:
+        for start in range(0, size, IDS):
+            yield from ids(np.arange(start, min(start + IDS, size)))
+
+    return some(corpus.documents, corpus.document_ids), some(corpus.passages, corpus.ids)
+
+
+class Additions:
+    """The stored additions of one stage, memory-mapped shard by shard."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._shards: dict[int, pa.RecordBatch] = {}
+
+    def take(self, documents: Ints) -> list[Addition]:
+        """The additions of these documents, in their order; a document that stands several times in a
+        row is read once."""
+        found: list[Addition] = []
+        last, addition = -1, Addition()
+        for document in documents.tolist():
+            if document != last:
+                last, addition = document, self._one(document)
+            found.append(addition)
+        return found
+
+    def _one(self, document: int) -> Addition:
+        start = document // DOCUMENTS * DOCUMENTS
+        if start not in self._shards:
+            with pa.memory_map(str(_shard(self.folder, start))) as source:
+                self._shards[start] = pa.ipc.open_file(source).get_batch(0)
+        batch, i = self._shards[start], document - start
+        edits = batch.column(2)[i].as_py()
+        return Addition(
+            batch.column(0)[i].as_py(),
+            tuple(batch.column(1)[i].as_py()),
+            tuple(tuple(Edit(**edit) for edit in passage) for passage in edits),
+        )
+
+
+def _shard(folder: Path, start: int) -> Path:
+    return folder / f"documents-{start:012d}.arrow"
+
+
+def _write(shard: Path, additions: list[Addition]) -> None:
+    edits = [[[edit._asdict() for edit in passage] for passage in item.edits] for item in additions]
+    columns = [
+        pa.array([item.prefix for item in additions], pa.string()),
+        pa.array([list(item.prefixes) for item in additions], pa.list_(pa.string())),
+        pa.array(edits, EDITS),
+    ]
+    beside = shard.with_suffix(".new")
+    with pa.OSFile(str(beside), "wb") as sink, pa.ipc.new_file(sink, SCHEMA) as writer:
+        writer.write_batch(pa.record_batch(columns, schema=SCHEMA))
+    with beside.open("rb") as file:  # a rerun trusts the name, also after the machine stopped
+        disk.fsync(file.fileno())
+    disk.rename(beside, shard)
+
+
+def _checked(documents: list[Document], additions: Iterable[Addition]) -> list[Addition]:
+    found = list(additions)
+    if len(found) != len(documents):
+        raise ContractError(f"{len(found)} additions for {len(documents)} documents; one each is expected")
+    for document, addition in zip(documents, found, strict=True):
+        count = len(document.passages)
+        for name, parts in (("prefixes", addition.prefixes), ("edits", addition.edits)):
+            if len(parts) not in (0, count):
+                text = f"{len(parts)} {name} for the {count} passages of document '{document.id}'"
+                raise ContractError(f"{text}; none or one each is expected")
+        for passage, edits in zip(document.passages, addition.edits, strict=False):
+            for edit in edits:
+                if not 0 <= edit.start <= edit.end <= len(passage.text):
+                    text = f"an edit of characters {edit.start} to {edit.end} in passage '{passage.id}'"
+                    raise ContractError(f"{text}, which has {len(passage.text)}")
+    return found
+
+
+def _changed(addition: Addition, passages: int) -> int:
+    """How many of a document's passages get something from it."""
+    if addition.prefix:
+        return passages
+    prefixes = addition.prefixes or ("",) * passages
+    edits = addition.edits or ((),) * passages
+    return sum(bool(prefix or edit) for prefix, edit in zip(prefixes, edits, strict=True))

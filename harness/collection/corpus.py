@@ -1,0 +1,100 @@
+"""A collection's passages and documents as memory-mapped columns, addressed by position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from harness.collection.corpus_rows import ROWS
+from harness.collection.corpus_stream import DOCUMENTS, PASSAGES
+from harness.collection.corpus_write import ARRAYS, write
+from harness.collection.record_batches import Blocks
+from harness.types import Document, Passage, Structure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["ROWS", "Corpus", "write"]
+
+
+class Corpus:
+    """What `write` left in a folder. Opening costs milliseconds whatever the size; nothing holds all
+    texts or ids as Python strings. A position counts passages, a document's number counts documents."""
+
+    passages: int
+    documents: int
+    document_of: NDArray[np.int32]  # int32[N]: the document of each passage
+    first: NDArray[np.int64]  # int64[D + 1]: document d has the passages first[d] to first[d + 1] - 1
+    candidate: NDArray[np.bool_]  # bool[N]
+    id_rank: NDArray[np.int32]  # int32[N]: place of the passage's id among all, ascending as UTF-8 bytes
+    document_rank: NDArray[np.int32]  # int32[D]: the same for document ids
+
+    def __init__(self, folder: Path) -> None:
+        self._passages = Blocks(folder, PASSAGES)
+        self._documents = Blocks(folder, DOCUMENTS)
+        self.passages = self._passages.rows
+        self.documents = self._documents.rows
+        for name in ARRAYS:
+            setattr(self, name, np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False))
+
+    def ids(self, positions: NDArray[np.integer]) -> list[str]:
+        return self._passages.strings("id", positions)
+
+    def texts(self, positions: NDArray[np.integer]) -> list[str]:
+        return self._passages.strings("text", positions)
+
+    def document_ids(self, documents: NDArray[np.integer]) -> list[str]:
+        return self._documents.strings("id", documents)
+
+    def titles(self, documents: NDArray[np.integer]) -> list[str]:
+        return self._documents.strings("title", documents)
+
+    def positions(self, ids: Sequence[str] | pa.Array) -> NDArray[np.int64]:
+        """int64[n]: where these passages are, -1 where the corpus has none of that id. It reads the
+        ids of the whole corpus once, so ask for many at a time."""
+        return _find(self._passages.column("id"), ids)
+
+    def document_positions(self, ids: Sequence[str] | pa.Array) -> NDArray[np.int64]:
+        """int64[n]: the numbers of these documents, -1 where there is none of that id."""
+        return _find(self._documents.column("id"), ids)
+
+    def documents_in(self, start: int, stop: int) -> Iterator[Document]:
+        """The documents start to stop - 1 with their passages, streamed."""
+        sizes = np.diff(self.first[start : stop + 1]).tolist()
+        passages = self._passages_in(int(self.first[start]), int(self.first[stop]))
+        heads = self._documents.between(start, stop)
+        named = ((id, title) for batch in heads for id, title in zip(*_lists(batch), strict=True))
+        for (id, title), size in zip(named, sizes, strict=True):
+            yield Document(id, title, tuple(islice(passages, size)))
+
+    def structure(self) -> Structure:
+        return Structure(self.document_of, self.first, self.candidate)
+
+    def _passages_in(self, start: int, stop: int) -> Iterator[Passage]:
+        for batch in self._passages.between(start, stop):
+            candidates = self.candidate[start : start + batch.num_rows].tolist()
+            yield from map(Passage, *_lists(batch), candidates)
+            start += batch.num_rows
+
+
+def _lists(batch: pa.RecordBatch) -> list[list[str]]:
+    return [column.to_pylist() for column in batch.columns]
+
+
+def _find(column: pa.ChunkedArray, ids: Sequence[str] | pa.Array) -> NDArray[np.int64]:
+    # one hash table of what is asked for, one pass over the column: needs no index on disk
+    wanted = ids if isinstance(ids, pa.Array) else pa.array(ids, pa.string())
+    wanted = wanted.cast(pa.string()).dictionary_encode()
+    found = pc.index_in(column, value_set=wanted.dictionary)
+    which = found.fill_null(-1).to_numpy()  # int32[rows of the column]
+    rows = np.flatnonzero(which >= 0)
+    places = np.full(len(wanted.dictionary), -1, dtype=np.int64)
+    places[which[rows]] = rows
+    at: NDArray[np.int64] = places[wanted.indices.to_numpy()]
+    return at

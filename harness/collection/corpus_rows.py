@@ -1,0 +1,76 @@
+"""The rows that a source hands over: their schema, and batches of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+
+from harness.errors import ContractError
+from harness.types import Document
+
+ROWS = pa.schema(  # what a ColumnarSource yields
+    [
+        ("id", pa.string()),
+        ("document", pa.string()),  # null or "": the passage is a document of its own
+        ("title", pa.string()),  # the document's; null is ""
+        ("text", pa.string()),
+        ("candidate", pa.bool_()),  # null is true
+        ("order", pa.int32()),  # place in the document; null or -1: as the rows come
+    ]
+)
+_BATCH_ROWS, _BATCH_CHARACTERS = 8192, 1 << 22
+_GROUP_BYTES = 1 << 23
+
+
+def rows_of(documents: Iterable[Document]) -> Iterator[pa.RecordBatch]:
+    """Documents as batches of ROWS. A document has passages: there is nowhere to keep one without."""
+    rows: list[tuple[str, str, str, str, bool, int]] = []
+    characters = 0
+    for id, title, passages in documents:
+        if not id or not passages:
+            raise ContractError(f"document '{id}' needs an id and at least one passage")
+        for place, (passage, text, candidate) in enumerate(passages):
+            rows.append((passage, id, title, text, candidate, place))
+            characters += len(text)
+        if len(rows) >= _BATCH_ROWS or characters >= _BATCH_CHARACTERS:
+            yield _batch(rows)
+            rows, characters = [], 0
+    if rows:
+        yield _batch(rows)
+
+
+def _batch(rows: list[tuple[str, str, str, str, bool, int]]) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(column, field.type) for column, field in zip(columns, ROWS, strict=True)], schema=ROWS
+    )
+
+
+def checked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        if not batch.schema.equals(ROWS):
+            raise ContractError("rows() must yield batches of the schema harness.collection.corpus.ROWS")
+        if batch.column("text").null_count:
+            raise ContractError("rows() must yield no text that is null")
+        yield batch
+
+
+def groups(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    """The same batches, but for empty ones, as lists that are large enough for work on columns to pay."""
+    group: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        if batch.num_rows:
+            group.append(batch)
+            size += batch.nbytes
+        if size >= _GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def joined(group: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """The rows of a group in one batch; in several where it would hold more than 2 GB of text."""
+    return list(pa.Table.from_batches(group).combine_chunks().to_batches())

@@ -1,0 +1,158 @@
+"""Makes a source's passages a corpus: streamed to disk, put in order, ranked and counted."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from harness.collection import external_sort
+from harness.collection.corpus_rows import ROWS, checked, groups, joined, rows_of
+from harness.collection.corpus_stream import DOCUMENTS, PASSAGES, Locate, Progress, Streamed, stream
+from harness.collection.record_batches import Blocks, streamed
+from harness.collection.string_order import ascending, first_of_equals, ranks_of
+from harness.contracts import ColumnarSource, Source
+from harness.errors import HarnessError
+from harness.types import JSON
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ARRAYS = ("document_of", "first", "candidate", "id_rank", "document_rank")
+
+
+def write(source: Source, folder: Path, progress: Progress) -> dict[str, JSON]:
+    """Write the source's passages into `folder`, document by document, and return what was counted. The
+    bytes depend on the contents alone, and the texts are never in memory together. Raises HarnessError
+    for a duplicate or empty id, titles or places that disagree within a document, and an empty corpus."""
+    folder.mkdir(parents=True, exist_ok=True)
+    spool = folder / "unsorted"
+    shutil.rmtree(spool, ignore_errors=True)
+    locate: Locate = _locate_passage
+    if isinstance(source, ColumnarSource):
+        batches, locate = checked(source.rows()), source.locate
+    else:
+        batches = rows_of(source.documents())
+    rows = stream(batches, folder, locate, progress)
+    id_rank = _id_ranks(rows.ids, locate)
+    wanted = _wanted_order(rows)
+    if wanted is not None:
+        spool.mkdir()
+        for path in sorted(folder.glob("*.arrow")):
+            path.replace(spool / path.name)
+        batches = _resorted(spool, rows, wanted)
+        id_rank, locate = id_rank[wanted], _moved(locate, wanted)
+        rows = stream(batches, folder, locate, progress)
+        shutil.rmtree(spool)
+    _check_places(rows, locate)
+    first = np.append(np.flatnonzero(rows.starts), len(rows.starts)).astype(np.int64)
+    arrays: dict[str, NDArray[Any]] = {
+        "document_of": (np.cumsum(rows.starts) - 1).astype(np.int32),
+        "first": first,
+        "candidate": rows.candidate,
+        "id_rank": id_rank,
+        "document_rank": _document_ranks(rows, id_rank),
+    }
+    for name in ARRAYS:
+        np.save(folder / f"{name}.npy", arrays[name], allow_pickle=False)
+    return {
+        "passages": len(rows.starts),
+        "documents": len(first) - 1,
+        "candidates": int(rows.candidate.sum()),
+        "empty_passages": rows.empty,
+        "titled_documents": rows.titled,
+        "characters": rows.characters,
+    }
+
+
+def _locate_passage(row: int) -> str:
+    return f"passage {row + 1}"
+
+
+def _moved(locate: Locate, came_from: NDArray[np.int64]) -> Locate:
+    return lambda row: locate(int(came_from[row]))
+
+
+def _resorted(spool: Path, rows: Streamed, wanted: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+    """The rows that lie in `spool`, in the wanted order."""
+    unsorted = _unsorted(spool, np.cumsum(rows.starts) - 1)
+    start = 0
+    for batch in external_sort.resorted(unsorted, spool, rows.size, wanted):
+        which = wanted[start : start + batch.num_rows]
+        places = [pa.array(rows.candidate[which]), pa.array(rows.order[which])]
+        yield pa.RecordBatch.from_arrays([*batch.columns, *places], names=ROWS.names)
+        start += batch.num_rows
+
+
+def _unsorted(spool: Path, run_of: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+    documents = Blocks(spool, DOCUMENTS)
+    start = 0
+    batches = (batch for group in groups(streamed(spool, PASSAGES)) for batch in joined(group))
+    for batch in batches:
+        runs = run_of[start : start + batch.num_rows]
+        first = int(runs[0])
+        heads = pa.Table.from_batches(documents.between(first, int(runs[-1]) + 1)).combine_chunks()
+        owners, titles = (column.chunk(0).take(pa.array(runs - first)) for column in heads.columns)
+        yield pa.RecordBatch.from_arrays(
+            [batch.column("id"), owners, titles, batch.column("text")], names=ROWS.names[:4]
+        )
+        start += batch.num_rows
+
+
+def _check_places(rows: Streamed, locate: Locate) -> None:
+    """Rows are in their final order: no two of a document have one place, and all have one or none has."""
+    before, here, inside = rows.order[:-1], rows.order[1:], ~rows.starts[1:]
+    same = np.flatnonzero(inside & (before == here) & (here >= 0))
+    mixed = np.flatnonzero(inside & ((before < 0) != (here < 0)))
+    if len(same):
+        row = int(same[0])
+        raise HarnessError(
+            f"{locate(row + 1)}: this passage has the place {int(here[row])} in its document, and so has "
+            f"{locate(row)}; number the passages of a document differently"
+        )
+    if len(mixed):
+        row = int(mixed[0])
+        raise HarnessError(
+            f"{locate(row + 1)}: of this passage and {locate(row)}, of the same document, only one has a "
+            f"place in it; number all passages of a document or none"
+        )
+
+
+def _id_ranks(ids: pa.ChunkedArray, locate: Locate) -> NDArray[np.int32]:
+    order, same = ascending(ids)
+    if same.any():
+        ties = np.flatnonzero(same)
+        first, second = order[ties], order[ties + 1]  # equal ids stand as they came
+        tie = int(np.argmin(second))
+        id = ids[int(first[tie])].as_py()
+        raise HarnessError(
+            f"{locate(int(second[tie]))}: the id '{id}' is already at {locate(int(first[tie]))}; "
+            f"keep one of them"
+        )
+    return ranks_of(order)
+
+
+def _document_ranks(rows: Streamed, id_rank: NDArray[np.int32]) -> NDArray[np.int32]:
+    return id_rank if _each_alone(rows) else ranks_of(ascending(rows.owners)[0])
+
+
+def _each_alone(rows: Streamed) -> bool:
+    """Whether every passage is a document of its own id."""
+    return bool(rows.ids.equals(rows.owners))
+
+
+def _wanted_order(rows: Streamed) -> NDArray[np.int64] | None:
+    """int64[N]: the row to stand at each place, documents in order of their first row; None: as it is."""
+    if _each_alone(rows):
+        return None
+    by_id, same = ascending(rows.owners)
+    inside = ~rows.starts[1:]
+    descends = inside & (rows.order[1:] < rows.order[:-1]) & (rows.order[1:] >= 0)
+    if not same.any() and not descends.any():
+        return None
+    document = first_of_equals(by_id, same)  # of each run, as the run where it was first seen
+    return np.lexsort((rows.order, document[np.cumsum(rows.starts) - 1]))

@@ -1,0 +1,35 @@
+"""Lines of text files that people hand over, and the words that may stand in them."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from harness.errors import HarnessError
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """The numbered lines of a text file, gzipped or not."""
+    number = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                yield number, line.decode()
+    except UnicodeDecodeError as error:
+        raise HarnessError(f"{path}:{number}: {error.reason} in UTF-8; save the file as UTF-8") from None
+    except FileNotFoundError:
+        raise HarnessError(f"{path}: there is no such file; check the path") from None
+    except (EOFError, zlib.error, OSError) as error:
+        raise HarnessError(f"{path}:{number + 1}: {error}; check the file") from None
+
+
+def check_words(words: Sequence[str], what: str) -> None:
+    """A TREC line is split at white space, so no word may hold any."""
+    if len(" ".join(words).split()) == len(words) and all(words):
+        return
+    bad = next(word for word in words if len(word.split()) != 1)
+    raise HarnessError(
+        f"the {what} {bad!r} is empty or has white space in it, which no TREC run can hold; rename it"
+    )

@@ -1,0 +1,137 @@
+"""The randomisation test's distribution, for all pairs of systems at once.
+
+If two systems do not differ, the sign of each query's difference is chance. Flipping the signs of the same
+queries for every pair keeps how the pairs depend on each other, and turns all of them into one product: the
+signed sum of a difference is the difference of signed sums. All systems of a dataset with all their measures
+are thus columns of one matrix, whatever the number of pairs.
+
+The statistic is |sum of s d| / sqrt(sum of d^2): a function of Student's t that rises with it, and its
+variance under the flips is 1 for every pair, so that pairs can be compared with each other. For a ratio of
+sums a flip exchanges the pair's numerators and denominators of that query.
+
+Values are rounded to a grid on which sums are exact (`harness.scoring.bootstrap`), so ties are ties, and the same
+bits come out on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from harness.compare.stats.block import Block, ratio, values
+from harness.scoring.bootstrap import exact
+
+if TYPE_CHECKING:
+    from harness.compare.stats.block import Floats
+    from harness.types import Ints
+
+DRAWS = 1 << 20  # signs of one chunk, so that they stay in a core's cache
+
+
+class Pairs(NamedTuple):
+    """Which systems of a block are compared: `first` minus `second`."""
+
+    first: Ints  # int64[P]
+    second: Ints  # int64[P]
+
+
+class Prepared(NamedTuple):
+    """A block with its pairs, ready for signs."""
+
+    columns: Floats  # float64[Q, C]: values; of a ratio of sums the numerators, then the denominators
+    pairs: Pairs
+    scale: Floats  # float64[P]: what makes the pair's statistic vary with 1 under the flips
+    ratio: bool
+
+
+def prepare(block: Block, pairs: Pairs) -> Prepared:
+    if block.average == "ratio":
+        part, whole = exact(block.part), exact(block.whole)
+        columns = np.concatenate([part, whole], axis=1)
+    else:
+        columns = part = exact(values(block))
+        whole = None
+    scale = np.array([_scale(part, whole, a, b) for a, b in zip(*pairs, strict=True)])
+    return Prepared(columns, pairs, scale, whole is not None)
+
+
+def _scale(part: Floats, whole: Floats | None, first: int, second: int) -> float:
+    """1 / the root of the sum of squared differences; 0 where there is no difference. Of a ratio of sums the
+    differences are those of n - R d under the pair's common R, over the mean denominator."""
+    difference, base = part[:, first] - part[:, second], 1.0
+    if whole is not None:
+        base = float(whole[:, first].sum() + whole[:, second].sum()) / 2
+        common = (part[:, first].sum() + part[:, second].sum()) / (2 * base) if base else 0.0
+        difference = difference - common * (whole[:, first] - whole[:, second])
+    size = float(np.sqrt(difference @ difference))
+    return float(f"{base / size:.12g}") if size else 0.0  # digits on which all machines agree
+
+
+def statistics(prepared: Prepared, sums: Floats) -> Floats:
+    """float64[P, b]: the statistic of each pair by signed sums float64[C, b] of the columns."""
+    first, second = prepared.pairs
+    if not prepared.ratio:
+        found = sums[first]
+        found -= sums[second]
+    else:
+        totals = prepared.columns.sum(axis=0)[:, None]
+        systems = len(totals) // 2
+        moved = [(sums[i] - sums[j]) / 2 for i, j in _parts(first, second, systems)]
+        middle = [(totals[i] + totals[j]) / 2 for i, j in _parts(first, second, systems)]
+        ahead = ratio(middle[0] + moved[0], middle[1] + moved[1])
+        found = ahead - ratio(middle[0] - moved[0], middle[1] - moved[1])
+    np.abs(found, out=found)
+    found *= prepared.scale[:, None]
+    return found
+
+
+def _parts(first: Ints, second: Ints, systems: int) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
+    """The pair's numerators and its denominators, as numbers of columns."""
+    return (first, second), (first + systems, second + systems)
+
+
+def observed(prepared: Prepared) -> Floats:
+    """float64[P]: the statistic with every sign as it is."""
+    return statistics(prepared, prepared.columns.sum(axis=0)[:, None])[:, 0]
+
+
+def enumerates(queries: int, flips: int) -> bool:
+    """Whether all sign patterns (but for the opposite of each, which has the same statistic) are no more
+    than so many flips, so that the test is exact."""
+    return queries - 1 < 60 and 1 << (queries - 1) <= flips
+
+
+def null(prepared: Sequence[Prepared], flips: int, seed: int, step: int, every: bool) -> Iterator[Floats]:
+    """The statistics of all pairs of blocks over the same queries, float64[P, b], `step` flips at a time:
+    so many drawn ones, or `every` sign pattern."""
+    columns = np.concatenate([item.columns for item in prepared], axis=1)
+    totals = columns.sum(axis=0)[:, None]
+    ends = np.cumsum([item.columns.shape[1] for item in prepared])[:-1]
+    queries = len(columns)
+    for kept in _every(queries, step) if every else _drawn(queries, flips, seed, step):
+        sums = columns.T @ kept.T  # float64[C, b]
+        sums *= 2
+        sums -= totals
+        yield np.concatenate(
+            [statistics(item, part) for item, part in zip(prepared, np.split(sums, ends), strict=True)]
+        )
+
+
+def _every(queries: int, step: int) -> Iterator[Floats]:
+    """float64[b, Q]: 1 where a query's sign is kept, 0 where it is flipped, as the last query's always is."""
+    patterns = 1 << (queries - 1)
+    for start in range(0, patterns, step):
+        codes = np.arange(start, min(start + step, patterns), dtype=np.int64)
+        yield (codes[:, None] >> np.arange(queries) & 1).astype(np.float64)
+
+
+def _drawn(queries: int, flips: int, seed: int, step: int) -> Iterator[Floats]:
+    """The same, drawn from the raw stream of PCG64, which NumPy promises never to change."""
+    stream = np.random.PCG64(seed)
+    for start in range(0, flips, step):
+        rows = min(step, flips - start)
+        words = stream.random_raw((rows * queries + 63) // 64).astype("<u8", copy=False)
+        bits = np.unpackbits(words.view(np.uint8), count=rows * queries, bitorder="little")
+        yield bits.reshape(rows, queries).astype(np.float64)

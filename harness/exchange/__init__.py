@@ -1,0 +1,34 @@
+"""A leaderboard in the forms of other tools. Each form is a module with `write(board, out, store)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from harness.errors import HarnessError
+from harness.exchange import ir_metadata, mteb_export, table_export, trec_export
+from harness.exchange.written_files import Written
+from harness.leaderboard.board_file import Leaderboard
+from harness.store import disk
+from harness.store.artifacts import Store
+from harness.suite.yaml_nodes import shown_path
+
+__all__ = ["FORMS", "Written", "export"]
+
+Writer: TypeAlias = Callable[[Leaderboard, Path, Store], Written]
+FORMS: dict[str, Writer] = {
+    "trec": trec_export.write,
+    "ir-metadata": ir_metadata.write,
+    "mteb": mteb_export.write,
+    "csv": table_export.write,
+}
+
+
+def export(board: Leaderboard, form: str, out: Path, store: Store) -> Written:
+    """Write the leaderboard into `out`. The store is asked for judgements alone, and nothing is run."""
+    if out.resolve() == board.folder.resolve():
+        raise HarnessError(f"--out {shown_path(out)}: is the leaderboard's own folder; name another one")
+    with disk.explaining(out):
+        out.mkdir(parents=True, exist_ok=True)
+        return FORMS[form](board, out, store)

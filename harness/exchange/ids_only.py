@@ -1,0 +1,134 @@
+"""A collection of which only ids are known, from judgements and runs; and runs put on any collection."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from harness.collection import qrels_files
+from harness.collection.corpus import Corpus
+from harness.collection.judgements import judging
+from harness.collection.queries import JUDGEMENTS as JUDGEMENTS_FILE
+from harness.collection.queries import Judgements, Queries, read_judgements, write_judgements
+from harness.errors import HarnessError
+from harness.leaderboard import per_query
+from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.run_rows import Opened
+from harness.plan import keys
+from harness.scoring import ranking, run_files
+from harness.scoring.run_files import Run
+from harness.store import disk
+from harness.types import JSON, Hits, Unit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+JUDGEMENTS = "judgements"  # how a row's `files` name the judgements that lie beside the leaderboard
+
+
+class Ids(Corpus):
+    """Passages without texts, each a document of its own. A measure sees ranks and grades alone, so which
+    other passages there are changes no number."""
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self._ids = list(dict.fromkeys(ids))
+        self._numbers = {name: number for number, name in enumerate(self._ids)}
+        count = self.passages = self.documents = len(self._ids)
+        self.document_of = np.arange(count, dtype=np.int32)
+        self.first = np.arange(count + 1, dtype=np.int64)
+        self.candidate = np.ones(count, np.bool_)
+        self.id_rank = self.document_rank = ranking.ranks_of(self._ids)
+
+    def ids(self, positions: NDArray[np.integer]) -> list[str]:
+        return [self._ids[position] for position in positions.tolist()]
+
+    def document_ids(self, documents: NDArray[np.integer]) -> list[str]:
+        return self.ids(documents)
+
+    def positions(self, ids: Sequence[str] | pa.Array) -> NDArray[np.int64]:
+        names = ids.to_pylist() if isinstance(ids, pa.Array) else ids
+        return np.array([self._numbers.get(name, -1) for name in names], np.int64)
+
+    def document_positions(self, ids: Sequence[str] | pa.Array) -> NDArray[np.int64]:
+        return self.positions(ids)
+
+    def texts(self, positions: NDArray[np.integer]) -> list[str]:
+        return [""] * len(positions)
+
+    def titles(self, documents: NDArray[np.integer]) -> list[str]:
+        return [""] * len(documents)
+
+
+def judgements_in(path: Path) -> tuple[Judgements, str]:
+    """A file's judgements, and the digest that a dataset of any plugin has for the same ones."""
+    with tempfile.TemporaryDirectory() as name:
+        write_judgements(qrels_files.read_qrels(path), Path(name))
+        digest = keys.key({JUDGEMENTS_FILE: disk.sha256(Path(name, JUDGEMENTS_FILE))})
+        return read_judgements(Path(name)), digest
+
+
+def opened(judgements: Judgements, digest: str, ranked: Iterable[str]) -> Opened:
+    """The judged queries with all judged and `ranked` passages, to score runs on."""
+    corpus = Ids([*judgements.passage_ids, *ranked])
+    count = len(judgements.query_ids)
+    nothing: list[list[str]] = [[] for _ in range(count)]
+    queries = Queries(judgements.query_ids, [""] * count, nothing, nothing, nothing)
+    judged = judging(corpus, queries, judgements).judged
+    facts = {"queries": count, "judged_queries": count, "judgements": len(judged.query)}
+    return Opened(corpus, queries, judged, {}, facts, {JUDGEMENTS: digest})
+
+
+def citing(board: Leaderboard, dataset: str) -> list[JSON]:
+    """The rows that cite judgements beside the leaderboard: there are some if no more of the dataset was
+    read."""
+    return [row for row in board.rows if row["dataset"] == dataset and JUDGEMENTS in row["files"]]
+
+
+def judgements_of(board: Leaderboard, dataset: str) -> tuple[Judgements, str]:
+    """The judgements that these rows cite, with their digest. Raises HarnessError if they are not here."""
+    path = board.folder / citing(board, dataset)[0]["files"][JUDGEMENTS]["path"]
+    if not path.resolve().is_relative_to(board.folder.resolve()):
+        raise HarnessError(f"{dataset}: its judgements lie outside of the leaderboard's folder")
+    return judgements_in(path)
+
+
+def of_board(board: Leaderboard, dataset: str) -> Opened:
+    """Such a dataset of a leaderboard, with all that its runs found."""
+    return opened(*judgements_of(board, dataset), _ranked(board, citing(board, dataset)))
+
+
+def _ranked(board: Leaderboard, rows: Sequence[JSON]) -> Iterable[str]:
+    """All that the runs found; one that cannot be read is told when its own row is looked at."""
+    for row in rows:
+        try:
+            run = per_query.cited(board, row, "run")
+            yield from run_files.read_run(run).passage_ids if run else ()
+        except HarnessError:
+            continue
+
+
+def placed(run: Run, unit: Unit, opened: Opened, *, strict: bool = True) -> Hits:
+    """A run by position, one row a query of the collection, in the order of the file. Raises HarnessError for
+    a passage that the collection lacks and, if `strict`, for a query; else its ranking is left out."""
+    corpus = opened.corpus
+    find = corpus.positions if unit == "passage" else corpus.document_positions
+    number = {name: i for i, name in enumerate(opened.queries.ids)}
+    rows = np.array([number.get(name, -1) for name in run.query_ids], np.int64)
+    if strict and (rows < 0).any():
+        raise HarnessError(f"the dataset has no query '{run.query_ids[int(np.argmax(rows < 0))]}'")
+    known = rows >= 0
+    there, values = run.hits.passages[known], run.hits.scores[known]
+    found = find(run.passage_ids)
+    unknown = there[(there >= 0) & (found[there] < 0)]
+    if len(unknown):
+        raise HarnessError(f"the corpus has no {unit} '{run.passage_ids[int(unknown[0])]}'")
+    shape = (len(opened.queries.ids), run.hits.passages.shape[1])
+    passages, scores = np.full(shape, -1, np.int64), np.full(shape, -np.inf, np.float32)
+    passages[rows[known]] = np.where(there < 0, -1, found[there])
+    scores[rows[known]] = values
+    return Hits(passages, scores, unit)

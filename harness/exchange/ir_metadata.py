@@ -1,0 +1,142 @@
+"""What ir_metadata says of a run (www.ir-metadata.org, schema 0.1), as a YAML file beside each run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from harness.exchange.measure_names import trec_eval
+from harness.exchange.written_files import Written, dataset_of, put, scored
+from harness.leaderboard.board_file import Leaderboard
+from harness.scoring import run_files
+from harness.store.artifacts import Store
+from harness.types import JSON
+
+START, END = "# ir_metadata.start", "# ir_metadata.end"
+SCHEMA, RUN = 0.1, 1.0
+ENDING = ".ir_metadata.yaml"
+TOLD = "# actor, venue and publication are for whoever publishes the run to fill in\n"
+TIES = "descending id, compared as bytes (trec_eval's rule)"
+RANKING = {"search": "retrieval", "combine": "combination", "rerank": "re-ranking"}
+
+
+def write(board: Leaderboard, out: Path, store: Store) -> Written:
+    """`DATASET/SYSTEM.ir_metadata.yaml`, where the form `trec` puts `DATASET/SYSTEM.run`."""
+    notes: list[str] = []
+    paths = []
+    for row in scored(board, notes):
+        text = yaml.safe_dump(metadata(board, row), sort_keys=False, allow_unicode=True, width=110)
+        path = out / row["dataset"] / f"{row['system']}{ENDING}"
+        paths.append(put(path, f"{START}\n{TOLD}{text}{END}\n".encode()))
+    return Written(tuple(paths), tuple(notes))
+
+
+def metadata(board: Leaderboard, row: JSON) -> dict[str, JSON]:
+    """PRIMAD's six components, as far as the leaderboard knows them, and the resources of schema 0.2."""
+    found = {
+        "schema-version": SCHEMA,
+        "run-version": RUN,
+        "tag": run_files.tag_of(row["system"]),
+        "platform": _platform(board, row),
+        "research goal": _goal(board, row),
+        "implementation": _implementation(board, row),
+        "method": {"score ties": TIES, **_method(row)},
+        "actor": {"name": None, "team": None, "role": None},
+        "data": _data(board, row),
+    }
+    if "seconds" in row["cost"]:
+        found["resources"] = _resources(row["cost"])
+    if row["origin"] == "imported":  # nothing of how it was made is known here
+        for component in ("platform", "implementation"):
+            del found[component]
+    return found
+
+
+def _platform(board: Leaderboard, row: JSON) -> JSON:
+    made = board.data["environment"]
+    system, _, architecture = str(made.get("system", "")).partition(" ")
+    libraries = dict(made.get("libraries", {}))
+    for step in row["provenance"]["steps"]:
+        libraries.update(step.get("libraries", {}))
+    return {
+        "hardware": {
+            "cpu": {
+                "model": row["cost"].get("machine") or made.get("cpu"),
+                "architecture": architecture or None,
+                "number of cores": made.get("cores"),
+            }
+        },
+        "operating system": {"kernel": system or None},
+        "software": {
+            "libraries": {"python": [f"{name}=={version}" for name, version in sorted(libraries.items())]},
+            "retrieval toolkit": [f"passage-harness=={made['passage-harness']}"],
+        },
+    }
+
+
+def _goal(board: Leaderboard, row: JSON) -> JSON:
+    measures = [item["measure"] for item in board.data["columns"] if item["label"] in row["measures"]]
+    reported = [trec_eval(measure) or measure for measure in measures]
+    return {
+        "venue": {"name": None, "year": None},
+        "publication": {"doi": None, "url": None},
+        "evaluation": {"reported measures": list(dict.fromkeys(reported))},
+    }
+
+
+def _implementation(board: Leaderboard, row: JSON) -> JSON:
+    plugins = dict.fromkeys(str(step.get("plugin", "")) for step in row["provenance"]["steps"])
+    return {
+        "executable": {"cmd": f"harness run suite.yaml --only '{row['dataset']}/{row['system']}'"},
+        "source": {"lang": ["python"], "plugins": [name for name in plugins if name]},
+        "suite digest": board.data["suite"].get("digest"),
+        "fingerprint": row["provenance"]["fingerprint"],
+    }
+
+
+def _method(row: JSON) -> JSON:
+    """Context and indexing in order, then every stage that ranks, with what it reads where that is plain."""
+    steps = row["provenance"]["steps"]
+    if row["origin"] == "imported":
+        return {"run file": next((step["params"] for step in steps), None)}
+    making = [_stage(step) for step in steps if step["step"] in ("augment", "index")]
+    stages: list[JSON] = []
+    unread: list[str] = []  # rankings that no later stage has read yet
+    for number, step in enumerate(item for item in steps if item["step"] in RANKING):
+        stage = {"name": f"{number + 1} {RANKING[step['step']]}", **_stage(step)}
+        if step["step"] == "rerank" and len(unread) == 1:
+            stage["reranks"] = unread.pop()
+        elif step["step"] == "combine":
+            stage["interpolates"], unread = unread, []
+        unread.append(stage["name"])
+        stages.append(stage)
+    indexing = {"indexing": {"stages": making}} if making else {}
+    return {"automatic": True, **indexing, "retrieval": stages}
+
+
+def _stage(step: JSON) -> JSON:
+    params = {key: value for key, value in (step.get("params") or {}).items() if value is not None}
+    return {"method": step["name"], "version": str(step["version"]), "params": params}
+
+
+def _data(board: Leaderboard, row: JSON) -> JSON:
+    block = dataset_of(board, row)
+    known: Sequence[tuple[str, JSON]] = (
+        ("name", row["dataset"]),
+        ("split", row["split"]),
+        ("source", block.get("url")),
+        ("citation", block.get("citation")),
+        ("licence", block.get("licence")),
+        ("sha256", block.get("contents") or block.get("digests")),
+    )
+    return {"test collection": {key: value for key, value in known if value}}
+
+
+def _resources(cost: JSON) -> JSON:
+    runtime = {"wallclock": f"{round(cost['seconds'] * 1000)} ms"}
+    if "cpu_seconds" in cost:
+        runtime["cpu"] = f"{round(cost['cpu_seconds'] * 1000)} ms"
+    memory = {"ram": {"used process": f"{round(cost['peak_mb'] * 1024)} KB"}} if "peak_mb" in cost else {}
+    return {"runtime": runtime, **memory}

@@ -1,0 +1,305 @@
+"""Runs that were made elsewhere -> rows of a leaderboard, with the measures and files that ours have."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import orjson
+
+from harness import runner
+from harness.catalogue import OWN, Catalogue
+from harness.collection import qrels_files
+from harness.collection.queries import Judgements
+from harness.errors import HarnessError, Problems
+from harness.exchange import ids_only
+from harness.execution.progress import Reporter
+from harness.execution.steps import checked
+from harness.leaderboard import board_file, run_rows, text_tables
+from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.run_rows import Opened
+from harness.plan import keys
+from harness.scoring import protocols, run_files
+from harness.scoring.protocols import Scoring
+from harness.scoring.run_files import Run
+from harness.store import disk
+from harness.store.artifacts import Store
+from harness.suite import Suite
+from harness.suite.check import names_a_file
+from harness.suite.yaml_nodes import shown_path
+from harness.types import JSON, Hits
+from harness.verify.data import Absent, collection
+
+Naming: TypeAlias = Literal["file", "tag"]
+ENDINGS = (".gz", ".run", ".trec", ".txt", ".tsv", ".res")  # of a run's file, no part of its name
+DEPTH = 1000  # a suite's default
+STEP = "import"
+
+
+class Foreign(NamedTuple):
+    """A run file and the system that it stands for."""
+
+    system: str
+    path: Path
+    run: Run
+
+
+class Target(NamedTuple):
+    """What runs are scored on, and by."""
+
+    name: str  # of the leaderboard
+    suite: dict[str, JSON]  # as a leaderboard's `suite`
+    dataset: dict[str, JSON]  # its block
+    opened: Opened
+    scoring: Scoring
+    judgements: Judgements | None  # to be kept beside the leaderboard; None: a suite says where they are
+
+
+def read_runs(paths: Sequence[Path], naming: Naming = "file") -> list[Foreign]:
+    """Read runs, named by their files or by the tags in them. Every problem is told at once."""
+    found: dict[str, Foreign] = {}
+    problems = []
+    for path in paths:
+        try:
+            run = run_files.read_run(path)
+        except HarnessError as error:
+            problems.append(str(error))
+            continue
+        system = run.tag if naming == "tag" else name_of(path)
+        if not names_a_file(system):
+            other = "file" if naming == "tag" else "tag"
+            problems.append(f"{path}: '{system}' cannot name a system; rename it, or name by {other}")
+        elif system in found:
+            what = f"the name '{system}' is that of {found[system].path} already"
+            problems.append(f"{path}: {what}; rename the {naming} of one, or leave one out")
+        else:
+            found[system] = Foreign(system, path, run)
+    if problems:
+        raise Problems(problems)
+    return list(found.values())
+
+
+def name_of(path: Path) -> str:
+    """A run's or judgements' file without its endings: `bm25.run.gz` is `bm25`."""
+    name = path.name
+    while (ending := next((end for end in ENDINGS if name.endswith(end)), "")) and name != ending:
+        name = name.removesuffix(ending)
+    return name
+
+
+def on_qrels(
+    qrels: Path,
+    runs: Sequence[Foreign],
+    catalogue: Catalogue,
+    *,
+    measures: Sequence[str] = (),
+    protocol: str | None = None,
+    depth: int = DEPTH,
+    name: str,
+    dataset: str | None = None,
+    split: str = "test",
+) -> Target:
+    """A dataset of judgements alone: its passages are those that are judged or found."""
+    scoring = _scoring(measures, protocol, depth, catalogue)
+    dataset = dataset or name_of(qrels.with_suffix("") if qrels.suffix == ".qrels" else qrels)
+    for text, option in ((dataset, "--dataset"), (split, "--split")):
+        if not names_a_file(text):
+            raise HarnessError(f"{option} {text!r}: cannot name a file; use letters, digits, + - _ , =")
+    judgements, digest = ids_only.judgements_in(qrels)
+    ranked = (passage for each in runs for passage in each.run.passage_ids)
+    opened = ids_only.opened(judgements, digest, ranked)
+    said = {"depth": depth, "seed": 0, "protocol": protocol, "measures": list(measures)}
+    block = {
+        "name": dataset, "split": split, "plugin": None, "params": {}, "language": None,
+        "query_language": None, "licence": "", "citation": "", "url": "",
+        "notes": ["known by its judgements alone: neither passages nor queries were read"],
+        "unknown_judgements": "keep", "counts": opened.facts, "digests": {}, "contents": opened.contents,
+    }  # fmt: skip
+    said["digest"] = keys.key({**said, "name": name, "dataset": [dataset, split, digest]})
+    return Target(name, said, block, opened, scoring, judgements)
+
+
+def on_suite(
+    suite: Suite, dataset: str | None, catalogue: Catalogue, store: Store, reporter: Reporter
+) -> Target:
+    """A suite's dataset, scored as the suite says, so that the rows can join its leaderboard."""
+    prepared = runner.prepare(suite, catalogue, store)
+    names = list(prepared.plan.collections)
+    if dataset is None and len(names) == 1:
+        dataset = names[0]
+    where = shown_path(suite.path)
+    if dataset is None or dataset not in names:
+        what = f"has no dataset '{dataset}'" if dataset else "has several datasets"
+        raise HarnessError(f"{where}: {what}; name one with --dataset: {', '.join(names)}")
+    opened = collection(prepared.plan, dataset, store, reporter)
+    if isinstance(opened, Absent):
+        raise HarnessError(f"{where}: datasets.{dataset}: {opened.reason}")
+    said = {
+        "digest": suite.digest, "depth": suite.depth, "seed": suite.seed, "protocol": suite.protocol,
+        "measures": list(suite.measures),
+    }  # fmt: skip
+    block = run_rows.dataset_block(prepared.plan.collections[dataset], opened)
+    return Target(suite.name, said, block, opened, prepared.scoring, None)
+
+
+def write(target: Target, runs: Sequence[Foreign], out: Path, command: str) -> Leaderboard:
+    """Score the runs and write their leaderboard, with its files, into `out`. Nothing is written unless all
+    can be scored."""
+    _refuse_to_replace(out)
+    taken, problems = [], []
+    for each in runs:
+        try:
+            taken.append((each, *_ranking(target, each)))
+        except HarnessError as error:
+            problems.append(f"{each.path}: {error}")
+    if problems:
+        raise Problems(problems)
+    with disk.explaining(out):
+        cited = _judgements(target, out)
+        rows = [_row(target, each, hits, facts, out, cited) for each, hits, facts in taken]
+        board = Leaderboard(_content(target, rows), out)
+        board.write()
+        page = out / "README.md"
+        if not page.exists() or page.read_bytes().startswith(text_tables.MARK.encode()):
+            disk.replace_file(page, text_tables.readme(board, command).encode())
+    return board
+
+
+def _scoring(measures: Sequence[str], protocol: str | None, depth: int, catalogue: Catalogue) -> Scoring:
+    """Raises HarnessError for what judgements alone cannot give."""
+    if protocol is not None:
+        try:
+            scoring: Scoring | None = protocols.of_protocol(protocol, depth, catalogue)
+        except HarnessError as error:
+            raise HarnessError(f"--protocol: {error}") from error
+    else:
+        scoring, problems = protocols.of_measures(measures, depth, catalogue)
+        if problems:
+            raise Problems(f"--measures: {problem.text}" for problem in problems)
+    assert scoring is not None
+    lacking = [column.label for column in scoring.columns if column.unit == "document"]
+    if scoring.by_answers or lacking:
+        what = "looks for answers in texts" if scoring.by_answers else f"'{lacking[0]}' is of documents"
+        raise HarnessError(
+            f"--{'protocol' if protocol else 'measures'}: {what}, and judgements tell neither texts nor the "
+            "documents of passages; score on a suite's dataset (--suite SUITE), or by other measures"
+        )
+    return scoring
+
+
+def _ranking(target: Target, each: Foreign) -> tuple[Hits, dict[str, JSON]]:
+    """The ranking that is scored, and what was done to the file's."""
+    opened, depth = target.opened, target.suite["depth"]
+    corpus = opened.corpus
+    hits = ids_only.placed(each.run, "passage", opened, strict=False)
+    counts = np.count_nonzero(hits.passages >= 0, axis=1)
+    if not counts.any():
+        raise HarnessError("none of its queries is one of the dataset; check that the ids are the same")
+    strange = hits.passages[(hits.passages >= 0) & ~corpus.candidate[hits.passages]]
+    if len(strange):
+        what = f"the passage '{corpus.ids(strange[:1])[0]}' is no candidate"
+        raise HarnessError(f"{what}: it is context for others; take such passages out of the run")
+    excluded = checked.excluded(corpus, opened.queries, "passage")
+    width = hits.passages.shape[1]
+    kept = checked.canonical(hits, corpus, depth, len(opened.queries.ids), width, excluded)
+    known = set(opened.queries.ids)
+    facts = {
+        "file": each.path.name,
+        "tag": each.run.tag,
+        "queries of the file": len(each.run.query_ids),
+        "queries that the dataset lacks, left out": sum(name not in known for name in each.run.query_ids),
+        "results beyond the depth or excluded, left out": int(
+            counts.sum() - np.count_nonzero(kept.passages >= 0)
+        ),
+    }
+    return kept, facts
+
+
+def _row(
+    target: Target, each: Foreign, hits: Hits, facts: dict[str, JSON], out: Path, cited: dict[str, JSON]
+) -> dict[str, JSON]:
+    opened, dataset = target.opened, target.dataset["name"]
+    numbers, per_query = run_rows.scored(hits, opened, target.scoring, target.suite["seed"])
+    read = {"sha256": disk.sha256(each.path), "depth": target.suite["depth"]}
+    # what a ranking holds follows from the file, which queries are asked and what they exclude
+    part = "queries" if "queries" in opened.contents else "judgements"
+    fingerprint = keys.key({"step": STEP, **read, part: opened.contents[part]})
+    run, values = (
+        Path("runs", dataset, f"{each.system}.run.gz"),
+        Path("per-query", dataset, f"{each.system}.tsv"),
+    )
+    for path in (run, values):
+        (out / path).parent.mkdir(parents=True, exist_ok=True)
+    with disk.replacing(out / run) as beside:
+        run_files.write_run(
+            beside, opened.queries.ids, opened.corpus.ids, hits, run_files.tag_of(each.system)
+        )
+    disk.replace_file(out / values, per_query)
+    files = {
+        name: {"path": path.as_posix(), "sha256": disk.sha256(out / path)}
+        for name, path in (("run", run), ("per_query", values))
+    }
+    step = {
+        "step": STEP, "key": fingerprint, "name": "run file", "version": "1", "sources": None,
+        "libraries": {}, "params": read, "plugin": f"{OWN} {importlib.metadata.version(OWN)}",
+    }  # fmt: skip
+    return {
+        "dataset": dataset,
+        "split": target.dataset["split"],
+        "system": each.system,
+        "unit": "passage",
+        "protocol": target.suite["protocol"],
+        "origin": "imported",
+        "status": "ok",
+        "error": None,
+        "flags": [],
+        **numbers,
+        "reported": [{"step": STEP, "method": "run file", "facts": facts}],
+        "tuning": [],
+        "files": {**files, **cited},
+        "provenance": {"fingerprint": fingerprint, "seed": target.suite["seed"], "steps": [step]},
+        "cost": {},
+    }
+
+
+def _judgements(target: Target, out: Path) -> dict[str, JSON]:
+    """Keeps the judgements beside the leaderboard, so that it can be verified with nothing else."""
+    if target.judgements is None:
+        return {}
+    path = Path("qrels", f"{target.dataset['name']}.qrels")
+    (out / path).parent.mkdir(parents=True, exist_ok=True)
+    with disk.replacing(out / path) as beside:
+        qrels_files.write_qrels(beside, target.judgements)
+    return {ids_only.JUDGEMENTS: {"path": path.as_posix(), "sha256": disk.sha256(out / path)}}
+
+
+def _content(target: Target, rows: Sequence[JSON]) -> dict[str, JSON]:
+    columns = [
+        {"label": column.label, "measure": column.measure, "unit": column.unit, "says": column.says}
+        for column in target.scoring.columns
+    ]
+    content: dict[str, JSON] = {
+        "schema": board_file.SCHEMA,
+        "name": target.name,
+        "description": "Runs that were made elsewhere, scored here.",
+        "suite": target.suite,
+        "datasets": [target.dataset],
+        "columns": columns,
+        "rows": list(rows),
+        "analyses": [],
+        "environment": board_file.environment(),
+    }
+    plain: dict[str, JSON] = orjson.loads(orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY))
+    return plain
+
+
+def _refuse_to_replace(out: Path) -> None:
+    """A leaderboard that a suite's run wrote is joined by `harness merge`, never written over."""
+    if not (out / board_file.FILE).exists():
+        return
+    if any(row["origin"] != "imported" for row in board_file.read(out).rows):
+        what = "holds a leaderboard with other rows than imported ones"
+        raise HarnessError(f"--out {shown_path(out)}: {what}; name another folder, then use `harness merge`")

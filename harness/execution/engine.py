@@ -1,0 +1,276 @@
+"""The local engine: executes the plan's steps in worker processes, several at once, and survives them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from harness.errors import StoreError
+from harness.execution.progress import Reporter
+from harness.execution.worker_handle import Child
+from harness.plan.graph import Plan, Step
+from harness.store import disk
+from harness.store.artifacts import Corrupt, Store
+
+REBUILDS = 3  # of a damaged artifact for one step that reads it
+
+
+class Failure(NamedTuple):
+    """Why a step has no result."""
+
+    step: str  # the id of the step that failed first
+    reason: str
+    user: bool  # a user's mistake (bad data), not a plugin's fault
+
+
+class Result(NamedTuple):
+    executed: tuple[str, ...]  # ids of the steps that were done now
+    failures: dict[str, Failure]  # by id, of the steps that failed and of those that build on them
+
+
+class Local:
+    """Runs the steps of a plan that are not in the store, with `jobs` workers."""
+
+    def __init__(self, plan: Plan, store: Store, jobs: int, reporter: Reporter) -> None:
+        self.plan = plan
+        self.store = store
+        self.jobs = jobs
+        self.reporter = reporter
+        self.threads = (
+            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        )
+        self.state = threading.Condition()
+        self.todo: dict[str, None] = {}  # in order of the plan
+        self.running: set[str] = set()
+        self.failures: dict[str, Failure] = {}
+        self.executed: list[str] = []
+        self.children: set[Child] = set()
+        self.damaged: dict[tuple[str, str], int] = {}  # (step, its input): how often it was found damaged
+        self.stopped: BaseException | None = None
+
+    def run(self, targets: Iterable[str]) -> Result:
+        """Make every target (and what it needs) an artifact. Raises StoreError when the disk is full;
+        on any exception no child is left."""
+        for target in targets:
+            self._want(target)
+        threads = [
+            threading.Thread(target=self._work, daemon=True) for _ in range(min(self.jobs, len(self.todo)))
+        ]
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                while thread.is_alive():  # a join without a time would not be interrupted by Ctrl-C
+                    thread.join(0.2)
+        except BaseException as error:
+            self._stop(error)
+            raise
+        finally:
+            for thread in threads:
+                if thread.ident is not None:  # Ctrl-C may come before all have been started
+                    thread.join()
+            for child in list(self.children):
+                self._end(child)
+        if self.stopped is not None:
+            raise self.stopped
+        return Result(tuple(self.executed), dict(self.failures))
+
+    # what is to do
+
+    def _want(self, target: str) -> None:
+        if self.store.has(target) or target in self.todo:
+            return
+        for below in self.plan.steps[target].inputs:
+            self._want(below)
+        self.todo[target] = None
+
+    def _next(self) -> Step | None:
+        """A step whose inputs are there; waits for one; None when all is done."""
+        with self.state:
+            while self.stopped is None:
+                self._fail_dependents()
+                waiting = [step for step in self.todo if step not in self.running]
+                if not waiting:
+                    if not self.running:
+                        return None
+                else:
+                    for step in waiting:
+                        if not any(below in self.todo for below in self.plan.steps[step].inputs):
+                            self.running.add(step)
+                            return self.plan.steps[step]
+                self.state.wait(0.5)
+            return None
+
+    def _fail_dependents(self) -> None:
+        for step in list(self.todo):
+            for below in self.plan.steps[step].inputs:
+                if below in self.failures and step not in self.failures:
+                    self.failures[step] = self.failures[below]
+                    self.todo.pop(step, None)
+
+    # one thread for each child
+
+    def _work(self) -> None:
+        child: Child | None = None
+        try:
+            while (step := self._next()) is not None:
+                child = child or self._child()
+                child = self._execute(step, child)
+        except BaseException as error:
+            self._stop(error)
+
+    def _child(self) -> Child:
+        child = Child(self.store, self.threads)
+        with self.state:
+            self.children.add(child)
+            if self.stopped is not None:  # while it was started: `_stop` did not know of it
+                child.kill()
+        return child
+
+    def _end(self, child: Child) -> None:
+        with self.state:
+            self.children.discard(child)
+        child.close()
+
+    def _execute(self, step: Step, child: Child) -> Child | None:
+        """Do one step; returns the child if it can go on."""
+        child.send(step)
+        began, deadline, timeout = False, None, self.plan.suite.timeout
+        while True:
+            event = child.event(None if deadline is None else max(0.0, deadline - time.monotonic()))
+            if event is None:
+                self._lost(step, child, f"took longer than the timeout of {timeout:g} s")
+                return None
+            kind = event["event"]
+            if kind == "started":
+                began = True
+                child.steps += 1
+                deadline = None if timeout is None else time.monotonic() + timeout
+                self.reporter.started(step)
+            elif kind == "waiting":
+                self.reporter.note(f"{step.label}: another run is doing this; waiting for it")
+            elif kind == "again":
+                self.reporter.note(
+                    f"{step.label}: failed over what a killed run left; it is done from the start"
+                )
+            elif kind == "progress":
+                self.reporter.progress(step, event["done"], event["total"])
+            elif kind == "done":
+                self._done(step, event["reused"])
+                return child
+            elif kind == "corrupt":
+                self._rebuild(step, event["step"], event["reason"])
+                return child
+            elif kind == "stop":
+                raise StoreError(event["message"])
+            elif kind == "failed" and event["user"]:
+                self._failed(step, event["reason"], True, "")
+                return child
+            elif kind == "failed":  # the child goes, with all that the plugin left running in it
+                self._lost(step, child, event["reason"])
+                return None
+            elif not began and child.steps:  # it died of an earlier step: this one had not begun
+                self._again(step)
+                self._end(child)
+                return None
+            else:
+                self._lost(step, child, child.cause())
+                return None
+
+    def _lost(self, step: Step, child: Child, reason: str) -> None:
+        child.kill()
+        output = child.output()
+        self._end(child)
+        if self.stopped is not None:
+            return
+        if disk.is_full(self.store.root):  # writing to a mapped file, for one, kills without a word
+            raise disk.full(self.store.root)
+        self._failed(step, reason, False, output)
+
+    def _done(self, step: Step, reused: bool) -> None:
+        compiled = 0.0
+        with contextlib.suppress(Corrupt):  # another run may want it made again at once
+            cost = {} if reused else self.store.read(step.id, trust=True).cost
+            compiled = cost.get("compile_seconds", 0.0)
+        self.reporter.done(step, reused, compiled)
+        with self.state:
+            if not reused:
+                self.executed.append(step.id)
+            self._remove(step)
+
+    def _failed(self, step: Step, reason: str, user: bool, output: str) -> None:
+        self.reporter.failed(step, reason)
+        if output and not user:
+            log = self.store.failures / f"{step.id}.log"
+            with contextlib.suppress(OSError):
+                log.write_text(output + "\n", encoding="utf-8")
+                self.reporter.note(f"{step.label}: its output is in {log}")
+        with self.state:
+            named = reason if user else f"{step.label}: {reason}"
+            self.failures[step.id] = Failure(step.id, named, user)
+            self._remove(step)
+
+    def _rebuild(self, step: Step, corrupt: str, reason: str) -> None:
+        """An input was not what had been written: make it, and then this step, again."""
+        below = self.plan.steps[corrupt]
+        times = self.damaged[step.id, corrupt] = self.damaged.get((step.id, corrupt), 0) + 1
+        if times > REBUILDS:
+            self._failed(step, f"{below.label} is damaged again and again; check the disk", False, "")
+            return
+        if self._whole(corrupt):  # another step found it too, and it has been made again by now
+            self._again(step)
+            return
+        with self.state:
+            if corrupt not in self.todo:
+                self.reporter.note(f"{below.label}: {reason}; it is made again")
+                self.store.discard(corrupt)
+                before = dict(self.todo)
+                self.todo.clear()
+                self._want(corrupt)
+                self.todo.update(before)
+                self.reporter.more(len(self.todo))
+        self._again(step)
+
+    def _whole(self, artifact: str) -> bool:
+        try:
+            Store(self.store.root).read(artifact)  # this object may remember that it was whole once
+        except Corrupt:
+            return False
+        return True
+
+    def _again(self, step: Step) -> None:
+        with self.state:
+            self.running.discard(step.id)
+            self.state.notify_all()
+
+    def _remove(self, step: Step) -> None:
+        self.todo.pop(step.id, None)
+        self.running.discard(step.id)
+        self.state.notify_all()
+
+    def _stop(self, error: BaseException) -> None:
+        with self.state:
+            if self.stopped is None:
+                self.stopped = error
+            self.state.notify_all()
+            for child in self.children:
+                child.kill()
+
+
+def missing_needs(plan: Plan, store: Store, targets: Iterable[str]) -> list[str]:
+    """What is not here and a run of these targets would need: files and packages, each once."""
+    open_steps: dict[str, None] = {}
+
+    def visit(step: str) -> None:
+        if step not in open_steps and not store.has(step):
+            open_steps[step] = None
+            for below in plan.steps[step].inputs:
+                visit(below)
+
+    for target in targets:
+        visit(target)
+    return list(dict.fromkeys(need for step in open_steps for need in plan.steps[step].needs))

@@ -1,0 +1,201 @@
+"""Shows how far a run is: a live display on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import IO, TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from harness.plan.graph import Step
+
+EVERY = 10.0  # seconds between two lines on the same step
+
+
+class Reporter(Protocol):
+    """Hears what a run does; may be called from several threads at once."""
+
+    def planned(self, total: int, reused: int) -> None: ...
+    def more(self, left: int) -> None: ...
+    def started(self, step: Step) -> None: ...
+    def progress(self, step: Step, done: int, total: int | None) -> None: ...
+    def done(self, step: Step, reused: bool, compiled: float = 0.0) -> None: ...
+    def failed(self, step: Step, reason: str) -> None: ...
+    def scored(self, done: int, total: int) -> None: ...
+    def note(self, text: str) -> None: ...
+    def close(self) -> None: ...
+
+
+class Silent:
+    """For notebooks' `run(..., quiet=True)` and tests."""
+
+    def planned(self, total: int, reused: int) -> None: ...
+    def more(self, left: int) -> None: ...
+    def started(self, step: Step) -> None: ...
+    def progress(self, step: Step, done: int, total: int | None) -> None: ...
+    def done(self, step: Step, reused: bool, compiled: float = 0.0) -> None: ...
+    def failed(self, step: Step, reason: str) -> None: ...
+    def scored(self, done: int, total: int) -> None: ...
+    def note(self, text: str) -> None: ...
+    def close(self) -> None: ...
+
+
+class Lines(Silent):
+    """One line for what ends, and now and then one for what takes long."""
+
+    def __init__(self, out: IO[str]) -> None:
+        self.out = out
+        self.total = self.count = 0
+        self.began: dict[str, float] = {}
+        self.told: dict[str, float] = {}
+        self.first: dict[str, tuple[int, float]] = {}  # what a step told first, and when
+        self.lock = threading.Lock()
+
+    def planned(self, total: int, reused: int) -> None:
+        self.total = total - reused
+        self.note(f"{total} steps: {reused} reused, {self.total} to do")
+
+    def more(self, left: int) -> None:
+        self.total = self.count + left
+
+    def started(self, step: Step) -> None:
+        self.began[step.id] = self.told[step.id] = time.monotonic()
+
+    def progress(self, step: Step, done: int, total: int | None) -> None:
+        now = time.monotonic()
+        # counted from the first that is told, so that what a killed run left, or loading, is no speed
+        before, since = self.first.setdefault(step.id, (done, now))
+        if now - self.told.get(step.id, now) > EVERY:
+            self.told[step.id] = now
+            share = f" of {total:,} ({100 * done // total} %)" if total else ""
+            rate = (done - before) / (now - since) if done > before else 0.0
+            speed = f", {rate:,.0f} a second" if rate >= 1 else ""
+            left = f", {_duration((total - done) / rate)} left" if total and rate else ""
+            self.note(f"        {step.label}: {done:,}{share}{speed}{left}")
+
+    def done(self, step: Step, reused: bool, compiled: float = 0.0) -> None:
+        taken = time.monotonic() - self.began.get(step.id, time.monotonic())
+        once = f", {compiled:.1f} s of it compiling, once a store" if compiled >= 1 else ""
+        self._count(step, "made by another run" if reused else f"{taken:.1f} s{once}")
+
+    def failed(self, step: Step, reason: str) -> None:
+        self._count(step, f"FAILED: {reason}")
+
+    def _count(self, step: Step, text: str) -> None:
+        with self.lock:
+            self.count += 1
+            number = self.count
+        self.note(f"[{number}/{max(number, self.total)}] {step.label}: {text}")
+
+    def scored(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self.told.setdefault("scored", now) > EVERY:
+            self.told["scored"] = now
+            self.note(f"        scored {done} of {total} rows")
+
+    def note(self, text: str) -> None:
+        with self.lock:
+            print(text, file=self.out, flush=True)
+
+
+class Live(Silent):
+    """A bar for the whole run and one for each step at work."""
+
+    def __init__(self, display: Progress) -> None:
+        self.display = display
+        self.whole: TaskID | None = None
+        self.bars: dict[str, TaskID] = {}
+        self.display.start()
+
+    def planned(self, total: int, reused: int) -> None:
+        label = f"[bold]steps ({reused} of {total} reused)" if reused else "[bold]steps"
+        self.whole = self.display.add_task(label, total=total, completed=reused)
+
+    def more(self, left: int) -> None:
+        if self.whole is not None:
+            task = self.display.tasks[0]
+            self.display.update(self.whole, total=max(task.total or 0, task.completed + left))
+
+    def started(self, step: Step) -> None:
+        self.bars[step.id] = self.display.add_task(_plain(step.label), total=None)
+
+    def progress(self, step: Step, done: int, total: int | None) -> None:
+        if step.id in self.bars:
+            self.display.update(self.bars[step.id], completed=done, total=total)
+
+    def done(self, step: Step, reused: bool, compiled: float = 0.0) -> None:
+        self._end(step)
+
+    def failed(self, step: Step, reason: str) -> None:
+        self._end(step)
+        self.note(f"{step.label}: FAILED: {reason}")
+
+    def _end(self, step: Step) -> None:
+        if step.id in self.bars:
+            self.display.remove_task(self.bars.pop(step.id))
+        if self.whole is not None:
+            self.display.advance(self.whole)
+
+    def scored(self, done: int, total: int) -> None:
+        if "scored" not in self.bars:
+            self.bars["scored"] = self.display.add_task("scoring, rows", total=total)
+        self.display.update(self.bars["scored"], completed=done)
+
+    def note(self, text: str) -> None:
+        self.display.console.print(text, markup=False, highlight=False)
+
+    def close(self) -> None:
+        self.display.stop()
+
+
+def reporter(out: IO[str] | None = None) -> Reporter:
+    """What fits the stream: live on a terminal, lines elsewhere."""
+    out = out or sys.stderr
+    if not out.isatty():
+        return Lines(out)
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """How many a second, once that is known."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text(f"{speed:,.0f}/s" if speed and speed >= 1 else "", style="progress.data.speed")
+
+    columns = [
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    ]
+    return Live(Progress(*columns, console=Console(file=out), transient=True))
+
+
+def _duration(seconds: float) -> str:
+    """`40 s`, `3 min`, `2 h 10 min`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

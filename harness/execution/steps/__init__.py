@@ -1,0 +1,38 @@
+"""Executes one step of the plan in a worker: a pure function of its inputs on a shared store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from harness.execution import compile_time
+from harness.execution.steps import analysing, combining, labelling, making, reranking, searching, tuning
+from harness.execution.steps.task import Outcome, Task
+
+__all__ = ["Outcome", "Task", "execute"]
+
+EXECUTORS: dict[str, Callable[[Task], Outcome]] = {
+    "corpus": making.corpus_,
+    "queries": making.queries,
+    "judgements": making.judgements,
+    "augment": making.augment,
+    "index": searching.index,
+    "search": searching.search,
+    "combine": combining.combine,
+    "rerank": reranking.rerank,
+    "tune": tuning.tune,
+    "analyse": analysing.analyse,
+    "label": labelling.label,
+}
+
+
+def execute(task: Task) -> Outcome:
+    """Do the step. Its time is told without that of compiling, which is told beside it, and without what
+    only measures the method."""
+    compiled = compile_time.watch(task.libraries)
+    began = time.perf_counter()
+    outcome = EXECUTORS[task.kind](task)
+    total, spent = time.perf_counter() - began, compiled()
+    own = total - spent - outcome.cost.pop("apart_seconds", 0.0)
+    cost = {"seconds": own, **({"compile_seconds": spent} if spent else {}), **outcome.cost}
+    return Outcome(outcome.facts, cost)

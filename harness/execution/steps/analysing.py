@@ -1,0 +1,72 @@
+"""The step that runs an analysis over what was found."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from harness import findings
+from harness.collection.queries import read_judgements
+from harness.execution.steps.combining import combiner
+from harness.execution.steps.task import Outcome, Task
+from harness.records import Column
+from harness.scoring import protocols
+from harness.scoring.analysis_input import Ran, Study
+from harness.scoring.rules import Rules
+from harness.store import hits_files
+from harness.types import JSON, Hits
+
+
+def analyse(task: Task) -> Outcome:
+    work, read, queries = task.work, task.corpus(), task.queries()
+    stored, how = read_judgements(task.input("judgements").folder), Rules(**work["rules"])
+    study = Study(
+        dataset=work["dataset"],
+        language=work["language"],
+        notes=tuple(work["notes"]),
+        queries=queries,
+        judged=how.judging(read, queries, stored).judged,
+        rules=how,
+        corpus=read,
+        systems=tuple(_ran(task, said) for said in work["systems"]),
+        columns=tuple(Column(measure, unit) for measure, unit in work["columns"]),
+        own=protocols.own_measures(task.catalogue),
+    )
+    found = []
+    for finding in task.method().analyse(study):
+        name = f"{finding.name}/{study.dataset}"
+        flags = (*finding.flags, *study.notes)
+        changed = dataclasses.replace(finding, name=name, dataset=study.dataset, flags=flags)
+        found.append(findings.entry(changed))
+        task.progress(len(found), None)
+    return Outcome({"analyses": found}, {})
+
+
+def _ran(task: Task, said: JSON) -> Ran:
+    @functools.cache  # what the combiner reads, and has scored further, is read and scored once
+    def merged(parameter: str) -> Callable[[Any], Hits]:
+        work = {**said["combine"], "parameter": parameter}
+        return combiner(dataclasses.replace(task, kind="tune", work=work))
+
+    def vary(parameter: str, value: float) -> Hits:
+        return merged(parameter)(value)
+
+    reported = []
+    for kind, method, step in said["telling"]:
+        facts = task.store.read(step, trust=True).facts.get("reported")
+        if facts:
+            reported.append({"step": kind, "method": method, "facts": facts})
+    return Ran(
+        name=said["name"],
+        unit=said["unit"],
+        hits=hits_files.load(task.store.read(said["hits"])),
+        context=tuple(said["context"]),
+        stages=tuple(said["texts"]["stages"]),
+        retriever=said["retriever"],
+        texts=task.texts(said),
+        reported=tuple(reported),
+        parameters=tuple(said["combine"]["method"]["params"]) if said["combine"] else (),
+        vary=vary if said["combine"] else None,
+    )

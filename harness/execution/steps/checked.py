@@ -1,0 +1,63 @@
+"""What a method returned, checked, ordered by the one rule and without what a query excludes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.collection.corpus import Corpus
+from harness.collection.queries import Queries
+from harness.errors import ContractError
+from harness.scoring import ranking
+from harness.types import Hits, Unit
+
+if TYPE_CHECKING:
+    from harness.types import Floats, Ints
+
+
+def canonical(
+    hits: Hits, read: Corpus, depth: int, queries: int, asked: int, excluded: Sequence[Ints] | None
+) -> Hits:
+    document = hits.unit == "document"
+    size = read.documents if document else read.passages
+    ranks = read.document_rank if document else read.id_rank
+    found = ranking.canonical(
+        hits, size=size, rank_of_id=ranks, depth=depth, exclude=excluded, queries=queries, asked=asked
+    )
+    strange = ~read.candidate[found.passages] & (found.passages >= 0) if not document else np.zeros(0)
+    if strange.any():
+        row, column = np.argwhere(strange)[0]
+        text = f"query {row}: the position {found.passages[row, column]} is no candidate"
+        raise ContractError(f"{text}; only what `batches` yields may be returned")
+    return found
+
+
+def excluded(read: Corpus, queries: Queries, unit: Unit) -> list[Ints] | None:
+    """The positions that the harness takes out of each query's ranking; ids that are not in the corpus
+    exclude nothing. A document is excluded with the last of its passages."""
+    if not any(queries.exclude):
+        return None
+    found = read.positions([name for ids in queries.exclude for name in ids])
+    ends = np.cumsum([len(ids) for ids in queries.exclude])
+    each = [positions[positions >= 0] for positions in np.split(found, ends[:-1])]
+    return [_whole_documents(read, positions) for positions in each] if unit == "document" else each
+
+
+def _whole_documents(read: Corpus, positions: Ints) -> Ints:
+    """Those documents all of whose passages are among the positions."""
+    documents, counts = np.unique(read.document_of[np.unique(positions)], return_counts=True)
+    whole: Ints = documents[counts == np.diff(read.first)[documents]].astype(np.int64)
+    return whole
+
+
+def check_unit(hits: Hits, unit: Unit) -> None:
+    if hits.unit != unit:
+        raise ContractError(f"hits that count {hits.unit}s; {unit}s are expected")
+
+
+def scores(scores: Floats, candidates: Ints) -> Floats:
+    if scores.shape != candidates.shape:
+        raise ContractError(f"scores of the shape {scores.shape} for candidates of {candidates.shape}")
+    return np.where(candidates >= 0, scores, np.float32(-np.inf)).astype(np.float32)

@@ -1,0 +1,17 @@
+"""The step that tells which retrieved passages contain an answer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from harness.execution.steps.task import Outcome, Task
+from harness.scoring import answers
+from harness.store import hits_files
+
+
+def label(task: Task) -> Outcome:
+    read, queries = task.corpus(), task.queries()
+    hits = hits_files.load(task.store.read(hits_files.among(task.work["inputs"])[0]))
+    found = answers.labels(read, queries, hits, task.work["depth"], lambda done: task.progress(done, None))
+    np.save(task.folder / "labels.npy", found)
+    return Outcome({"relevant": int((found > 0).sum())}, {})

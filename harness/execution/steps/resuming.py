@@ -1,0 +1,70 @@
+"""Rows of hits that are done already, kept in the step's folder so that a killed run goes on after them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from harness.store import disk, hits_files
+from harness.types import JSON, Hits, Unit
+
+EVERY = 10.0  # seconds of work that a kill may cost, about
+
+
+class Rows:
+    """Blocks of rows in order. Their boundaries are the caller's and must not depend on what was kept."""
+
+    def __init__(self, folder: Path, unit: Unit, keep: bool = True) -> None:
+        self.folder = folder
+        self.unit = unit
+        self.blocks: list[Hits] = []
+        self.done = 0  # rows
+        self.seconds = 0.0
+        self.counts: Counter[str] = Counter()  # what the method told of earlier parts; counts add up
+        self._written = 0  # blocks that are on disk
+        self._last = time.monotonic()
+        if not keep:
+            self._remove()
+        while (part := self._part(self.done)).exists():
+            self._load(part)
+
+    def add(self, hits: Hits, seconds: float, told: Mapping[str, JSON]) -> None:
+        """One more block; `told` is all that the method has told in this process so far."""
+        self.blocks.append(hits)
+        self.done += len(hits.passages)
+        self.seconds += seconds
+        if time.monotonic() - self._last > EVERY:
+            self._write(told)
+
+    def finish(self) -> Hits:
+        """All rows; what was kept of them on the way is removed, for it is no part of the artifact."""
+        self._remove()
+        return hits_files.joined(self.blocks, self.unit)
+
+    def _remove(self) -> None:
+        for part in self.folder.glob("rows-*.npz"):
+            part.unlink()
+
+    def _write(self, told: Mapping[str, JSON]) -> None:
+        fresh = hits_files.joined(self.blocks[self._written :], self.unit)
+        said = orjson.dumps({"seconds": self.seconds, "counts": self.counts + Counter(told)})
+        with disk.replacing(self._part(self.done - len(fresh.passages))) as beside:
+            np.savez(beside, passages=fresh.passages, scores=fresh.scores, said=np.frombuffer(said, np.uint8))
+        self._written = len(self.blocks)
+        self._last = time.monotonic()
+
+    def _load(self, part: Path) -> None:
+        with np.load(part, allow_pickle=False) as kept:
+            self.blocks.append(Hits(kept["passages"], kept["scores"], self.unit))
+            said = orjson.loads(kept["said"].tobytes())
+        self.done += len(self.blocks[-1].passages)
+        self.seconds, self.counts = said["seconds"], Counter(said["counts"])
+        self._written = len(self.blocks)
+
+    def _part(self, start: int) -> Path:
+        return self.folder / f"rows-{start:09d}.npz"

@@ -1,0 +1,118 @@
+"""One step to do: what the plan said of it, where to write, what to read from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from harness import params
+from harness.catalogue import Catalogue
+from harness.collection import context_additions
+from harness.collection.composed_texts import View
+from harness.collection.corpus import Corpus
+from harness.collection.queries import Queries, read_queries
+from harness.errors import ContractError
+from harness.store.artifacts import Artifact, Store
+from harness.types import JSON, Batch, Unit
+
+Progress = Callable[[int, int | None], None]
+
+
+class Outcome(NamedTuple):
+    facts: dict[str, JSON]  # depend on the inputs alone
+    cost: dict[str, JSON]  # measured
+
+
+class Texts(View):
+    """A view whose reader's progress is shown: what it has read, or what it says itself."""
+
+    def __init__(
+        self, read: Corpus, stages: Sequence[context_additions.Additions], unit: Unit, language: str | None,
+        show: Progress,
+    ) -> None:  # fmt: skip
+        super().__init__(read, stages, unit, language)
+        self._show, self._own = show, False
+
+    def batches(self, size: int = 8192, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
+        done = start
+        for batch in super().batches(size, start, stop):
+            yield batch
+            done += len(batch.texts)
+            if not self._own:
+                self._show(done, len(self))
+
+    def progress(self, done: int) -> None:
+        self._own = True
+        self._show(done, len(self))
+
+
+@dataclass
+class Task:
+    """One step to do: what the plan said of it, where to write, what to read from."""
+
+    kind: str
+    work: dict[str, JSON]
+    folder: Path
+    store: Store
+    catalogue: Catalogue
+    progress: Progress
+
+    @property
+    def record(self) -> Any:
+        """The plugin's record."""
+        return self.record_of(self.work)
+
+    def record_of(self, work: JSON) -> Any:
+        return self.catalogue.find(work["method"]["kind"], work["method"]["name"]).record
+
+    def method(self, work: JSON = None, changed: Mapping[str, JSON] | None = None) -> Any:
+        """The plugin's method, built from its parameters; that of this step unless another's is given."""
+        return self.record_of(work or self.work).build(self._values(work or self.work, changed or {}))
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The libraries that the method says it uses, with these parameters; none without a method."""
+        if "method" not in self.work:
+            return ()
+        record = self.record
+        linked = record.linked(self._values(self.work, {})) if record.linked else {}
+        return (*record.libraries, *(name for names in linked.values() for name in names))
+
+    def _values(self, work: JSON, changed: Mapping[str, JSON]) -> Any:
+        said, record = work["method"], self.record_of(work)
+        values, problems = params.convert(record.params, {**said["params"], **changed}, Path("/"))
+        if problems:
+            raise ContractError(
+                f"the parameters of '{record.name}' did not survive planning: {problems[0].text}"
+            )
+        return values
+
+    def input(self, kind: str) -> Artifact:
+        """The first input of that kind, verified."""
+        return self.store.read(next(step for step in self.work["inputs"] if step.startswith(f"{kind}-")))
+
+    def corpus(self) -> Corpus:
+        return Corpus(self.input("corpus").folder)
+
+    def texts(self, work: JSON = None) -> Texts:
+        said = (work or self.work)["texts"]
+        stages = [context_additions.Additions(self.store.read(step).folder) for step in said["stages"]]
+        read = Corpus(self.store.read(said["corpus"]).folder)
+        return Texts(read, stages, said["unit"], said["language"], self.progress)
+
+    def queries(self) -> Queries:
+        return read_queries(self.input("queries").folder)
+
+
+def reported(facts: Mapping[str, JSON] | None) -> dict[str, JSON]:
+    """What a method tells of its work, if it tells anything; it must be plain JSON."""
+    if not facts:
+        return {}
+    try:
+        return {"reported": orjson.loads(orjson.dumps(dict(facts)))}
+    except (TypeError, ValueError) as error:
+        raise ContractError(f"facts that are no JSON: {error}") from error

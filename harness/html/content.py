@@ -1,0 +1,167 @@
+"""A leaderboard as the page reads it: rows, cards, curves and plots; values of queries packed beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from harness import findings
+from harness.html import packing, plots, reproduction
+from harness.leaderboard import per_query
+from harness.leaderboard.board_file import Leaderboard
+from harness.types import JSON
+
+Tiers = Mapping[tuple[str, str], Mapping[str, str]]  # (dataset, column) -> system -> its letters
+COSTS = {
+    "seconds": "seconds of work",
+    "search_latency_ms.p50": "median latency of a query (ms)",
+    "bytes": "bytes on disk",
+    "peak_mb": "peak memory (MB)",
+}
+
+
+class Queries(NamedTuple):
+    """The values of one dataset's primary measure for every query and row."""
+
+    ids: list[str]
+    values: Any  # float64[rows, Q], NaN where there is none
+
+
+class Content(NamedTuple):
+    """What the page holds: what is read at once, and packed chunks that are read when they are needed."""
+
+    board: dict[str, JSON]
+    chunks: dict[str, str]
+    queries: list[Queries]  # one a dataset
+
+
+def content(board: Leaderboard, tiers: Tiers, suite: str | None) -> Content:
+    """The page's data without texts; `suite` is the text of the suite, if it is known."""
+    data = board.data
+    order = {item["name"]: i for i, item in enumerate(data["datasets"])}
+    rows = [row for row in board.rows if row["dataset"] in order]
+    own = [[row for row in rows if row["dataset"] == name] for name in order]
+    primary = [_primary(board.columns, group) for group in own]
+    found = [queries_of(board, group, label) for group, label in zip(own, primary, strict=True)]
+    chunks: dict[str, str] = {}
+    for i, (dataset, group) in enumerate(zip(data["datasets"], own, strict=True)):
+        chunks[f"ids-{i}"] = packing.packed_json(found[i].ids)
+        chunks[f"rows-{i}"] = packing.packed_json([reproduction.of_row(board, row, dataset) for row in group])
+    left = packing.BUDGET - sum(map(len, chunks.values()))
+    coded = packing.fitting([item.values for item in found], left)
+    datasets = []
+    for i, (dataset, (values, text)) in enumerate(zip(data["datasets"], coded, strict=True)):
+        chunks[f"values-{i}"] = text
+        slices = {name: item["queries"] for row in own[i] for name, item in row["slices"].items()}
+        datasets.append(
+            {
+                "card": dataset,
+                "queries": len(found[i].ids),
+                "primary": primary[i],
+                "slices": slices,
+                "values": {
+                    "width": values.width, "palette": values.palette, "low": values.low, "step": values.step,
+                },
+            }
+        )  # fmt: skip
+    analyses = findings.read(data.get("analyses") or [], "leaderboard.json")
+    shown = {
+        "name": data["name"],
+        "description": data["description"],
+        "suite": data["suite"],
+        "suiteText": suite,
+        "environment": data["environment"],
+        "columns": data["columns"],
+        "datasets": datasets,
+        "rows": [_row(row, order[row["dataset"]], tiers) for row in rows],
+        "analyses": [{**asdict(item), "spec": plots.analysis(item)} for item in analyses],
+        "costs": COSTS,
+        "specs": {
+            "pareto": plots.pareto("", ""),
+            "difference": plots.difference(""),
+            "curves": plots.curves("", "", "system"),
+            "heat": plots.heat("", "", ""),
+        },
+        "themes": {"light": plots.theme(False), "dark": plots.theme(True)},
+    }
+    return Content(shown, chunks, found)
+
+
+def queries_of(board: Leaderboard, rows: list[JSON], label: str | None) -> Queries:
+    """The values of a column for the queries of all these rows, NaN where a row has none."""
+    ids: pa.StringArray = pa.array([], pa.string())
+    lines: list[tuple[Any, Any]] = []
+    for row in rows:
+        read = per_query.read(board, row) if label in row["measures"] else None
+        values = read.values(label) if read is not None and label is not None else None
+        if read is None or values is None:
+            lines.append((None, None))
+            continue
+        if not read.queries.equals(ids):
+            new = read.queries.filter(pc.invert(pc.is_in(read.queries, value_set=ids)))
+            ids = pa.concat_arrays([ids, new])
+        at = None if read.queries.equals(ids) else pc.index_in(read.queries, value_set=ids).to_numpy()
+        lines.append((at, values))
+    table = np.full((len(rows), len(ids)), np.nan)
+    for i, (at, values) in enumerate(lines):
+        if values is not None:
+            table[i, slice(len(values)) if at is None else at] = values
+    return Queries(ids.to_pylist(), table)
+
+
+def _primary(columns: list[str], rows: list[JSON]) -> str | None:
+    """The first column that at least half of the scored rows have, such as one of passages where a few
+    systems rank documents alone."""
+    scored = [row for row in rows if row["measures"]]
+    found = (label for label in columns if 2 * sum(label in row["measures"] for row in scored) >= len(scored))
+    return next(found, None) if scored else None
+
+
+def _row(row: JSON, dataset: int, tiers: Tiers) -> dict[str, JSON]:
+    measures = {
+        label: [found["mean"], *(found["ci95"] or (None, None)), found["queries"], *_digits(found)]
+        for label, found in row["measures"].items()
+    }
+    letters = {label: tiers.get((row["dataset"], label), {}).get(row["system"]) for label in measures}
+    slices = {
+        name: {label: found["mean"] for label, found in item["measures"].items()}
+        for name, item in row["slices"].items()
+    }
+    return {
+        "dataset": dataset,
+        "system": row["system"],
+        "unit": row["unit"],
+        "origin": row["origin"],
+        "status": row["status"],
+        "error": row["error"],
+        "flags": row["flags"],
+        "measures": measures,
+        "tiers": {label: letter for label, letter in letters.items() if letter},
+        "slices": slices,
+        "scored": row["scored"],
+        "limits": row.get("limits") or {},
+        "reported": row.get("reported") or [],
+        "tuning": row.get("tuning") or [],
+        "cost": _costs(row["cost"]),
+    }
+
+
+def _digits(found: JSON) -> list[int]:
+    """To how many digits a paper prints it."""
+    return [source["digits"] for source in found.get("sources", [])[:1]]
+
+
+def _costs(cost: JSON) -> dict[str, JSON]:
+    latency = cost.get("search_latency_ms") or {}
+    flat = {**cost, **{f"search_latency_ms.{name}": value for name, value in latency.items()}}
+    for name, spent in (cost.get("contexts") or {}).items():
+        flat[f"context {name}.seconds"] = spent["seconds"]
+        flat[f"context {name}.words a second"] = spent["words_per_second"]
+    for name in ("search_latency_ms", "contexts"):
+        flat.pop(name, None)
+    return flat

@@ -1,0 +1,152 @@
+"""Texts and rankings of a bounded number of queries, for the report's inspector."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import orjson
+
+from harness.inspect import query
+from harness.inspect.marks import Piece
+from harness.inspect.material import Variant
+from harness.inspect.query import Inspected, QueryView
+from harness.leaderboard.board_file import Leaderboard
+from harness.store.artifacts import Store
+from harness.types import JSON
+
+QUERIES = 200  # of a report
+BYTES = 2_000_000  # deflated, of a report
+TOP = 10  # hits of a ranking
+POSITIVES = 10  # of a query and system
+LONGEST = 1500  # characters of a text
+
+
+class Evidence(NamedTuple):
+    """One dataset's queries to look at, and what is said of them."""
+
+    data: dict[str, JSON]
+    judged: list[float | None]  # for each row, the share of its first results that have a judgement
+    said: str
+
+
+def chosen(values: Any, most: int) -> list[int]:
+    """The queries on which systems differ most (float64[rows, Q] -> their numbers), by that; equal ones in
+    order."""
+    if not values.size or not most:
+        return []
+    known = np.isfinite(values)
+    high = np.where(known, values, -np.inf).max(axis=0)
+    low = np.where(known, values, np.inf).min(axis=0)
+    spread = np.where(known.any(axis=0), high - low, -1.0)
+    found = np.argsort(-spread, kind="stable")[:most]
+    return [int(i) for i in found if spread[i] >= 0]
+
+
+def of_dataset(
+    board: Leaderboard, number: int, ids: Sequence[str], values: Any, store: Store, texts: bool
+) -> Evidence:
+    """What is at hand of the queries of one dataset on which systems differ most. Without `texts` only ids
+    and numbers are taken."""
+    datasets = board.data["datasets"]
+    dataset = datasets[number]
+    rows = [row for row in board.rows if row["dataset"] == dataset["name"]]
+    names = [ids[i] for i in chosen(values, max(1, QUERIES // len(datasets)))]
+    scored = [row for row in rows if row["status"] == "ok"]
+    found = query.opened(board, dataset, scored, store, names)
+    places = [i for i, row in enumerate(rows) if row["status"] == "ok"]
+    read_as = [item or Variant((), row["unit"]) for item, row in zip(found.variants, scored, strict=True)]
+    variants = list(dict.fromkeys(read_as))
+    queries: list[JSON] = []
+    passages: dict[str, list[JSON]] = {}
+    left = BYTES / len(datasets)
+    for name in names:
+        view = found.query(name, TOP)
+        item, seen = _query(view, places), {}
+        if texts:
+            seen = _texts(found, view, variants, passages)
+        else:
+            item.update(text=None, answers=[], cut=0)
+        left -= len(zlib.compress(orjson.dumps([item, list(seen.values())]), 1))
+        if left < 0:
+            break
+        queries.append(item)
+        passages.update(seen)
+    systems: list[JSON] = [None] * len(rows)
+    judged: list[float | None] = [None] * len(rows)
+    for place, run in zip(places, found.runs, strict=True):
+        if found.material is not None and run.hits is not None:
+            judged[place] = found.material.judged_share(run.hits, TOP)
+    for place, variant, known in zip(places, read_as, found.variants, strict=True):
+        systems[place] = {"variant": variants.index(variant), "known": known is not None}
+    data = {"queries": queries, "passages": passages, "systems": systems}
+    return Evidence(data, judged, _said(len(queries), len(ids), texts, found))
+
+
+def _said(shown: int, queries: int, texts: bool, found: Inspected) -> str:
+    known = texts and found.material is not None and found.material.has_texts
+    what = "Rankings and texts" if known else "Rankings (ids and scores)"
+    said = f"{what} are here for {shown:,} of {queries:,} queries: those on which systems differ most."
+    if not texts:
+        said += " Texts were left out (--no-text)."
+    if len(found.notes) > 1:
+        return f"{said} Not at hand: {found.notes[0]}; and {len(found.notes) - 1} more of the kind."
+    return f"{said} Not at hand: {found.notes[0]}." if found.notes else said
+
+
+def _query(view: QueryView, places: Sequence[int]) -> dict[str, JSON]:
+    rankings = {}
+    for place, ranking in zip(places, view.rankings, strict=True):
+        rankings[str(place)] = {
+            "length": ranking.length,
+            "hits": [[hit.id, round(hit.score, 6), hit.grade] for hit in ranking.hits],
+            "positives": [list(item) for item in ranking.positives[:POSITIVES]],
+            "more": max(0, len(ranking.positives) - POSITIVES),
+        }
+    text, cut = _cut(view.text or "")
+    return {
+        "id": view.id,
+        "text": None if view.text is None else text,
+        "cut": cut,
+        "slices": list(view.slices),
+        "answers": [_cut(answer)[0] for answer in view.answers[:TOP]],
+        "rankings": rankings,
+    }
+
+
+def _texts(
+    found: Inspected, view: QueryView, variants: Sequence[Variant], there: dict[str, list[JSON]]
+) -> dict[str, list[JSON]]:
+    """`VARIANT ID` -> [pieces, how many characters were cut]; a piece is [text, 1 if context added it]."""
+    wanted: dict[Variant, dict[str, None]] = {}
+    for ranking in view.rankings:
+        variant = ranking.variant or Variant((), ranking.unit)
+        ids = [hit.id for hit in ranking.hits] + [item.id for item in ranking.positives[:POSITIVES]]
+        wanted.setdefault(variant, {}).update(dict.fromkeys(ids))
+    taken: dict[str, list[JSON]] = {}
+    for variant, names in wanted.items():
+        head = f"{variants.index(variant)} "
+        ids = [name for name in names if head + name not in there]
+        for name, pieces in found.texts(ids, variant).items():
+            taken[head + name] = _bounded(pieces)
+    return taken
+
+
+def _bounded(pieces: Sequence[Piece]) -> list[JSON]:
+    left, kept = LONGEST, []
+    for piece in pieces:
+        if left > 0 and piece.text:
+            kept.append([_whole(piece.text[:left]), int(piece.added)])
+        left -= len(piece.text)
+    return [kept, max(0, -left)]
+
+
+def _cut(text: str) -> tuple[str, int]:
+    return _whole(text[:LONGEST]), max(0, len(text) - LONGEST)
+
+
+def _whole(text: str) -> str:
+    """Text that JSON can hold: a lone surrogate cannot be written as UTF-8."""
+    return text.encode("utf-8", "replace").decode()

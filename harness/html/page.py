@@ -1,0 +1,70 @@
+"""The page itself: template, style, scripts and data in one file that asks the network for nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.html import evidence, packing, plots
+from harness.html.content import content
+from harness.html.tiers import Told
+from harness.leaderboard.board_file import Leaderboard
+from harness.store import disk
+from harness.store.artifacts import Store
+from harness.types import JSON
+
+HERE = Path(__file__).parent
+SCRIPTS = ("base", "table", "plots", "results", "compare", "queries", "rows", "about", "main")  # in order
+VEGA = "window.vegaEmbed = vegaEmbed;"  # all that vl-convert gives out of its bundle
+_SLOT = re.compile(r"\{\{(\w+)\}\}")
+
+
+def build(board: Leaderboard, store: Store, suite: str | None, tiers: Told, texts: bool) -> str:
+    """The whole report of a leaderboard as HTML. `texts` says whether queries and passages are in it."""
+    made = content(board, tiers.letters, suite)
+    made.board["tiersSaid"] = tiers.said
+    chunks = dict(made.chunks)
+    for i, (dataset, known) in enumerate(zip(made.board["datasets"], made.queries, strict=True)):
+        looked = evidence.of_dataset(board, i, known.ids, known.values, store, texts)
+        chunks[f"evidence-{i}"] = packing.packed_json(looked.data)
+        dataset.update(said=looked.said, judged=looked.judged)
+    return fill(made.board, chunks, str(plots.library().javascript_bundle(VEGA)))
+
+
+def fill(board: Mapping[str, JSON], chunks: Mapping[str, str], vega: str) -> str:
+    """The template with everything in its place. Nothing but the listed scripts and style may run, and
+    nothing may be fetched; Vega compiles its expressions, hence `unsafe-eval`."""
+    own = "\n".join((HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
+    scripts = (vega.replace("</script", "<\\/script"), f'"use strict";\n(() => {{\n{own}\n}})();\n')
+    style = (HERE / "page.css").read_text(encoding="utf-8")
+    allowed = " ".join(_digest(text) for text in scripts)
+    policy = (
+        f"default-src 'none'; script-src {allowed} 'unsafe-eval'; style-src-elem {_digest(style)}; "
+        "style-src-attr 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    slots = {
+        "policy": policy,
+        "title": html.escape(str(board["name"])),
+        "style": style,
+        "board": packing.island(board),
+        "chunks": "\n".join(
+            f'<script type="text/plain" id="{name}">{text}</script>' for name, text in chunks.items()
+        ),
+        "vega": scripts[0],
+        "script": scripts[1],
+    }
+    template = (HERE / "template.html").read_text(encoding="utf-8")
+    return _SLOT.sub(lambda slot: slots[slot[1]], template)  # in one pass: texts may hold braces
+
+
+def write(path: Path, page: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    disk.replace_file(path, page.encode())
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,71 @@
+"""All that is needed to get a row again, as text to copy: command, digests, methods, versions."""
+
+from __future__ import annotations
+
+import glob
+import shlex
+
+import orjson
+
+from harness.leaderboard.board_file import Leaderboard
+from harness.types import JSON
+
+
+def of_row(board: Leaderboard, row: JSON, dataset: JSON) -> str:
+    data = board.data
+    lines = [f"{data['name']}: {row['system']} on {row['dataset']} ({row['split']})", ""]
+    lines += [_command(row), ""]
+    if row["origin"] == "published":
+        return "\n".join([*lines, *_published(row)]) + "\n"
+    lines += [f"suite digest: {data['suite']['digest']}"] if data["suite"].get("digest") else []
+    lines += [f"protocol: {row['protocol']}"] if row["protocol"] else []
+    lines += [f"{part} digest: {digest}" for part, digest in dataset["digests"].items()]
+    provenance = row["provenance"]
+    if provenance["fingerprint"]:
+        lines += [f"ranking's fingerprint: {provenance['fingerprint']}"]
+    lines += [f"seed: {provenance['seed']}", *(f"{name}: {file['path']} sha256 {file['sha256']}"
+              for name, file in row["files"].items())]  # fmt: skip
+    lines += ["", "measures:", *(f"  {label}: {_number(found)}" for label, found in row["measures"].items())]
+    if provenance["steps"]:
+        lines += ["", "steps:"]
+    for step in provenance["steps"]:
+        lines.append(f"  {step['step']} {step['key']}")
+        lines.append(f"    {step['name']} version {step['version']}, {step.get('plugin', '')}")
+        for name in ("sources", "params", "libraries", "uses"):
+            if step.get(name):
+                lines.append(f"    {name}: {_plain(step[name])}")
+    lines += [
+        "",
+        "environment:",
+        *(f"  {name}: {_plain(value)}" for name, value in data["environment"].items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _command(row: JSON) -> str:
+    if row["origin"] != "run":
+        return f"origin: {row['origin']} (nothing here was run)"
+    pattern = f"{glob.escape(row['dataset'])}/{glob.escape(row['system'])}"
+    return f"harness run suite.yaml --only {shlex.quote(pattern)}"
+
+
+def _published(row: JSON) -> list[str]:
+    """Where the paper prints each number; what the leaderboard ran on is not what the paper ran on."""
+    lines = [f"protocol: {row['protocol']}"] if row["protocol"] else []
+    for label, found in row["measures"].items():
+        lines.append(f"{label}: {found['mean']!r}")
+        for item in found.get("sources", []):
+            page = f", page {item['page']}" if item["page"] else ""
+            lines.append(f"  {item['printed']} in table {item['table']}{page} of {item['url']}")
+    return lines
+
+
+def _number(found: JSON) -> str:
+    if found["ci95"] is None:
+        return repr(found["mean"])
+    low, high = found["ci95"]
+    return f"{found['mean']!r} [{low!r}, {high!r}] over {found['queries']} queries"
+
+
+def _plain(value: JSON) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()

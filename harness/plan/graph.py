@@ -1,0 +1,80 @@
+"""The plan as data: a graph of content-addressed steps and the rows that are scored from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from harness.suite import DatasetSpec, Suite
+from harness.types import JSON, Card, Part, Unit
+
+
+class Step(NamedTuple):
+    """One node of the graph: plain data, so that any engine can execute it on a shared store."""
+
+    kind: str
+    key: str  # SHA-256 of `described`
+    label: str  # for people
+    described: dict[str, JSON]  # all that can change a number
+    work: dict[str, JSON]  # what a worker needs to do it; `inputs` are ids of steps
+    inputs: tuple[str, ...]
+    needs: tuple[str, ...]  # what is not here: files, packages
+
+    @property
+    def id(self) -> str:
+        return f"{self.kind}-{self.key}"
+
+
+class Row(NamedTuple):
+    """One row of the leaderboard to be."""
+
+    dataset: str
+    split: str
+    system: str
+    unit: Unit
+    hits: str | None  # the id of the step whose hits are scored
+    error: str | None  # why there is none
+    selected: bool  # named by `only`
+    labels: str | None = None  # the id of the step that says which of these contain an answer
+    texts: JSON = None  # what its first retriever of passages reads, as a step's work has it
+
+
+class Collection(NamedTuple):
+    """A dataset of the suite: what it says of itself and the steps that make it columnar."""
+
+    spec: DatasetSpec
+    card: Card
+    parts: dict[Part, str]  # ids of steps; empty if the dataset's plugin failed
+    needs: tuple[str, ...]
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    suite: Suite
+    steps: dict[str, Step]  # by id, inputs before what reads them
+    collections: dict[str, Collection]
+    rows: tuple[Row, ...]
+    analyses: tuple[JSON, ...] = ()  # each with `described`, `work` and `needs`
+    rules: dict[str, JSON] = field(default_factory=dict)  # `harness.scoring.rules.Rules` of each collection
+
+    def cone(self, ids: Sequence[str], beyond: Callable[[Step], bool] = lambda step: True) -> set[str]:
+        """These steps and all that they read, directly or not; not what lies behind a step that is not to
+        be gone `beyond`."""
+        found: set[str] = set()
+        stack = list(ids)
+        while stack:
+            step = stack.pop()
+            if step not in found:
+                found.add(step)
+                stack.extend(self.steps[step].inputs if beyond(self.steps[step]) else ())
+        return found
+
+    def used_by(self) -> dict[str, int]:
+        """How many rows each step serves."""
+        counts = dict.fromkeys(self.steps, 0)
+        for row in self.rows:
+            for step in self.cone([row.hits]) if row.hits else ():
+                counts[step] += 1
+        return counts

@@ -1,0 +1,1 @@
+"""From hits to numbers: rankings, measures, protocols, bounds and intervals."""

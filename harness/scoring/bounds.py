@@ -1,0 +1,251 @@
+"""What a column could have reached, and how far it rests on what nobody judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from harness.scoring import measures, ranking, score
+from harness.scoring.measures.grades import look_up
+from harness.scoring.measures.ideal import Ideal, per_row, places
+from harness.scoring.measures.kernels import gain_of
+from harness.scoring.measures.names import FILL, UNJUDGED, Metric
+from harness.scoring.ranking import Documents
+from harness.scoring.score import Scored, Scores, View
+from harness.types import Hits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.records import Measure
+    from harness.types import Ints, Unit
+
+    Grades = NDArray[np.int32]
+    Values = NDArray[np.float64]
+    Worth = Callable[[Grades], Values]
+
+CELLS = 1 << 20  # of one block of rows: what is judged anew is held at once
+AMOUNTS = ("Judged", "NumQ", "NumRel", "NumRet")  # they say how much there is, not how good it is
+
+
+class Limits(NamedTuple):
+    """The mean of one column under other circumstances, and the share of judged results."""
+
+    ceiling: float  # of the best ranking that there is
+    candidates: float | None  # of the best order of what a re-ranker was given
+    judged: float  # the share of judged results among those that the column reads
+    unjudged_removed: float
+    unjudged_relevant: float
+    without_positive_left_out: float | None  # None if that leaves out all
+    unanswered_left_out: float | None
+
+
+class Below(NamedTuple):
+    """What a re-ranker was given: a run, of which it puts the first `depth` in order."""
+
+    hits: Hits
+    depth: int
+    keep: bool  # whether the rest stays below them
+
+
+class Findable(NamedTuple):
+    """What a ranking may hold at all."""
+
+    candidate: NDArray[np.bool_]  # bool[N], of passages
+    excluded: Mapping[Unit, Sequence[Ints] | None]  # positions that are taken out of each query's ranking
+
+
+class _Order(NamedTuple):
+    """Rankings of one unit as their judged cells alone."""
+
+    row: Ints  # int64[C], ascending
+    rank: Ints  # int64[C], from 0, ascending within a row
+    grade: Grades  # int32[C]
+    length: Ints  # int64[S]: of each ranking
+
+
+def limits(
+    scores: Scores,
+    findable: Findable,
+    documents: Documents,
+    *,
+    own: Mapping[str, Measure],
+    depth: int,
+    below: Below | None = None,
+) -> dict[str, Limits]:
+    """Label -> its limits, for every column whose kernel is the harness' or a plugin's. `depth` is where the
+    protocol cuts runs; the scores are of a run cut there."""
+    found = {}
+    for unit, view in scores.views.items():
+        there = _reachable(view, unit, findable, documents)
+        mine = _order(view.grades)
+        given = None if below is None else _given(below, scores.queries, unit, documents, view, depth)
+        for scored in scores.columns:
+            metric = measures.parse(scored.column.measure, own)
+            if scored.column.unit == unit and metric.kernel and metric.family not in AMOUNTS:
+                found[scored.column.label] = _of_column(scored, metric, view, there, mine, given, depth)
+    return found
+
+
+def _of_column(
+    scored: Scored,
+    metric: Metric,
+    view: View,
+    there: NDArray[np.bool_],
+    mine: _Order,
+    given: tuple[_Order, Ints] | None,
+    depth: int,
+) -> Limits:
+    def mean(grades: Grades) -> float:
+        return _mean(scored, *score.by_kernel(metric, view._replace(grades=grades)))
+
+    return Limits(
+        mean(_best(view, there, _worth(metric), depth)),
+        None if given is None else mean(_sorted_head(*given, _worth(metric))[:, :depth]),
+        _judged_share(mine, metric.cutoff),
+        mean(_condensed(mine)),
+        _mean(scored, *_all_relevant(metric, view)),
+        _over(scored, score.has_positive(metric, view.ideal)),
+        _over(scored, mine.length > 0),
+    )
+
+
+def _mean(scored: Scored, part: Values, whole: Values) -> float:
+    return score.mean(scored._replace(numerator=part, denominator=whole))
+
+
+def _over(scored: Scored, chosen: NDArray[np.bool_]) -> float | None:
+    return score.mean(scored, chosen) if chosen.any() else None
+
+
+def _worth(metric: Metric) -> Worth:
+    """What the best order falls by: the grade, or its gain where a table of gains may order grades anew."""
+    return gain_of(metric) if "gains" in metric.params else lambda grade: grade.astype(np.float64)
+
+
+def _reachable(view: View, unit: Unit, findable: Findable, documents: Documents) -> NDArray[np.bool_]:
+    """bool[J]: which judged passages or documents a ranking may hold."""
+    candidate = findable.candidate
+    if unit == "document":
+        candidate = np.zeros(len(documents.rank_of_id), np.bool_)
+        candidate[documents.document_of[findable.candidate]] = True
+    place = view.judged.passage
+    there = place < len(candidate)  # what the corpus lacks is numbered behind it
+    there[there] = candidate[place[there]]
+    excluded = findable.excluded.get(unit)
+    if excluded is not None:
+        sizes = [len(positions) for positions in excluded]
+        keys = np.repeat(np.arange(len(sizes)), sizes) * len(candidate) + np.concatenate(excluded)
+        there &= ~np.isin(view.judged.query * np.int64(len(candidate)) + place, keys)
+    return there
+
+
+def _order(grades: Grades) -> _Order:
+    row, rank = np.divmod(np.flatnonzero(grades > FILL), max(grades.shape[1], 1))
+    return _Order(row, rank, grades[row, rank], np.count_nonzero(grades != FILL, axis=1))
+
+
+def _given(
+    below: Below, queries: Ints, unit: Unit, documents: Documents, view: View, depth: int
+) -> tuple[_Order, Ints]:
+    """What a re-ranker was given, and int64[S]: how many of each row, from the first on, it may put in
+    order. Passages in another order make another order of their documents."""
+    whole = ranking.cut(below.hits, max(below.depth, depth) if below.keep else below.depth)
+    head = ranking.cut(whole, below.depth)
+    if unit == "document" and whole.unit == "passage":
+        whole, head = (ranking.to_documents(_falling(hits), documents) for hits in (whole, head))
+    ranked, heads = score.rows_of(whole.passages, queries), score.rows_of(head.passages, queries)
+    grades = look_up(ranked, view.row, view.judged.passage, view.judged.grade)
+    return _order(grades), np.count_nonzero(heads >= 0, axis=1)
+
+
+def _falling(hits: Hits) -> Hits:
+    """The same order without ties, so that the documents of a head stay ahead of the others."""
+    falling = -np.arange(hits.passages.shape[1], dtype=np.float32)
+    return Hits(hits.passages, np.broadcast_to(falling, hits.passages.shape), hits.unit)
+
+
+def _best(view: View, there: NDArray[np.bool_], worth: Worth, depth: int) -> Grades:
+    """int32[S, k]: the best ranking there is, of judged passages alone."""
+    row, grade = view.row[there], view.judged.grade[there]
+    order = np.lexsort((-worth(grade), row))
+    row, grade = row[order], grade[order]
+    rank = places(row)
+    kept = rank < depth
+    length = per_row(row[kept], view.ideal.queries).astype(np.int64)
+    return _filled(_Order(row[kept], rank[kept], grade[kept], length))
+
+
+def _sorted_head(given: _Order, head: Ints, worth: Worth) -> Grades:
+    """int32[S, k]: the first head[q] of each row q in the best order, the others where they are."""
+    inside = given.rank < head[given.row]
+    row, grade = given.row[inside], given.grade[inside]
+    order = np.lexsort((-worth(grade), row))
+    row, grade = row[order], grade[order]
+    rest = ~inside
+    mixed = _Order(
+        np.concatenate([row, given.row[rest]]),
+        np.concatenate([places(row), given.rank[rest]]),
+        np.concatenate([grade, given.grade[rest]]),
+        given.length,
+    )
+    return _filled(mixed)  # which needs no order of its cells
+
+
+def _condensed(mine: _Order) -> Grades:
+    """int32[S, k]: the ranking without what is not judged (Sakai 2007)."""
+    length = per_row(mine.row, len(mine.length)).astype(np.int64)
+    return _filled(mine._replace(rank=places(mine.row), length=length))
+
+
+def _filled(order: _Order) -> Grades:
+    """int32[S, k]: the judged cells in their places, unjudged ones up to the length of each row."""
+    width = int(order.length.max(initial=0))
+    grades = np.full((len(order.length), width), FILL, np.int32)
+    grades[np.arange(width) < order.length[:, None]] = UNJUDGED
+    grades[order.row, order.rank] = order.grade
+    return grades
+
+
+def _judged_share(mine: _Order, cutoff: int | None) -> float:
+    """The mean of Judged@cutoff."""
+    limit = np.iinfo(np.int64).max if cutoff is None else cutoff
+    judged = per_row(mine.row[mine.rank < limit], len(mine.length))
+    return round(float((judged / np.maximum(np.minimum(mine.length, limit), 1)).mean()), 6)
+
+
+def _all_relevant(metric: Metric, view: View) -> tuple[Values, Values]:
+    """The column if all that it reads and nobody judged were just relevant, and known to be."""
+    grade = _least(metric)
+    read = view.grades[:, : metric.cutoff]
+    step = max(1, CELLS // max(read.shape[1], 1))
+    found: list[tuple[Values, Values]] = []
+    for start in range(0, len(read), step):
+        block = read[start : start + step]
+        anew = block == UNJUDGED
+        grades = np.where(anew, np.int32(grade), block)
+        ideal = _extended(view.ideal, start, np.count_nonzero(anew, axis=1), grade)
+        found.append(score.by_kernel(metric, view._replace(grades=grades, ideal=ideal)))
+    return np.concatenate([part for part, _ in found]), np.concatenate([whole for _, whole in found])
+
+
+def _least(metric: Metric) -> int:
+    """The lowest grade that counts."""
+    if metric.family != "nDCG":
+        return metric.rel
+    levels = np.array(sorted({1, *metric.params.get("gains", {})}), np.int32)
+    good = levels[gain_of(metric)(levels) > 0]
+    return int(good[0]) if len(good) else 1
+
+
+def _extended(ideal: Ideal, start: int, more: Ints, grade: int) -> Ideal:
+    """The judgements of len(more) rows from `start` on, with more[q] of this grade added to each."""
+    low, high = np.searchsorted(ideal.row, (start, start + len(more)))
+    row, known = ideal.row[low:high] - start, ideal.grade[low:high]
+    above = known >= grade
+    rows = np.concatenate([row[above], np.repeat(np.arange(len(more)), more), row[~above]])
+    grades = np.concatenate([known[above], np.full(int(more.sum()), grade, np.int32), known[~above]])
+    order = np.argsort(rows, kind="stable")  # of three ascending runs: they are merged
+    return Ideal(len(more), rows[order], grades[order])

@@ -1,0 +1,89 @@
+"""The measures that have no kernel here: ir-measures computes them, from our one ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import ir_measures
+import numpy as np
+
+from harness import params
+from harness.errors import HarnessError
+from harness.scoring.measures.names import Metric, Slot, meant
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.types import Ints
+
+
+def family_of(name: str, text: str, known: Iterable[str]) -> tuple[str, dict[str, Slot], str, dict[str, Any]]:
+    """Of a measure of ir-measures: its name, parameters, what an @ sets, and what an alias presets."""
+    registry = ir_measures.measures.registry
+    if name not in registry:
+        close = meant(text, known, registry)
+        if close is not None:
+            raise HarnessError(f"{text}: unknown measure '{name}'; did you mean '{close}'?")
+        raise HarnessError(f"{text}: {params.unknown('measure', name, {*known, *registry})}")
+    measure = registry[name]
+    slots = {
+        key: Slot(info.dtype, None if info.default is _NOTHING else info.default, info.required)
+        for key, info in measure.SUPPORTED_PARAMS.items()
+    }
+    return measure.NAME, slots, measure.AT_PARAM, dict(measure.params)
+
+
+def check_supported(metric: Metric) -> None:
+    """A HarnessError if ir-measures has nothing installed that computes this."""
+    try:
+        ir_measures.evaluator([_measure(metric)], [])
+    except (ValueError, AssertionError) as error:
+        raise HarnessError(
+            f"{metric.name}: ir-measures cannot compute it ({error}); choose another"
+        ) from None
+
+
+def values(
+    metrics: Sequence[Metric], ranked: Ints, query: Ints, passage: Ints, grade: NDArray[np.int32]
+) -> list[NDArray[np.float64]]:
+    """float64[Q] for each metric, from the ranking int64[Q, k] and its judgements. Scores are replaced by
+    falling ranks, so that every provider sees the order that the harness decided."""
+    # pytrec_eval reads outside its arrays, or never returns, on some negative grades; 0 is as irrelevant.
+    # Only infAP gives -1 a meaning: pooled, but not judged.
+    found = [np.zeros(len(ranked)) for _ in metrics]
+    run = _run(ranked)
+    for lowest in (-1, 0):
+        chosen = {
+            _measure(metric): place
+            for place, metric in enumerate(metrics)
+            if (metric.family == "infAP") == (lowest == -1)
+        }
+        if chosen:
+            qrels = _qrels(query, passage, np.where(grade < lowest, 0, grade))
+            for value in ir_measures.iter_calc(list(chosen), qrels, run):
+                found[chosen[value.measure]][int(value.query_id)] = value.value
+    return found
+
+
+def _qrels(query: Ints, passage: Ints, grade: NDArray[np.int32]) -> dict[str, dict[str, int]]:
+    qrels: dict[str, dict[str, int]] = {}
+    for row, position, value in zip(query.tolist(), passage.tolist(), grade.tolist(), strict=True):
+        qrels.setdefault(str(row), {})[str(position)] = value
+    return qrels
+
+
+def _run(ranked: Ints) -> dict[str, dict[str, float]]:
+    run: dict[str, dict[str, float]] = {}
+    for row, positions in enumerate(ranked):
+        names = [str(position) for position in positions[positions >= 0].tolist()]
+        if names:
+            run[str(row)] = {name: float(len(names) - rank) for rank, name in enumerate(names)}
+    return run
+
+
+def _measure(metric: Metric) -> Any:
+    return type(ir_measures.measures.registry[metric.family])(**metric.params)
+
+
+_NOTHING = ir_measures.providers.base.NOT_PROVIDED

@@ -1,0 +1,77 @@
+"""Judgements as numbers, and the grade of every passage of a ranking by them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.collection.judgements import Judged
+from harness.scoring.measures.names import FILL, UNJUDGED
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.types import Ints
+
+CELLS = 1 << 17  # of one block of rows, so that its keys stay in a core's cache
+MIXER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / the golden ratio: spreads keys (Knuth, volume 3, 6.4)
+
+
+def of_documents(judged: Judged, document_of: NDArray[np.int32], documents: int) -> Judged:
+    """A document's grade is the highest among its passages'. A passage that the corpus lacks counts as a
+    document of its own, since nobody knows which one it belongs to."""
+    size = len(document_of)
+    missing = judged.passage >= size
+    known = np.where(missing, 0, judged.passage)
+    place = np.where(missing, judged.passage - size + documents, document_of[known] if size else 0)
+    order = np.lexsort((-judged.grade.astype(np.int64), place, judged.query))
+    query, place, grade = judged.query[order], place[order], judged.grade[order]
+    best = np.ones(len(order), np.bool_)
+    best[1:] = (query[1:] != query[:-1]) | (place[1:] != place[:-1])
+    return Judged(query[best], place[best], grade[best])
+
+
+def look_up(ranked: Ints, row: Ints, passage: Ints, grade: NDArray[np.int32]) -> NDArray[np.int32]:
+    """int32[Q, k]: the grade of each ranked passage, by judgements of (row, passage). Most passages are not
+    judged: a small table of hashes rules those out, and only the rest is searched for."""
+    grades = np.full(ranked.shape, UNJUDGED, np.int32)
+    rows, width = ranked.shape
+    if ranked.size == 0:
+        return grades
+    if (ranked[:, -1] < 0).any():  # fills stand at the end of a row
+        grades[ranked < 0] = FILL
+    if len(row) == 0:
+        return grades
+    span = int(max(ranked.max(), passage.max(initial=0))) + 1
+    keys = row.astype(np.int64) * span + passage
+    order = np.argsort(keys)
+    keys, ordered = keys[order], grade[order]
+    if (keys[1:] == keys[:-1]).any():
+        raise ValueError("a query and a passage are judged twice")
+    bits = min(max(64 * len(keys), 1 << 10).bit_length(), 22)
+    table = np.zeros(1 << bits, np.bool_)
+    table[_hashed(_mixed(keys), bits)] = True
+    first = np.arange(rows) * span  # the key of position 0 of each row
+    step = max(1, CELLS // width)
+    for start in range(0, rows, step):
+        block = ranked[start : start + step]
+        # a sum times the mixer is the sum of the products, modulo 2^64: one pass less over the block
+        hashes = _hashed(_mixed(block) + _mixed(first[start : start + step])[:, None], bits)
+        maybe = np.flatnonzero(table[hashes])
+        position = block.reshape(-1)[maybe]
+        sought = position + first[start + maybe // width]
+        place = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
+        found = (keys[place] == sought) & (position >= 0)  # a fill's key is another row's
+        grades[start : start + step].reshape(-1)[maybe[found]] = ordered[place[found]]
+    return grades
+
+
+def _mixed(keys: Ints) -> NDArray[np.uint64]:
+    return np.multiply(keys.view(np.uint64), MIXER)
+
+
+def _hashed(mixed: NDArray[np.uint64], bits: int) -> Ints:
+    """The upper `bits` of each, in place."""
+    mixed >>= np.uint64(64 - bits)
+    return mixed.view(np.int64)

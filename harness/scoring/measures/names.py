@@ -1,0 +1,202 @@
+"""Measure expressions: one canonical name for each measure, however it was written."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from harness import params
+from harness.errors import HarnessError
+from harness.records import Measure
+
+UNJUDGED = -(2**31)  # a ranked passage without a judgement
+FILL = UNJUDGED + 1  # behind the end of a short row
+Average: TypeAlias = Literal["mean", "ratio", "sum"]
+
+
+class Slot(NamedTuple):
+    """A parameter of a measure: its type and, where it may be left out, what it then is."""
+
+    type: type
+    default: Any = None
+    required: bool = False
+
+
+_REL, _CUTOFF, _JUDGED = Slot(int, 1), Slot(int), Slot(bool, False)
+_RANKED = {"cutoff": _CUTOFF, "rel": _REL, "judged_only": _JUDGED}
+_AT_K = {**_RANKED, "cutoff": Slot(int, required=True)}
+_DCG = Slot(str, "log2")
+# What has a kernel here, as ir-measures declares it; a test compares the two. Known without importing it.
+FAMILIES: dict[str, dict[str, Slot]] = {
+    "AP": _RANKED,
+    "Judged": {"cutoff": _CUTOFF},
+    "NumQ": {},
+    "NumRel": {"rel": _REL},
+    "NumRet": {"rel": Slot(int)},
+    "P": _AT_K,
+    "R": _AT_K,
+    "RR": _RANKED,
+    "Rprec": {"rel": _REL, "judged_only": _JUDGED},
+    "Success": _AT_K,
+    "nDCG": {"cutoff": _CUTOFF, "dcg": _DCG, "gains": Slot(dict), "judged_only": _JUDGED},
+}
+ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "MAP": ("AP", {}),
+    "MRR": ("RR", {}),
+    "NDCG": ("nDCG", {}),
+    "NumRelRet": ("NumRet", {"rel": 1}),
+    "Precision": ("P", {}),
+    "RPrec": ("Rprec", {}),
+    "Recall": ("R", {}),
+}
+_LOOSE = re.compile(
+    r"(?P<name>[a-z_]+?)\s*(?P<inside>\(.*\))?\s*@?\s*(?P<cutoff>\d+(\.\d+)?)?", re.IGNORECASE
+)
+_SUMS = ("NumQ", "NumRel", "NumRet")  # ir-measures adds these up over the queries
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A measure with its parameters: those given that differ from the default."""
+
+    name: str  # canonical
+    family: str
+    params: Mapping[str, Any]
+    own: Measure | None = None  # the record of a plugin
+    kernel: bool = False  # whether the harness computes it itself; ir-measures does otherwise
+
+    @property
+    def cutoff(self) -> int | None:
+        """How many ranks are read; None for all."""
+        return self.params.get("cutoff")
+
+    @property
+    def rel(self) -> int:
+        """The lowest grade that counts as relevant."""
+        return int(self.params.get("rel", 1))
+
+    @property
+    def average(self) -> Average:
+        if self.own is not None:
+            return "ratio" if self.own.ratio else "mean"
+        return "sum" if self.family in _SUMS else "mean"
+
+
+def parse(text: str, own: Mapping[str, Measure]) -> Metric:
+    """The measure that `text` writes, one of ir-measures or of `own` (name -> record of a plugin)."""
+    family, given, at = _syntax(text, own)
+    family, preset = ALIASES.get(family, (family, {}))
+    if family in own:
+        slots, at_name, kernel = {"cutoff": _CUTOFF, "rel": _REL}, "cutoff", True
+    elif family in FAMILIES:
+        slots, at_name = FAMILIES[family], "cutoff"
+        mixed = "gains" in given and given.get("dcg") == "exp-log2"
+        kernel = not given.get("judged_only", False) and not mixed
+    else:
+        from harness.scoring.measures.by_ir_measures import family_of
+
+        family, slots, at_name, preset = family_of(family, text, [*own, *FAMILIES, *ALIASES])
+        kernel = False
+    if at is not None and at_name in given:
+        raise HarnessError(f"{text}: '{at_name}' is given twice; leave out one of the two")
+    given = {**preset, **given}
+    if at is not None:
+        given[at_name] = at
+    _check(text, given, slots, at_name)
+    given = {
+        name: given[name] for name, slot in slots.items() if name in given and given[name] != slot.default
+    }
+    metric = Metric(_name(family, given, at_name), family, given, own.get(family), kernel)
+    if not kernel:
+        from harness.scoring.measures.by_ir_measures import check_supported
+
+        check_supported(metric)
+    return metric
+
+
+def is_sum(text: str) -> bool:
+    """Whether the column of this canonical name adds its values up over the queries."""
+    return _syntax(text)[0] in _SUMS
+
+
+def meant(text: str, own: Iterable[str] = (), others: Iterable[str] = ()) -> str | None:
+    """The measure that was meant, it seems, by one with letters of another case, without its @, or with
+    `document` in another place; None for any other. `others` are names of ir-measures beside ours."""
+    words = text.split()
+    about = [word for word in words if word.lower() in ("document", "documents")]
+    found = _LOOSE.fullmatch(" ".join(word for word in words if word not in about))
+    if found is None or len(about) > 1:
+        return None
+    names = {name.lower(): name for name in (*others, *own, *ALIASES, *FAMILIES)}  # of equal ones the last
+    family = names.get(found["name"].lower())
+    if family is None:
+        return None
+    right = family + (found["inside"] or "") + (f"@{found['cutoff']}" if found["cutoff"] else "")
+    return "document " * len(about) + right if _parts(right) else None
+
+
+def _syntax(text: str, own: Iterable[str] = ()) -> tuple[str, dict[str, Any], Any]:
+    """`nDCG(dcg='exp-log2')@10` -> the name, the parameters in brackets, and what follows the @."""
+    parts = _parts(text)
+    if parts is None:
+        close = meant(text, own)
+        advice = f"did you mean '{close}'?" if close else "write it like nDCG@10 or R(rel=2)@50"
+        raise HarnessError(f"{params.shown(text)}: this is no measure; {advice}")
+    return parts
+
+
+def _parts(text: str) -> tuple[str, dict[str, Any], Any] | None:
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+        at = None
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            at, node = ast.literal_eval(node.right), node.left
+        given: dict[str, Any] = {}
+        if isinstance(node, ast.Call) and not node.args:
+            given = {word.arg: ast.literal_eval(word.value) for word in node.keywords if word.arg is not None}
+            node = node.func
+        if isinstance(node, ast.Name):
+            return node.id, given, at
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        pass
+    return None
+
+
+def _check(text: str, given: Mapping[str, Any], slots: Mapping[str, Slot], at_name: str) -> None:
+    for name, value in given.items():
+        if name not in slots:
+            raise HarnessError(f"{text}: {params.unknown('parameter', name, slots)}")
+        slot = slots[name]
+        fits = type(value) is slot.type  # a bool is no whole number here
+        if not fits:
+            raise HarnessError(
+                f"{text}: {name}: expected {params.describe(slot.type)}, got {params.shown(value)}"
+            )
+        if name in ("cutoff", "rel") and value < 1:  # a grade of 0 or less is not relevant
+            raise HarnessError(f"{text}: {name}: expected at least 1, got {value}")
+        if name == "dcg" and value not in ("log2", "exp-log2"):
+            raise HarnessError(f"{text}: dcg: expected 'log2' or 'exp-log2', got {params.shown(value)}")
+        if name == "gains" and not all(
+            type(item) is int and item >= 0 for pair in value.items() for item in pair
+        ):
+            raise HarnessError(f"{text}: gains: expected whole numbers of 0 or more, as in {{1: 1, 2: 3}}")
+    for name, slot in slots.items():
+        if slot.required and name not in given:
+            example = f"{text.strip()}@10" if name == at_name else f"{name}=..."
+            raise HarnessError(f"{text}: the parameter '{name}' is missing; write {example}")
+
+
+def _name(family: str, given: Mapping[str, Any], at_name: str) -> str:
+    """As ir-measures writes it, with parameters in the order in which the measure declares them."""
+    inside = ",".join(f"{name}={_shown(value)}" for name, value in given.items() if name != at_name)
+    at = f"@{given[at_name]}" if at_name in given else ""
+    return family + (f"({inside})" if inside else "") + at
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{key}:{item}" for key, item in sorted(value.items()) if key != item) + "}"
+    return repr(value)

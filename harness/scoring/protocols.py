@@ -1,0 +1,101 @@
+"""From `measures: [...]` or `protocol: NAME` of a suite to the columns of its leaderboard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from harness.catalogue import Catalogue
+from harness.errors import HarnessError
+from harness.params import Problem
+from harness.records import Column, Measure, Protocol
+from harness.scoring import measures
+from harness.types import Unit
+
+DOCUMENT = "document "  # how a column of documents is written in a suite, as it is labelled
+
+
+class Scoring(NamedTuple):
+    """How runs are scored: columns with canonical names, and where runs are cut first."""
+
+    columns: tuple[Column, ...]
+    depth: int
+    own: dict[str, Measure]  # the measures of plugins that the columns use, by name
+    protocol: Protocol | None = None
+
+    @property
+    def by_answers(self) -> bool:
+        return self.protocol is not None and self.protocol.judgements == "answers"
+
+    def of_unit(self, unit: Unit) -> tuple[Column, ...]:
+        """What a system of this unit is scored on: documents cannot be scored as passages."""
+        return tuple(column for column in self.columns if unit == "passage" or column.unit == "document")
+
+
+def of_measures(
+    texts: Sequence[str], depth: int, catalogue: Catalogue, *, documents: bool = False
+) -> tuple[Scoring | None, list[Problem]]:
+    """The columns of a suite's bare measures. With `documents` (the suite has systems of that unit) each
+    measure of passages gets a second column, of documents. Problems are located by index in the list."""
+    own = own_measures(catalogue)
+    problems: list[Problem] = []
+    columns: dict[Column, str] = {}
+    for place, text in enumerate(texts):
+        try:
+            found, cutoff = column(text, own)
+        except HarnessError as error:
+            problems.append(Problem((place,), str(error)))
+            continue
+        if found in columns:
+            what = f"{found.label} stands here twice ('{columns[found]}', '{text}')"
+            problems.append(Problem((place,), f"{what}; remove one of the two"))
+        if cutoff is not None and cutoff > depth:
+            what = f"{found.label} reads {cutoff} ranks, but the suite's depth is {depth}"
+            problems.append(Problem((place,), f"{what}; set depth: {cutoff} or more"))
+        columns[found] = text
+    if not texts:
+        problems.append(Problem((), "there is no measure; name one, such as nDCG@10"))
+    if problems:
+        return None, problems
+    if documents:
+        more = [Column(column.measure, "document") for column in columns]
+        columns.update({column: "" for column in more if column not in columns})
+    return _scoring(columns, depth, own, None), []
+
+
+def of_protocol(name: str, depth: int, catalogue: Catalogue) -> Scoring:
+    """The columns of a protocol, which cuts runs at its own depth and so refuses a smaller one."""
+    protocol: Protocol = catalogue.find("protocols", name).record
+    if depth < protocol.depth:
+        what = f"the protocol '{name}' reads {protocol.depth} ranks, but the suite's depth is {depth}"
+        raise HarnessError(f"{what}; set depth: {protocol.depth} or more")
+    own = own_measures(catalogue)
+    columns = [
+        column._replace(measure=measures.parse(column.measure, own).name) for column in protocol.columns
+    ]
+    return _scoring(columns, protocol.depth, own, protocol)
+
+
+def own_measures(catalogue: Catalogue) -> dict[str, Measure]:
+    """Name -> record of every measure that plugins offer; one that two of them offer is left out, so that
+    its use is refused."""
+    offers = catalogue.entries["measures"].items()
+    return {name: entries[0].record for name, entries in offers if len(entries) == 1}
+
+
+def column(text: str, own: dict[str, Measure]) -> tuple[Column, int | None]:
+    """The column that a suite names, and how many ranks it reads (None: all)."""
+    unit: Unit = "document" if text.startswith(DOCUMENT) else "passage"
+    metric = measures.parse(text.removeprefix(DOCUMENT), own)
+    return Column(metric.name, unit), metric.cutoff
+
+
+def _scoring(
+    columns: Sequence[Column] | dict[Column, str],
+    depth: int,
+    own: dict[str, Measure],
+    protocol: Protocol | None,
+) -> Scoring:
+    families = {measures.parse(column.measure, own).family for column in columns}
+    used = {name: record for name, record in sorted(own.items()) if name in families}
+    return Scoring(tuple(columns), depth, used, protocol)

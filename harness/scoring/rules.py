@@ -1,0 +1,47 @@
+"""How a suite scores: the one way from hits to scores that rows, tuning, analyses and verification share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from harness.collection.corpus import Corpus
+from harness.collection.judgements import Judged, Judging, judging
+from harness.collection.queries import Judgements, Queries
+from harness.records import Column, Measure
+from harness.scoring import answers, score
+from harness.scoring.score import Documents, Scores
+from harness.types import Hits
+
+
+class Rules(NamedTuple):
+    """What decides about a number beside hits, judgements and columns."""
+
+    drop: bool = False  # judgements of passages that the corpus lacks count as not relevant
+    depth: int | None = None  # where runs are cut first
+    by_answers: bool = False  # a passage is relevant if it contains an answer
+
+    def judging(self, read: Corpus, queries: Queries, judgements: Judgements) -> Judging:
+        return judging(read, queries, judgements, drop=self.drop)
+
+
+def scores_of(
+    how: Rules,
+    hits: Hits,
+    judged: Judged,
+    columns: Sequence[Column],
+    read: Corpus,
+    queries: Queries,
+    own: Mapping[str, Measure],
+    labels: answers.Labels | None = None,
+) -> Scores:
+    """The scores of canonical hits. `labels` are those of `harness.scoring.answers`, if they are known already; hits
+    of documents are never judged by answers."""
+    if how.by_answers and hits.unit == "passage":
+        depth = how.depth or hits.passages.shape[1]
+        labels = answers.labels(read, queries, hits, depth) if labels is None else labels
+        judged = answers.judged(labels, hits, queries, read.passages)
+    documents = Documents(read.document_of, read.document_rank)
+    return score.score(
+        hits, judged, columns, size=read.passages, own=own, documents=documents, depth=how.depth
+    )

@@ -1,0 +1,168 @@
+"""TREC run files: a ranking out, byte for byte the same each time, and foreign ones in."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.csv
+
+from harness.collection.lines import check_words, lines_of
+from harness.errors import HarnessError
+from harness.types import Hits
+
+if TYPE_CHECKING:
+    from harness.types import Floats, Ints
+
+COLUMNS = 6
+NAMES = ("query", "iteration", "passage", "rank", "score", "tag")
+CODED = pa.dictionary(pa.int32(), pa.string())
+TYPES = {name: pa.float64() if name == "score" else CODED for name in NAMES}
+TOO_LARGE = 2.0**128 - 2.0**103  # from here on a number rounds to an infinite float32
+
+
+class Run(NamedTuple):
+    """A run as its file has it: not yet ordered, positions count `passage_ids`."""
+
+    query_ids: tuple[str, ...]  # in order of first appearance, as are
+    passage_ids: tuple[str, ...]
+    hits: Hits
+    tag: str
+
+
+def write_run(
+    path: Path, query_ids: Sequence[str], ids_of: Callable[[Ints], Sequence[str]], hits: Hits, tag: str
+) -> None:
+    """Write a ranking as TREC lines, gzipped if the name ends in `.gz`. Ranks start at 1, and a score is
+    written with the fewest digits that read back as the same float32."""
+    check_words([*query_ids, tag], "query id or tag")
+    with _sink(path) as out:
+        for row, query in enumerate(query_ids):
+            passages = hits.passages[row]
+            passages = passages[passages >= 0]
+            if len(passages) == 0:
+                continue
+            names = ids_of(passages)
+            check_words(names, "passage id")
+            scores = np.ascontiguousarray(hits.scores[row][hits.passages[row] >= 0])
+            texts = orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].decode().split(",")
+            lines = [
+                f"{query} Q0 {name} {rank} {score} {tag}\n"
+                for rank, (name, score) in enumerate(zip(names, texts, strict=True), 1)
+            ]
+            out.write("".join(lines).encode())
+
+
+def tag_of(system: str) -> str:
+    """A system's name as the last column of its run."""
+    return "_".join(system.split())
+
+
+def read_run(path: Path) -> Run:
+    """Read a TREC run (gzipped or not); ranks are not trusted, `ranking.canonical` orders it by score."""
+    return _by_columns(path) or _by_lines(path)
+
+
+def _by_columns(path: Path) -> Run | None:
+    """A run whose columns stand between single blanks or tabs, as nearly all do; None for any other, and for
+    one with anything wrong in it, which reading by lines can tell with its line."""
+    try:
+        table = pyarrow.csv.read_csv(
+            path,
+            read_options=pyarrow.csv.ReadOptions(column_names=NAMES),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=_separator(path), quote_char=False),
+            convert_options=pyarrow.csv.ConvertOptions(column_types=TYPES, strings_can_be_null=False),
+        )
+    except (pa.ArrowException, OSError, EOFError, zlib.error, UnicodeDecodeError):
+        return None
+    codes = {name: table[name].combine_chunks() for name in NAMES if name != "score"}
+    words = {name: codes[name].dictionary.to_pylist() for name in codes}
+    scores = table["score"]
+    whole = all(len(" ".join(found).split()) == len(found) and all(found) for found in words.values())
+    if not whole or scores.null_count or not table.num_rows:
+        return None
+    values = scores.to_numpy()
+    row, passage = (codes[name].indices.to_numpy().astype(np.int64) for name in ("query", "passage"))
+    pairs = np.sort(row * len(words["passage"]) + passage)
+    if not (np.abs(values) < TOO_LARGE).all() or (pairs[1:] == pairs[:-1]).any():
+        return None
+    if words["query"][0].startswith("#"):
+        return None
+    hits = _rows(row, passage, values.astype(np.float32), len(words["query"]))
+    return Run(tuple(words["query"]), tuple(words["passage"]), hits, words["tag"][0])
+
+
+def _separator(path: Path) -> str:
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        return "\t" if b"\t" in file.readline() else " "
+
+
+def _by_lines(path: Path) -> Run:
+    queries: dict[str, int] = {}
+    passages: dict[str, int] = {}
+    lines: dict[tuple[int, int], int] = {}  # (query, passage) -> its line, in order of the file
+    values: list[float] = []
+    tag = ""
+    for number, line in lines_of(path):
+        words = line.split()
+        if not words or (not values and line.startswith("#")):  # a header such as ir_metadata's
+            continue
+        score = _score(words, path, number)
+        pair = (queries.setdefault(words[0], len(queries)), passages.setdefault(words[2], len(passages)))
+        before = lines.setdefault(pair, number)
+        if before != number:
+            what = f"the passage '{words[2]}' of the query '{words[0]}' stands in line {before} already"
+            raise HarnessError(f"{path}:{number}: {what}; remove one of the two")
+        values.append(score)
+        tag = tag or words[5]
+    if not values:
+        raise HarnessError(
+            f"{path}: the run is empty; give a file with lines of `query Q0 passage rank score tag`"
+        )
+    pairs = np.array(list(lines), np.int64)  # int64[n, 2]
+    hits = _rows(pairs[:, 0], pairs[:, 1], np.array(values, np.float32), len(queries))
+    return Run(tuple(queries), tuple(passages), hits, tag)
+
+
+def _rows(row: Ints, passage: Ints, score: Floats, queries: int) -> Hits:
+    """One row a query, in the order of the file."""
+    order = np.argsort(row, kind="stable")
+    counts = np.bincount(row, minlength=queries)
+    column = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    shape = (queries, int(counts.max()))
+    passages, scores = np.full(shape, -1, np.int64), np.full(shape, -np.inf, np.float32)
+    passages[row[order], column] = passage[order]
+    scores[row[order], column] = score[order]
+    return Hits(passages, scores)
+
+
+def _score(words: Sequence[str], path: Path, number: int) -> float:
+    if len(words) != COLUMNS:
+        what = f"expected `query Q0 passage rank score tag`, got {len(words)} columns"
+        raise HarnessError(f"{path}:{number}: {what}; mend or remove the line")
+    try:
+        score = float(words[4])
+    except ValueError:
+        score = math.nan
+    if not abs(score) < TOO_LARGE:  # NaN is refused too
+        raise HarnessError(f"{path}:{number}: the score '{words[4]}' is no finite number; mend the line")
+    return score
+
+
+@contextmanager
+def _sink(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
+    with path.open("wb") as file:
+        if path.suffix != ".gz":
+            yield file
+            return
+        # neither the name nor the time enters the header, so the same run gives the same bytes
+        with gzip.GzipFile(filename="", mode="wb", compresslevel=4, fileobj=file, mtime=0) as packed:
+            yield packed

@@ -1,0 +1,208 @@
+"""Scores: a ranking and its judgements become one value per query and column, with what one should know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from harness.collection.judgements import Judged
+from harness.errors import ContractError, HarnessError
+from harness.records import Column, Measure
+from harness.scoring import bootstrap, measures, ranking
+from harness.scoring.bootstrap import Summary
+from harness.scoring.measures.grades import look_up, of_documents
+from harness.scoring.measures.ideal import Ideal, ideal_of
+from harness.scoring.measures.kernels import gain_of, kernel_of
+from harness.scoring.measures.names import Average, Metric
+from harness.scoring.ranking import Documents
+from harness.types import Hits, Unit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.types import Ints
+
+__all__ = ["Documents", "Facts", "Judged", "Scored", "Scores", "mean", "score", "summarise"]
+
+
+class Scored(NamedTuple):
+    """One column: the value of a query is numerator / denominator, 0 where the denominator is 0."""
+
+    column: Column
+    numerator: NDArray[np.float64]  # float64[S], one for each scored query
+    denominator: NDArray[np.float64]
+    average: Average
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """float64[S]: what a query-by-query comparison uses."""
+        whole = self.denominator
+        return np.divide(self.numerator, whole, out=np.zeros(len(whole)), where=whole != 0)
+
+
+class Facts(NamedTuple):
+    """What a reader of a row should know."""
+
+    queries: int  # how many are scored: all that have a judgement
+    unanswered: int  # scored queries for which nothing was found
+    without_positive: Mapping[str, int]  # label -> scored queries where nothing is good enough for it
+    missing: int  # judgements of passages that the corpus lacks
+    ties: int  # neighbours with equal scores in the rankings, ordered by id
+
+
+class View(NamedTuple):
+    """A ranking of one unit with all that its columns read."""
+
+    ranked: Ints  # int64[S, k]
+    grades: NDArray[np.int32]  # int32[S, k]
+    ideal: Ideal
+    row: Ints  # int64[J]: the judgements, `row` counting scored queries
+    judged: Judged
+
+
+class Scores(NamedTuple):
+    """All columns of one system on one dataset."""
+
+    queries: Ints  # int64[S]: the number of each scored query, ascending
+    columns: tuple[Scored, ...]
+    facts: Facts
+    views: Mapping[Unit, View]  # what the columns of each unit are computed from
+
+
+def score(
+    hits: Hits,
+    judged: Judged,
+    columns: Sequence[Column],
+    *,
+    size: int,
+    own: Mapping[str, Measure] | None = None,
+    documents: Documents | None = None,
+    depth: int | None = None,
+) -> Scores:
+    """Score canonical hits (row q is query q; a query beyond the last row found nothing) over all queries
+    with a judgement. `size` is the number of passages of the corpus, `own` the measures of plugins by
+    name, `documents` is needed for document columns, `depth` is where the protocol cuts the run.
+
+    A system whose unit is documents gets the document columns alone.
+    """
+    if len(judged.query) == 0:
+        raise HarnessError("judgements: there is none, so nothing can be scored; check the dataset's split")
+    hits = ranking.cut(hits, depth)
+    queries, row = np.unique(judged.query.astype(np.int64), return_inverse=True)
+    own = own or {}
+    wanted = [column for column in columns if column.unit == "document" or hits.unit == "passage"]
+    done: dict[Column, Scored] = {}
+    views: dict[Unit, View] = {}
+    lacking: dict[str, int] = {}
+    for unit in dict.fromkeys(column.unit for column in wanted):
+        same = [column for column in wanted if column.unit == unit]
+        metrics = [measures.parse(column.measure, own) for column in same]
+        view = views[unit] = _view(hits, judged, queries, row, unit, documents)
+        for column, metric, (part, whole) in zip(same, metrics, _computed(metrics, view), strict=True):
+            done[column] = Scored(column, part, whole, metric.average)
+            lacking[column.label] = int(np.count_nonzero(~has_positive(metric, view.ideal)))
+    answered, ties = _answered(hits, queries)
+    missing = int(np.count_nonzero(judged.passage >= size))
+    facts = Facts(len(queries), len(queries) - answered, lacking, missing, ties)
+    return Scores(queries, tuple(done[column] for column in wanted), facts, views)
+
+
+def summarise(
+    scores: Scores, seed: int, mask: NDArray[np.bool_] | None = None, resamples: int = bootstrap.RESAMPLES
+) -> dict[str, Summary]:
+    """Label -> mean, interval and number of queries, over the scored queries or those of a slice (bool[S]).
+    Empty where the slice has none."""
+    chosen = np.ones(len(scores.queries), np.bool_) if mask is None else mask
+    if not chosen.any():
+        return {}
+    samples = [
+        bootstrap.Sample(scored.numerator[chosen], scored.denominator[chosen], scored.average)
+        for scored in scores.columns
+    ]
+    found = bootstrap.summaries(samples, seed, resamples)
+    return {scored.column.label: summary for scored, summary in zip(scores.columns, found, strict=True)}
+
+
+def mean(scored: Scored, chosen: NDArray[np.bool_] | None = None) -> float:
+    """The column over the chosen of the scored queries (bool[S]; None: all), as a leaderboard rounds it."""
+    part, whole, values = scored.numerator, scored.denominator, scored.values
+    if chosen is not None:
+        part, whole, values = part[chosen], whole[chosen], values[chosen]
+    if scored.average == "ratio":
+        return round(float(part.sum()) / float(whole.sum()), 6) if whole.sum() else 0.0
+    return round(float(values.sum() if scored.average == "sum" else values.mean()), 6)
+
+
+def _view(
+    hits: Hits, judged: Judged, queries: Ints, row: Ints, unit: Unit, documents: Documents | None
+) -> View:
+    if unit == "document":
+        if documents is None:
+            raise ValueError("document columns need `documents`")
+        if hits.unit == "passage":
+            hits = ranking.to_documents(hits, documents)
+        judged = of_documents(judged, documents.document_of, len(documents.rank_of_id))
+        row = np.searchsorted(queries, judged.query)
+    ranked = rows_of(hits.passages, queries)
+    grades = look_up(ranked, row, judged.passage, judged.grade)
+    grades.flags.writeable = False  # the measures of plugins share it
+    return View(ranked, grades, ideal_of(len(queries), row, judged.grade), row, judged)
+
+
+def rows_of(passages: Ints, queries: Ints) -> Ints:
+    """int64[S, k]: the rows of the scored queries, without a copy where that is all of them."""
+    if len(queries) == len(passages) and queries[-1] == len(passages) - 1:
+        return passages
+    there = queries < len(passages)
+    ranked = np.full((len(queries), passages.shape[1]), -1, np.int64)
+    ranked[there] = passages[queries[there]]
+    return ranked
+
+
+def _computed(metrics: Sequence[Metric], view: View) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Numerator and denominator of each metric; ir-measures is imported only if one has no kernel."""
+    rest = [metric for metric in metrics if not metric.kernel]
+    foreign: dict[str, NDArray[np.float64]] = {}
+    if rest:
+        from harness.scoring.measures.by_ir_measures import values
+
+        found = values(rest, view.ranked, view.row, view.judged.passage, view.judged.grade)
+        foreign = {metric.name: value for metric, value in zip(rest, found, strict=True)}
+    return [
+        by_kernel(metric, view) if metric.kernel else (foreign[metric.name], np.ones(view.ideal.queries))
+        for metric in metrics
+    ]
+
+
+def by_kernel(metric: Metric, view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """float64[S] each: numerator and denominator of a metric that has a kernel."""
+    try:
+        part, whole = kernel_of(metric)(view.grades, view.ideal, metric.rel, metric.cutoff)
+    except Exception as error:
+        if metric.own is None:
+            raise
+        what = f"the measure {metric.name} failed: {type(error).__name__}: {error}"
+        raise ContractError(what) from error
+    for values in (part, whole):
+        if np.shape(values) != (view.ideal.queries,) or not np.isfinite(values).all():
+            expected = f"a finite numerator and denominator for each of {view.ideal.queries} queries"
+            raise ContractError(f"the measure {metric.name} did not return {expected}")
+    return part, whole
+
+
+def has_positive(metric: Metric, ideal: Ideal) -> NDArray[np.bool_]:
+    """bool[S]: which queries have a judgement that the metric counts as good."""
+    good = gain_of(metric)(ideal.grade) > 0 if metric.family == "nDCG" else ideal.grade >= metric.rel
+    return np.bincount(ideal.row[good], minlength=ideal.queries) > 0
+
+
+def _answered(hits: Hits, queries: Ints) -> tuple[int, int]:
+    """How many scored queries found anything, and how many neighbours tie in their rankings."""
+    there = queries[queries < len(hits.passages)]
+    if hits.passages.shape[1] == 0:
+        return 0, 0
+    same = (hits.scores[:, 1:] == hits.scores[:, :-1]) & (hits.passages[:, 1:] >= 0)
+    ties = np.count_nonzero(same, axis=1)[there]
+    return int(np.count_nonzero(hits.passages[there, 0] >= 0)), int(ties.sum())

@@ -1,0 +1,303 @@
+"""The store: artifacts on disk, each whole or absent, verified when read. It owns every path below it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from harness.errors import ContractError, HarnessError
+from harness.store import disk
+from harness.types import JSON
+
+MANIFEST = "manifest.json"
+YOUNG = 2_000_000_000  # nanoseconds
+LAYOUT = b"passage-harness store, layout 1\n"
+
+
+class Artifact(NamedTuple):
+    """A finished step: its folder and what its manifest says."""
+
+    id: str
+    folder: Path
+    described: dict[str, JSON]  # what its key is the digest of
+    facts: dict[str, JSON]  # results that depend on the inputs alone
+    cost: dict[str, JSON]  # time, memory, bytes: of the first execution
+    files: dict[str, dict[str, JSON]]  # relative path -> size and SHA-256
+
+
+class Corrupt(Exception):
+    """An artifact that is not what was written: it is removed and made again, never used."""
+
+    def __init__(self, step: str, reason: str) -> None:
+        super().__init__(f"{step[:24]}: {reason}")
+        self.step = step
+        self.reason = reason
+
+
+class Store:
+    def __init__(self, root: Path) -> None:
+        self.root = root = root.absolute()  # a plugin may change the working folder
+        self.artifacts = root / "artifacts"
+        self.partial = root / "partial"
+        self.removed = root / "removed"
+        self.digests = root / "digests"
+        self.failures = root / "failures"
+        self.compiled = root / "compiled"  # numba's cache
+        self._verified: dict[str, tuple[tuple[str, int, int, int], ...]] = {}
+
+    def open(self) -> Store:
+        """Make the folders; refuse one that holds something else."""
+        mark = self.root / "layout"
+        with disk.explaining(self.root):
+            self.root.mkdir(parents=True, exist_ok=True)
+            # in this order: another run that makes the store writes the mark first
+            others = [path.name for path in self.root.iterdir() if not _is_mark(path)]
+            if not mark.exists():
+                if others:
+                    advice = "choose an empty or new folder with --store"
+                    raise HarnessError(f"{self.root}: holds other files than a store; {advice}")
+                disk.replace_file(mark, LAYOUT)
+            elif mark.read_bytes() != LAYOUT:
+                advice = "choose another with --store"
+                raise HarnessError(f"{self.root}: was made by another version of passage-harness; {advice}")
+            for folder in (
+                self.artifacts,
+                self.partial,
+                self.removed,
+                self.digests,
+                self.failures,
+                self.compiled,
+            ):
+                folder.mkdir(exist_ok=True)
+        return self
+
+    # reading
+
+    def has(self, step: str) -> bool:
+        return (self.artifacts / step).exists()  # whole or absent; `read` finds what was damaged later
+
+    def read(self, step: str, trust: bool = False) -> Artifact:
+        """The artifact, every byte verified (once in the life of this object); raises Corrupt. `trust`
+        reads the manifest alone, for what only describes and costs."""
+        folder = self.artifacts / step
+        artifact = _manifest(step, folder)
+        if not trust:
+            seen = _stamps(folder)
+            if self._verified.get(step) != seen:
+                _verify(artifact)
+                self._verified[step] = seen
+        return artifact
+
+    def discard(self, step: str) -> None:
+        """Take an artifact away, at once and whole."""
+        aside = self.removed / f"{step}.{os.getpid()}.{time.monotonic_ns()}"
+        self._verified.pop(step, None)
+        with disk.explaining(self.root):
+            try:
+                disk.rename(self.artifacts / step, aside)
+            except FileNotFoundError:
+                return
+        disk.remove_tree(aside)
+
+    def touch(self, step: str) -> None:
+        """Note that an artifact was used, for `cache gc`."""
+        try:
+            os.utime(self.artifacts / step)
+        except OSError:  # a store that is only read
+            return
+
+    def steps(self) -> list[str]:
+        return sorted(path.name for path in self.artifacts.iterdir())
+
+    # writing
+
+    @contextmanager
+    def claim(self, step: str, waiting: Callable[[], None]) -> Iterator[Path | None]:
+        """The folder to write a step into, while no other process has it; None if the step is there
+        by then. What a killed run left in the folder is still there."""
+        partial = self.partial / step
+        with disk.explaining(self.root):
+            descriptor = self._lock(partial, step, waiting)
+        if descriptor is None:
+            yield None
+            return
+        try:
+            files = partial / "files"
+            with disk.explaining(self.root):
+                files.mkdir(exist_ok=True)
+                (files / MANIFEST).unlink(missing_ok=True)  # of a run that was killed while it finished
+            yield files
+        finally:
+            os.close(descriptor)
+
+    def _lock(self, partial: Path, step: str, waiting: Callable[[], None]) -> int | None:
+        told = False
+        while True:
+            if self.has(step):
+                return None
+            partial.mkdir(exist_ok=True)
+            try:
+                descriptor = os.open(partial, os.O_RDONLY | os.O_DIRECTORY)
+            except FileNotFoundError:  # another run has just finished it
+                continue
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # the folder may have been removed, and even made again, before the lock was had
+                if os.fstat(descriptor).st_ino == partial.stat().st_ino and not self.has(step):
+                    return descriptor
+            except BlockingIOError:
+                if not told:
+                    waiting()
+                    told = True
+                time.sleep(0.1)
+            except FileNotFoundError:
+                pass
+            os.close(descriptor)
+
+    def finish(self, step: str, described: JSON, facts: JSON, cost: JSON) -> None:
+        """Make what was written into a claimed folder an artifact: synced, summed, renamed into place."""
+        partial = self.partial / step
+        files = partial / "files"
+        if (files / MANIFEST).exists():
+            raise ContractError(f"it wrote a file '{MANIFEST}', a name that the harness keeps for itself")
+        with disk.explaining(self.root):
+            paths = [path for path in sorted(files.rglob("*")) if path.is_file()]
+            sums = disk.sha256_of(paths)
+            listed = {
+                path.relative_to(files).as_posix(): {"size": path.stat().st_size, "sha256": found}
+                for path, found in zip(paths, sums, strict=True)
+            }
+            cost = {**cost, "bytes": sum(entry["size"] for entry in listed.values())}
+            content = {"step": step, "described": described, "facts": facts, "cost": cost, "files": listed}
+            disk.write(files / MANIFEST, _dump(content))
+            try:
+                disk.fsync_tree(files)
+            except OSError:
+                self.clear(files)  # nobody knows what the disk has now: a rerun must not go on from it
+                raise
+            disk.rename(files, self.artifacts / step)
+            disk.fsync_folder(self.artifacts)
+            disk.remove_tree(partial)
+
+    def clear(self, files: Path) -> None:
+        """Empty a claimed folder."""
+        with disk.explaining(self.root):
+            disk.remove_tree(files)
+            files.mkdir(exist_ok=True)
+
+    def forget(self, step: str) -> None:
+        """Throw away what a killed run left of a step, unless another run is at it."""
+        with contextlib.suppress(FileNotFoundError):
+            self.remove_leftover(self.partial / step)
+
+    def leftovers(self, before: float) -> list[Path]:
+        """What killed runs left and nobody is writing to: partial steps untouched since then, and what
+        was on its way out."""
+        old = [path for path in self.partial.iterdir() if path.stat().st_mtime < before]
+        return sorted([*old, *self.removed.iterdir()])
+
+    def remove_leftover(self, folder: Path) -> None:
+        """Remove such a folder unless a run has claimed it meanwhile."""
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            disk.remove_tree(folder)
+        except BlockingIOError:
+            return
+        finally:
+            os.close(descriptor)
+
+    # digests of the user's files
+
+    def digest(self, path: Path) -> str:
+        """The content key of a file, or of a folder's files and their names, remembered while size, time
+        stamp and inode stay the same."""
+        if path.is_dir():
+            inside = sorted(item for item in path.rglob("*") if item.is_file())
+            listed = [[item.relative_to(path).as_posix(), self.digest(item)] for item in inside]
+            return _sha(orjson.dumps(listed))
+        status = path.stat()
+        stamp = [str(path.absolute()), status.st_size, status.st_mtime_ns, status.st_ino]
+        memo = self.digests / f"{_sha(os.fsencode(path.absolute()))}.json"
+        try:
+            known = orjson.loads(memo.read_bytes())
+            if known["stamp"] == stamp:
+                return str(known["sha256"])
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+        found = disk.content_key(path)
+        # a file that has only just been written could change again under the same time stamp
+        if time.time_ns() - status.st_mtime_ns > YOUNG:
+            with contextlib.suppress(OSError):  # it only saves time, and the store may be read-only
+                disk.replace_file(memo, orjson.dumps({"stamp": stamp, "sha256": found}))
+        return found
+
+
+def _is_mark(path: Path) -> bool:
+    """Whether this is the mark that a run is writing at this moment, or was when it was killed."""
+    return path.name == "layout" or path.name.endswith(".new.layout")
+
+
+def _sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _dump(content: JSON) -> bytes:
+    """A manifest that ends with its own sum, so that any changed byte shows."""
+    body = orjson.dumps(
+        content, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
+    )
+    return body + b"\n" + _sha(body).encode() + b"\n"
+
+
+def _manifest(step: str, folder: Path) -> Artifact:
+    try:
+        data = (folder / MANIFEST).read_bytes()
+    except OSError as error:
+        raise Corrupt(step, f"its {MANIFEST} cannot be read") from error
+    body, _, rest = data[:-1].rpartition(b"\n")
+    if data[-1:] != b"\n" or _sha(body).encode() != rest:
+        raise Corrupt(step, f"its {MANIFEST} was changed")
+    content = orjson.loads(body)
+    if content["step"] != step:
+        raise Corrupt(step, f"its {MANIFEST} is another step's")
+    return Artifact(step, folder, content["described"], content["facts"], content["cost"], content["files"])
+
+
+def _stamps(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
+    """Name, size, time and inode of every file; one that goes away meanwhile is left out."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        with contextlib.suppress(OSError):
+            if path.is_file():
+                status = path.stat()
+                name = path.relative_to(folder).as_posix()
+                found.append((name, status.st_size, status.st_mtime_ns, status.st_ino))
+    return tuple(found)
+
+
+def _verify(artifact: Artifact) -> None:
+    there = {name for name, *_ in _stamps(artifact.folder)} - {MANIFEST}
+    if there != artifact.files.keys():
+        odd = sorted(there ^ artifact.files.keys())[0]
+        raise Corrupt(artifact.id, f"'{odd}' " + ("was added" if odd in there else "is missing"))
+    names = list(artifact.files)
+    for name in names:
+        if (artifact.folder / name).stat().st_size != artifact.files[name]["size"]:
+            raise Corrupt(artifact.id, f"'{name}' was changed")
+    try:
+        sums = disk.sha256_of([artifact.folder / name for name in names])
+    except OSError as error:
+        raise Corrupt(artifact.id, f"'{Path(str(error.filename)).name}' cannot be read") from error
+    for name, found in zip(names, sums, strict=True):
+        if found != artifact.files[name]["sha256"]:
+            raise Corrupt(artifact.id, f"'{name}' was changed")

@@ -1,0 +1,61 @@
+"""Hits on disk, as the steps that search, combine and re-rank leave them, and how rows are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from harness.store.artifacts import Artifact
+from harness.types import JSON, Hits, Unit
+
+KINDS = ("search", "combine", "rerank")
+
+
+def among(steps: Sequence[str]) -> list[str]:
+    """The ids of those steps that leave hits."""
+    return [step for step in steps if step.partition("-")[0] in KINDS]
+
+
+def save(folder: Path, hits: Hits, inputs: Sequence[str]) -> dict[str, JSON]:
+    """Write hits and return their facts: they name the corpus and queries that their numbers belong to."""
+    np.save(folder / "passages.npy", hits.passages.astype(np.int64))
+    np.save(folder / "scores.npy", hits.scores.astype(np.float32))
+    of = {
+        kind: next(step for step in inputs if step.startswith(f"{kind}-")) for kind in ("corpus", "queries")
+    }
+    return {"unit": hits.unit, **of, "hits": int((hits.passages >= 0).sum())}
+
+
+def load(artifact: Artifact) -> Hits:
+    passages = np.load(artifact.folder / "passages.npy", mmap_mode="r")
+    scores = np.load(artifact.folder / "scores.npy", mmap_mode="r")
+    return Hits(passages, scores, cast("Unit", artifact.facts["unit"]))
+
+
+def joined(parts: Sequence[Hits], unit: Unit) -> Hits:
+    """Batches of rows one below the other, the narrower ones filled up."""
+    width = max((part.passages.shape[1] for part in parts), default=0)
+    passages = [_wide(part.passages, width, -1) for part in parts] or [np.zeros((0, 0), np.int64)]
+    scores = [_wide(part.scores, width, -np.inf) for part in parts] or [np.zeros((0, 0), np.float32)]
+    return Hits(np.concatenate(passages), np.concatenate(scores), unit)
+
+
+def with_tail(head: Hits, whole: Hits) -> Hits:
+    """The re-ranked head, then the rest of the run in its old order, scored in steps of 1 below the head."""
+    depth = head.passages.shape[1]
+    tail = whole.passages[:, depth:]
+    found = head.passages >= 0
+    lowest = np.where(found, head.scores, np.inf).min(axis=1, initial=np.inf)
+    lowest = np.where(np.isfinite(lowest), lowest, 0)[:, None]  # float[Q, 1]
+    # float32 counts no steps of 1 beyond 2^24: so far below, steps grow with the scores
+    step = np.maximum(1, np.abs(lowest) * 2.0**-20)
+    scores = lowest - step * np.arange(1, tail.shape[1] + 1)
+    scores = np.where(tail >= 0, scores, -np.inf).astype(np.float32)
+    return Hits(np.hstack([head.passages, tail]), np.hstack([head.scores, scores]), head.unit)
+
+
+def _wide(rows: Any, width: int, fill: float) -> Any:
+    return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=fill)

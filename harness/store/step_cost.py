@@ -1,0 +1,63 @@
+"""What a step has cost so far, kept beside its folder: a run that goes on after a kill adds to it."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+import orjson
+
+from harness.store import disk
+
+EVERY = 10.0  # seconds of work that a kill may leave uncounted
+
+
+class Spent(NamedTuple):
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+
+
+class Meter:
+    """Writes down every few seconds what was spent. `before` is what the runs spent whose work is gone on
+    with: nothing, where a killed run left nothing to go on from."""
+
+    def __init__(self, files: Path, cpu: Callable[[], float]) -> None:
+        self.path = files.parent / "spent.json"
+        self.before = _read(self.path) if any(files.iterdir()) else Spent()
+        self._cpu, self._began, self._cpu_began = cpu, time.perf_counter(), cpu()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._write, daemon=True)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Of this process alone."""
+        return self._cpu() - self._cpu_began
+
+    def __enter__(self) -> Meter:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _write(self) -> None:
+        while not self._ended.wait(EVERY):
+            seconds = self.before.seconds + time.perf_counter() - self._began
+            spent = Spent(seconds, self.before.cpu_seconds + self.cpu_seconds)
+            with contextlib.suppress(OSError):  # the step itself will meet what is wrong with the disk
+                disk.replace_file(self.path, orjson.dumps(spent._asdict()))
+
+
+def _read(path: Path) -> Spent:
+    try:
+        return Spent(**orjson.loads(path.read_bytes()))
+    except (OSError, TypeError, ValueError):
+        return Spent()

@@ -1,0 +1,109 @@
+"""Decodes JSON lines in chunks, and says which line is wrong when a chunk is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+import numpy as np
+
+from harness.toolkit.files.reading import Chunk, chunks, lines_of, refuse, text_of
+
+S = TypeVar("S", bound=msgspec.Struct)
+_KINDS = {
+    "NoneType": "null",
+    "bool": "true or false",
+    "int": "a number",
+    "float": "a number",
+    "str": "a text",
+    "list": "a list",
+    "dict": "an object",
+}
+
+
+class Keys(NamedTuple):
+    """What a line should hold, so that a message can say in words what is wrong with one that does not."""
+
+    required: tuple[str, ...]
+    kinds: Mapping[str, tuple[str, ...]]  # a key -> names of the Python types that its value may have
+
+
+class Records(Generic[S]):
+    """The lines of a file as structs: the first type as long as every line fits it (it may forbid
+    unknown keys, which is quicker than to look for them), then the last."""
+
+    def __init__(self, path: Path, types: Sequence[type[S]], keys: Keys) -> None:
+        self.path = path
+        self.keys = keys
+        self._decoders = [msgspec.json.Decoder(kind) for kind in types]
+
+    def __iter__(self) -> Iterator[list[S]]:
+        return map(itemgetter(1), self.with_lines())
+
+    def numbered(self) -> Iterator[tuple[int, S]]:
+        """Each with its line."""
+        for numbers, rows in self.with_lines():
+            yield from zip(numbers, rows, strict=True)
+
+    def with_lines(self) -> Iterator[tuple[Sequence[int], list[S]]]:
+        """A chunk of the file at a time: the line of each, and all of them."""
+        for first, chunk in chunks(self.path):
+            yield self._decoded(first, chunk)
+
+    def _decoded(self, first: int, chunk: Chunk) -> tuple[Sequence[int], list[S]]:
+        while True:
+            try:
+                rows = self._decoders[0].decode_lines(chunk)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                if len(self._decoders) == 1:
+                    return self._one_by_one(first, chunk)
+                del self._decoders[0]
+                continue
+            if _one_a_line(chunk, len(rows)):
+                return range(first, first + len(rows)), rows
+            return self._one_by_one(first, chunk)
+
+    def _one_by_one(self, first: int, chunk: Chunk) -> tuple[Sequence[int], list[S]]:
+        numbers, rows = [], []
+        for number, line in lines_of(first, chunk):
+            try:
+                rows.append(self._decoders[-1].decode(line))
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+                refuse(self.path, number, _wrong(text_of(self.path, number, line), error, self.keys))
+            numbers.append(number)
+        return numbers, rows
+
+
+def _one_a_line(chunk: Chunk, objects: int) -> bool:
+    """Whether there is an object for every line: the decoder takes line ends for blanks, so that one object
+    may go over two lines, or two share one."""
+    ends = np.count_nonzero(np.frombuffer(chunk, dtype=np.uint8) == ord("\n")) + (chunk[-1] != ord("\n"))
+    return bool(ends == objects)
+
+
+def _wrong(line: str, error: Exception, keys: Keys) -> str:
+    """What is wrong with a line that was refused; what to do."""
+    try:
+        value: Any = msgspec.json.decode(line)
+    except RecursionError:
+        return "the values are nested too deeply; flatten them"
+    except (msgspec.MsgspecError, UnicodeDecodeError) as malformed:
+        if "surrogate" in str(malformed) or "\\ud" in line.lower():
+            return "half a surrogate pair in a \\u escape, or malformed JSON; write the character itself"
+        return f"this is not valid JSON ({malformed}); write one object a line"
+    if not isinstance(value, dict):
+        return f"expected a JSON object, got {_KINDS[type(value).__name__]}; write one object a line"
+    for key in keys.required:
+        if key not in value:
+            needs = " and ".join(f"'{name}'" for name in keys.required)
+            return f"the key '{key}' is missing; every line needs {needs}"
+    for key, allowed in keys.kinds.items():
+        kind = type(value.get(key)).__name__
+        if key in value and kind not in allowed:
+            advice = "write it in quotes" if allowed[0] == "str" else f"write {_KINDS[allowed[0]]}"
+            advice = 'write "" where there is none' if kind == "NoneType" else advice
+            return f"'{key}' must be {_KINDS[allowed[0]]}, got {_KINDS[kind]}; {advice}"
+    return f"the line does not fit ({error}); see the format in the documentation"

@@ -1,0 +1,39 @@
+"""Passages as the rows that a columnar source hands over, and rows as documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+import pyarrow as pa
+
+from harness.collection.corpus import ROWS
+from harness.types import Document, Passage
+
+
+def batch(
+    ids: Sequence[str],
+    texts: Sequence[str],
+    *,
+    titles: Sequence[str | None] | None = None,
+    documents: Sequence[str | None] | None = None,
+    candidates: Sequence[bool | None] | None = None,
+    places: Sequence[int | None] | None = None,
+) -> pa.RecordBatch:
+    """A batch of harness.collection.corpus.ROWS; a column that is not given is null."""
+    columns = (ids, documents, titles, texts, candidates, places)
+    arrays = [
+        pa.nulls(len(ids), field.type) if column is None else pa.array(column, field.type)
+        for column, field in zip(columns, ROWS, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+
+
+def documents_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Document]:
+    """The rows that follow each other within a document; those that are scattered come apart, and only
+    `harness.collection.corpus.write` brings them together."""
+    rows = (row for batch in batches for row in batch.to_pylist())
+    for id, found in groupby(rows, key=lambda row: row["document"] or row["id"]):
+        members = list(found)
+        passages = (Passage(row["id"], row["text"], row["candidate"] is not False) for row in members)
+        yield Document(id, members[0]["title"] or "", tuple(passages))

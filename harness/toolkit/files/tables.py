@@ -1,0 +1,219 @@
+"""Parquet, JSON lines and TSV files as batches of the columns that are wanted, with the line of every row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from harness.toolkit.files.json_lines import Keys, Records
+from harness.toolkit.files.paths import bare
+from harness.toolkit.files.reading import chunks, lines, lines_of, opened, refuse, text_of
+
+_TEXTS = pa.list_(pa.string())
+_PYTHON: dict[pa.DataType, Any] = {
+    pa.string(): str,
+    pa.int32(): int | float,
+    pa.bool_(): bool,
+    _TEXTS: list[str],
+}
+_WORDS = {
+    pa.string(): "texts in UTF-8",
+    pa.int32(): "whole numbers",
+    pa.bool_(): "true or false",
+    _TEXTS: "lists of texts",
+}
+_KINDS = {  # of JSON; some write whole numbers as 1.0
+    pa.string(): ("str",),
+    pa.int32(): ("int", "float"),
+    pa.bool_(): ("bool",),
+    _TEXTS: ("list",),
+}
+_WHOLE = re.compile(r"[+-]?[0-9]{1,10}")
+
+
+class Column(NamedTuple):
+    name: str
+    type: pa.DataType
+    required: bool = True  # one that is not may be missing, and null in any row
+    also: tuple[str, ...] = ()  # other names that it has in some files
+
+
+class Part(NamedTuple):
+    lines: Sequence[int]  # of each row; in a Parquet file its number, from 1
+    batch: pa.RecordBatch
+
+
+def parts(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
+    """All rows, some at a time, as columns of these names in this order; a file without rows is refused."""
+    read = {".parquet": _parquet, ".tsv": _tsv}.get(bare(path).suffix, _json_lines)
+    some = False
+    for part in read(path, columns):
+        some = some or part.batch.num_rows > 0
+        yield part
+    if not some:
+        refuse(path, 1, "there is no row in it; copy the file again")
+
+
+def rows(path: Path, columns: Sequence[Column]) -> Iterator[tuple[int, dict[str, Any]]]:
+    for part in parts(path, columns):
+        yield from zip(part.lines, part.batch.to_pylist(), strict=True)
+
+
+def _parquet(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
+    row = 1
+    with opened(path) as file:
+        try:
+            table = pq.ParquetFile(file)
+            renamed = [_as_named(column, table.schema_arrow.names) for column in columns]
+            present = set(table.schema_arrow.names)
+            for column in renamed:
+                if column.required and column.name not in present:
+                    refuse(path, 1, f"the column '{column.name}' is missing; copy the file again")
+            names = [column.name for column in renamed if column.name in present]
+            for found in table.iter_batches(batch_size=8192, columns=names):
+                lines = range(row, row + found.num_rows)
+                yield Part(lines, _named_as(columns, _cast(path, row, found, renamed)))
+                row = lines.stop
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # of the system, not of the data
+            what = (
+                "this is not a whole Parquet file"
+                if row == 1
+                else "the data is damaged, at or after this row"
+            )
+            refuse(path, row, f"{what}; copy the file again")
+
+
+def _cast(path: Path, row: int, found: pa.RecordBatch, columns: Sequence[Column]) -> pa.RecordBatch:
+    arrays = []
+    for column in columns:
+        if column.name not in found.schema.names:
+            arrays.append(pa.nulls(found.num_rows, column.type))
+            continue
+        array = found.column(column.name)
+        try:
+            arrays.append(array.cast(column.type))
+            arrays[-1].validate(full=True)  # Parquet does not check that its texts are UTF-8
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            what = f"the column '{column.name}' has values that are no {_WORDS[column.type]} ({array.type})"
+            refuse(path, row, f"{what}; copy the file again")
+        if column.required and array.null_count:
+            first = array.is_null().index(True).as_py()
+            refuse(path, row + first, f"'{column.name}' is null; every row needs it")
+    return pa.RecordBatch.from_arrays(arrays, schema=_schema(columns))
+
+
+def _json_lines(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
+    wanted = [_as_named(column, _keys_of_first(path, columns)) for column in columns]
+    needed: list[Any] = []
+    others: list[Any] = []
+    for place, column in enumerate(wanted):  # a key such as query-id is no name in Python
+        kind = _PYTHON[column.type]
+        if column.required:
+            needed.append((f"_{place}", kind, msgspec.field(name=column.name)))
+        else:
+            others.append((f"_{place}", kind | None, msgspec.field(name=column.name, default=None)))
+    row_type = msgspec.defstruct("Row", [*needed, *others], gc=False)
+    kinds = {
+        column.name: (*_KINDS[column.type], *(() if column.required else ("NoneType",))) for column in wanted
+    }
+    required = tuple(column.name for column in wanted if column.required)
+    records: Records[Any] = Records(path, (row_type,), Keys(required, kinds))
+    for numbers, found in records.with_lines():
+        try:
+            arrays = [
+                _whole([getattr(row, f"_{place}") for row in found], column.type)
+                for place, column in enumerate(columns)
+            ]
+        except (pa.ArrowInvalid, OverflowError):
+            refuse(
+                path,
+                numbers[0],
+                "at or after this line a number is not whole or has more than 32 bits; mend it",
+            )
+        yield Part(numbers, pa.RecordBatch.from_arrays(arrays, schema=_schema(columns)))
+
+
+def _whole(values: list[Any], type: pa.DataType) -> pa.Array:
+    """A cast refuses 1.5, which making an array of whole numbers would cut."""
+    return pa.array(values).cast(type) if type == pa.int32() else pa.array(values, type)
+
+
+def _keys_of_first(path: Path, columns: Sequence[Column]) -> Sequence[str]:
+    """What is wrong with the line is told when it is decoded."""
+    if not any(column.also for column in columns):
+        return ()
+    try:
+        found: Any = msgspec.json.decode(next((line for _, line in lines(path)), b"{}"))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ()
+    return list(found) if isinstance(found, dict) else ()
+
+
+def _tsv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
+    """A header names the columns; nothing is quoted."""
+    header: list[str] = []
+    for first, chunk in chunks(path):
+        numbers: list[int] = []
+        found: list[list[Any]] = []
+        for number, line in lines_of(first, chunk):
+            cells = text_of(path, number, line).split("\t")
+            if not header:
+                header = cells
+                places = _places(path, number, header, columns)
+                continue
+            if len(cells) != len(header):
+                wanted = f"{len(header)} columns between tabs ({', '.join(header)})"
+                refuse(path, number, f"expected {wanted}, got {len(cells)}; mend the line")
+            numbers.append(number)
+            found.append([_cell(path, number, cells, *pair) for pair in zip(columns, places, strict=True)])
+        if found:
+            arrays = [
+                pa.array(values, column.type)
+                for column, values in zip(columns, zip(*found, strict=True), strict=True)
+            ]
+            yield Part(numbers, pa.RecordBatch.from_arrays(arrays, schema=_schema(columns)))
+
+
+def _places(path: Path, line: int, header: Sequence[str], columns: Sequence[Column]) -> list[int | None]:
+    found: list[int | None] = []
+    for column in columns:
+        name = _as_named(column, header).name
+        if column.required and name not in header:
+            wanted = ", ".join(column.name for column in columns if column.required)
+            refuse(path, line, f"the header must have: {wanted} (between tabs); mend it")
+        found.append(header.index(name) if name in header else None)
+    return found
+
+
+def _cell(path: Path, line: int, cells: Sequence[str], column: Column, place: int | None) -> Any:
+    if place is None:
+        return None
+    if column.type != pa.int32():
+        return cells[place]
+    if not _WHOLE.fullmatch(cells[place]) or not -(2**31) <= int(cells[place]) < 2**31:
+        shown = cells[place][:40]
+        refuse(path, line, f"'{column.name}' is no whole number of 32 bits: '{shown}'; mend the line")
+    return int(cells[place])
+
+
+def _as_named(column: Column, there: Sequence[str]) -> Column:
+    """The column by the name that this file has for it."""
+    if column.name in there:
+        return column
+    return column._replace(name=next((name for name in column.also if name in there), column.name))
+
+
+def _named_as(columns: Sequence[Column], batch: pa.RecordBatch) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays(batch.columns, schema=_schema(columns))
+
+
+def _schema(columns: Sequence[Column]) -> pa.Schema:
+    return pa.schema([(column.name, column.type) for column in columns])

@@ -1,0 +1,170 @@
+"""Reads a model's weights from safetensors, whole and named as they should be, or says what is wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from transformers.utils import logging as chatter
+
+from harness.errors import HarnessError
+from harness.toolkit.neural import model_folder
+from harness.toolkit.neural.models import PICKLED, pickle_refusal
+
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+# Tensors that old files carry and that are computed anyway, and heads that a bare encoder has no place for.
+SURPLUS = (
+    r"(.*\.)?position_ids",
+    r"(.*\.)?pooler\.(dense\.)?(weight|bias)",
+    r"(.*\.)?(cls|lm_head|mlm|generator_\w+|discriminator_\w+|vocab_\w+)\..*",
+    r"(.*\.)?(classifier|qa_outputs|pre_classifier)\..*",
+)
+# What a file may lack: the pooler, which nothing here reads unless it is asked for by name.
+SPARE = (r"(.*\.)?position_ids", r"(.*\.)?pooler\..*")
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    """All tensors of `model.safetensors`, or of the files that its index names, on the CPU as they are."""
+    found: dict[str, torch.Tensor] = {}
+    for path in weight_files(folder):
+        try:
+            found.update(load_file(path))
+        except (SafetensorError, OSError) as error:
+            raise HarnessError(f"model: {path} cannot be read ({error}); fetch it again") from error
+    return found
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files of a folder; pickled weights are refused."""
+    single, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
+    if single.exists():
+        return [single]
+    if index.exists():
+        names = sorted(set(json.loads(index.read_bytes())["weight_map"].values()))
+        missing = [name for name in names if not (folder / name).exists()]
+        if missing:
+            raise HarnessError(f"model: {folder} lacks {', '.join(missing)}; fetch the model again")
+        return [folder / name for name in names]
+    pickled = sorted(path.name for path in folder.glob("*") if path.suffix in PICKLED)
+    if pickled:
+        raise HarnessError(pickle_refusal(str(folder), pickled[0]))
+    raise HarnessError(f"model: {folder} has no model.safetensors; is it a model's folder?")
+
+
+def load(
+    folder: Path,
+    kind: str = "AutoModel",
+    dtype: str = "fp32",
+    *,
+    trust_remote_code: bool = False,
+    code_revision: str | None = None,
+    spare: Sequence[str] = SPARE,
+    surplus: Sequence[str] = SURPLUS,
+    **options: Any,
+) -> Any:
+    """A model of one of transformers' auto classes, ready to infer. Every tensor of the model must be in
+    the file and the other way round, but for names that match `spare` and `surplus`. `code_revision` is the
+    commit of code that the folder takes from a model of the hub."""
+    weight_files(folder)
+    if trust_remote_code and code_revision is None:
+        _refuse_foreign_code(folder)
+    auto = getattr(transformers, kind)
+    if code_revision is not None:  # only auto classes know it
+        options["code_revision"] = code_revision
+    with quiet():
+        try:
+            model, report = auto.from_pretrained(
+                folder,
+                dtype=DTYPES[dtype],
+                local_files_only=True,
+                use_safetensors=True,
+                trust_remote_code=trust_remote_code,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,  # they are told below, by name
+                **options,
+            )
+        except Exception as error:
+            raise HarnessError(f"model: {folder} cannot be loaded as {kind}: {_why(error)}") from error
+    check(folder, report["missing_keys"], report["unexpected_keys"], spare=spare, surplus=surplus)
+    shapes = sorted(str(item[0]) for item in report["mismatched_keys"])
+    if shapes:
+        raise HarnessError(
+            f"model: {folder}: its configuration gives other shapes to {_some(shapes)}; "
+            "take config.json and weights from the same model"
+        )
+    return model.eval().requires_grad_(False)
+
+
+def check(
+    folder: Path,
+    missing: Iterable[str],
+    unexpected: Iterable[str],
+    *,
+    spare: Sequence[str] = (),
+    surplus: Sequence[str] = (),
+) -> None:
+    """Refuse a checkpoint that lacks tensors or has others, but for names that match these patterns."""
+    absent = [name for name in sorted(missing) if not _matches(name, spare)]
+    strange = [name for name in sorted(unexpected) if not _matches(name, surplus)]
+    if not absent and not strange:
+        return
+    said = [f"it lacks {_some(absent)}"] if absent else []
+    said += [f"it has {_some(strange)}, which have no place"] if strange else []
+    raise HarnessError(
+        f"model: the weights in {folder} are not those of its architecture: {' and '.join(said)}; "
+        "check that config.json and weights belong together and that the method suits this model"
+    )
+
+
+def take(
+    tensors: Mapping[str, torch.Tensor], prefix: str, folder: Path, names: Iterable[str]
+) -> dict[str, torch.Tensor]:
+    """The tensors below a prefix, by their names without it; one that is not there is an error."""
+    wanted = list(names)
+    check(folder, [prefix + name for name in wanted if prefix + name not in tensors], ())
+    return {name: tensors[prefix + name] for name in wanted}
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Without transformers' own messages and bars: what matters is checked, and said as an error."""
+    level, bar = chatter.get_verbosity(), chatter.is_progress_bar_enabled()
+    chatter.set_verbosity_error()
+    chatter.disable_progress_bar()
+    try:
+        yield
+    finally:
+        chatter.set_verbosity(level)
+        if bar:
+            chatter.enable_progress_bar()
+
+
+def _refuse_foreign_code(folder: Path) -> None:
+    """Of code at no commit nobody could say what it was."""
+    for name in model_folder.code_of(model_folder.read(folder / "config.json") or {}):
+        raise HarnessError(
+            f"model: {folder} takes its code from {name}, of which no commit is named; name a folder that "
+            f"has both: `hf download` the model with --local-dir DIR, `hf download {name} --include '*.py' "
+            f"--local-dir DIR`, and take '{name}--' out of auto_map in DIR/config.json"
+        )
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(re.fullmatch(pattern, name) for pattern in patterns)
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:4])
+    return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
+
+
+def _why(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

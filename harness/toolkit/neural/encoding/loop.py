@@ -1,0 +1,158 @@
+"""Encodes a corpus shard by shard: tokenised ahead, written durably, so that a killed run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+import orjson
+
+from harness.store import disk
+from harness.toolkit.neural.encoding.parts import Forward, Shard, Write
+from harness.toolkit.neural.encoding.passes import BUDGET, Run, workers
+from harness.toolkit.neural.tokens import Lost, Tokens, joined
+
+if TYPE_CHECKING:
+    from harness.contracts import Texts
+    from harness.types import JSON, Batch, Ints
+
+SHARD = 1024  # texts; a kill repeats less than that many, seconds or minutes of work
+READ = 512  # texts that are held as text at a time
+MARKS = "shards"  # the folder that says which shards are on disk
+
+Prepare: TypeAlias = "Callable[[Batch], tuple[Tokens, Lost]]"
+"""Texts (and their titles) -> their tokens as the model takes them, and what did not fit."""
+
+
+_Shard: TypeAlias = "tuple[Ints, Tokens, Lost]"  # positions, tokens and what was cut of a shard's texts
+
+
+class Mark(NamedTuple):
+    """What is left behind by a finished shard."""
+
+    first: int
+    texts: int
+    tokens: int
+    texts_cut: int
+    tokens_lost: int
+    split: int
+
+
+class Encoding(NamedTuple):
+    """What there is to tell of an encoded corpus."""
+
+    texts: int
+    tokens: int  # that went through the model
+    lost: Lost
+    split: int  # batches that were too large for the memory
+
+    def facts(self) -> dict[str, JSON]:
+        told = {"tokens": self.tokens, "texts_cut": self.lost.texts, "tokens_lost": self.lost.tokens}
+        return {**told, **({"batches_split": self.split} if self.split else {})}
+
+
+def encode(
+    texts: Texts,
+    folder: Path,
+    prepare: Prepare,
+    forwards: Sequence[Forward],
+    write: Write,
+    *,
+    shard: int = SHARD,
+    budget: int = BUDGET,
+) -> Encoding:
+    """Encode all texts and hand them to `write`, a shard of consecutive texts at a time.
+
+    `forwards` has one entry for each worker: a GPU each, or a core each. Batches lie within a shard, so the
+    result depends neither on the workers nor on where an earlier run was killed; that run's finished
+    shards, marked in `folder`, are not encoded again. Memory holds two shards' tokens and one's rows.
+    """
+    marks = folder / MARKS
+    marks.mkdir(exist_ok=True)
+    ranges = [(first, min(shard, len(texts) - first)) for first in range(0, len(texts), shard)]
+    done = {number: mark for number, range in enumerate(ranges) if (mark := _read(marks, number, range))}
+    told = sum(mark.texts for mark in done.values())
+    texts.progress(told)
+
+    def more(count: int) -> None:
+        nonlocal told
+        told += count
+        texts.progress(told)
+
+    missing = [number for number in range(len(ranges)) if number not in done]
+    with workers(forwards, budget) as run:
+        for number, read in _ahead(texts, prepare, missing, ranges):
+            done[number] = _one(number, ranges[number][0], read, run, write, more)
+            disk.replace_file(_path(marks, number), orjson.dumps(done[number]._asdict()))
+    lost = Lost(
+        sum(mark.texts_cut for mark in done.values()), sum(mark.tokens_lost for mark in done.values())
+    )
+    tokens = sum(mark.tokens for mark in done.values())
+    return Encoding(len(texts), tokens, lost, sum(mark.split for mark in done.values()))
+
+
+def distrust(folder: Path, whole: Callable[[int], bool]) -> None:
+    """Take back an earlier run's marks of those shards, by number, that are not whole on disk: they will be
+    encoded again. Whoever makes a shared file anew does this first, so that no kill leaves a mark without
+    its rows."""
+    marks = folder / MARKS
+    if not marks.is_dir():
+        return
+    for path in sorted(marks.glob("[0-9]*.json")):
+        if not whole(int(path.stem)):
+            path.unlink()
+    disk.fsync_folder(marks)
+
+
+def _one(
+    number: int,
+    first: int,
+    read: _Shard,
+    run: Run,
+    write: Write,
+    more: Callable[[int], None],
+) -> Mark:
+    positions, tokens, lost = read
+    passed = run(tokens, more)
+    write(Shard(number, first, positions, passed.rows))
+    return Mark(first, len(positions), len(tokens.ids), lost.texts, lost.tokens, passed.split)
+
+
+def _ahead(
+    texts: Texts, prepare: Prepare, numbers: Sequence[int], ranges: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, _Shard]]:
+    """The tokens of these shards; those of the next are made while one is encoded."""
+    with ThreadPoolExecutor(1, thread_name_prefix="tokenise") as reader:
+        coming = [reader.submit(_tokens, texts, prepare, *ranges[number]) for number in numbers[:1]]
+        for at, number in enumerate(numbers):
+            found = coming.pop().result()
+            if at + 1 < len(numbers):
+                coming.append(reader.submit(_tokens, texts, prepare, *ranges[numbers[at + 1]]))
+            yield number, found
+
+
+def _tokens(texts: Texts, prepare: Prepare, first: int, count: int) -> _Shard:
+    """One shard's tokens. The texts themselves may be long documents: few are in memory at a time."""
+    positions, parts, lost = [], [], Lost()
+    for batch in texts.batches(READ, first, first + count):
+        found, cut = prepare(batch)
+        positions.append(batch.positions)
+        parts.append(found)
+        lost = lost.plus(cut)
+    return np.concatenate(positions), joined(parts), lost
+
+
+def _path(marks: Path, number: int) -> Path:
+    return marks / f"{number:06}.json"
+
+
+def _read(marks: Path, number: int, expected: tuple[int, int]) -> Mark | None:
+    """The mark of a finished shard that has this range."""
+    try:
+        mark = Mark(**orjson.loads(_path(marks, number).read_bytes()))
+    except (FileNotFoundError, ValueError, TypeError):
+        return None
+    return mark if (mark.first, mark.texts) == expected else None

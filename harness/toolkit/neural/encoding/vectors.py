@@ -1,0 +1,104 @@
+"""Vectors of one length for every text, in a file that is mapped when it is read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from harness.errors import HarnessError
+from harness.store import disk
+from harness.toolkit.neural.encoding.loop import distrust
+from harness.toolkit.neural.encoding.parts import Shard, Write
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.types import Ints
+
+VECTORS, POSITIONS = "vectors.npy", "positions.npy"
+_EMPTY = 128  # bytes of a header alone, which cannot be mapped
+STORED: dict[str, np.dtype[Any]] = {"fp32": np.dtype("<f4"), "fp16": np.dtype("<f2")}
+
+
+class Vectors(NamedTuple):
+    """What was written, mapped into memory."""
+
+    rows: NDArray[Any]  # float32 or float16 [n, d]
+    positions: Ints  # int64[n], ascending: the position of each row
+
+
+def writer(folder: Path, texts: int, dimension: int, dtype: str = "fp32") -> Write:
+    """Puts shards where they belong in `vectors.npy` and `positions.npy`, which keep what an earlier run
+    has written if both are whole. fp16 has 11 significant bits where bf16 has 8: it loses nothing that bf16
+    had."""
+    kind = STORED[dtype]
+    files = ((VECTORS, (texts, dimension), kind), (POSITIONS, (texts,), np.dtype("<i8")))
+    if not all(_fits(folder / name, shape, dtype) for name, shape, dtype in files):
+        distrust(folder, lambda shard: False)
+    vectors, positions = (_file(folder / name, shape, dtype) for name, shape, dtype in files)
+
+    def write(shard: Shard) -> None:
+        rows = np.asarray(shard.rows, np.float32).reshape(len(shard.positions), dimension)
+        with np.errstate(over="ignore"):
+            stored = rows.astype(kind)
+        _refuse_strange(rows, stored, shard.positions, dtype)
+        _put(folder / VECTORS, vectors + shard.first * dimension * kind.itemsize, stored)
+        _put(folder / POSITIONS, positions + shard.first * 8, shard.positions.astype("<i8"))
+
+    return write
+
+
+def read(folder: Path) -> Vectors:
+    """Both files, mapped: memory holds what is being looked at."""
+    mapped = [_mapped(folder / name) for name in (VECTORS, POSITIONS)]
+    return Vectors(mapped[0], mapped[1])
+
+
+def _mapped(path: Path) -> NDArray[Any]:
+    found: NDArray[Any] = np.load(path, mmap_mode="r" if path.stat().st_size > _EMPTY else None)
+    return found
+
+
+def _file(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+    """A file for an array of that shape, made unless it is there; where its numbers begin."""
+    if not _fits(path, shape, dtype):
+        with disk.replacing(path) as beside, beside.open("wb") as file:
+            header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(file, header)
+            file.truncate(file.tell() + int(np.prod(shape)) * dtype.itemsize)
+    return path.stat().st_size - int(np.prod(shape)) * dtype.itemsize
+
+
+def _fits(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
+    try:
+        found = _mapped(path)
+    except (OSError, ValueError):
+        return False
+    return found.shape == shape and found.dtype == dtype
+
+
+def _put(path: Path, offset: int, values: NDArray[Any]) -> None:
+    """Written, not mapped: a full disk is then an error that can be told, not a signal that kills."""
+    with path.open("r+b") as file:
+        data = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
+        while len(data):
+            written = os.pwrite(file.fileno(), data.data, offset)
+            data, offset = data[written:], offset + written
+        disk.fsync(file.fileno())
+
+
+def _refuse_strange(rows: NDArray[Any], stored: NDArray[Any], positions: Ints, dtype: str) -> None:
+    whole = np.isfinite(stored).all(axis=1)
+    if whole.all():
+        return
+    at = int(np.argmin(whole))
+    if np.isfinite(rows[at]).all():
+        raise HarnessError(
+            f"vectors: the one of position {positions[at]} is too large for {dtype}; store fp32"
+        )
+    raise HarnessError(
+        f"vectors: the one of position {positions[at]} is not finite; compute in fp32, and check the model"
+    )

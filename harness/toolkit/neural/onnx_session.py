@@ -1,0 +1,65 @@
+"""Exported models through ONNX Runtime: one text at a time, so that no text depends on its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnxruntime
+
+from harness.errors import HarnessError
+from harness.toolkit.neural.model_folder import EXPORTS, exported
+from harness.toolkit.neural.tokens import Tokens
+
+if TYPE_CHECKING:
+    from harness.types import Floats
+
+
+class Session:
+    """An exported network in a folder.
+
+    A quantised network scales what flows through it by the largest value of the whole batch, so what it
+    makes of a text would depend on what that is batched with. A text alone needs no padding either, and
+    several at once keep the cores as busy: each runs on one thread, and the threads share the session.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        found = exported(folder)
+        if not found:
+            raise HarnessError(f"model: {folder} has none of {', '.join(EXPORTS)}; choose backend: torch")
+        self.path = folder / found[0]
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        try:
+            session = onnxruntime.InferenceSession(
+                str(self.path), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # of its own kinds, which are not exported by name
+            why = (str(error).splitlines() or [type(error).__name__])[0]
+            raise HarnessError(f"model: {self.path} cannot be loaded by ONNX Runtime: {why}") from error
+        self._session = session
+        self._inputs = {item.name for item in session.get_inputs()}
+        self.outputs: Mapping[str, int] = {  # name -> how many dimensions
+            str(item.name): len(item.shape) for item in session.get_outputs()
+        }
+
+    def each(self, tokens: Tokens, output: str) -> Iterator[Floats]:
+        """That output for one text after the other, without the dimension of the batch."""
+        for start, end in pairwise(tokens.bounds.tolist()):
+            yield self._one(tokens, start, end, output)
+
+    def _one(self, tokens: Tokens, start: int, end: int, output: str) -> Floats:
+        ids = tokens.ids[None, start:end].astype(np.int64)
+        types = np.zeros_like(ids) if tokens.types is None else tokens.types[None, start:end].astype(np.int64)
+        given: dict[str, Any] = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": types,
+        }
+        known = {name: value for name, value in given.items() if name in self._inputs}
+        found: Floats = self._session.run([output], known)[0][0]
+        return found.astype(np.float32, copy=False)

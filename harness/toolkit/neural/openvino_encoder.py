@@ -1,0 +1,69 @@
+"""Token states by OpenVINO: a network of transformers, converted when it is loaded, compiled for this CPU."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import openvino
+import torch
+
+from harness.toolkit.neural import hardware
+from harness.toolkit.neural.checkpoints import quiet
+from harness.toolkit.neural.tokens import Tokens, padded
+
+if TYPE_CHECKING:
+    from harness.types import Floats
+
+States: TypeAlias = "Callable[[Tokens], Floats]"
+"""Tokens of n texts -> the last layer's state of each token, float32[T, d]."""
+PRECISION = {"fp32": "f32", "bf16": "bf16"}
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+
+
+def encoders(model: Any, padding: int, dtype: str) -> Sequence[States]:
+    """One for each core, over one compiled network: a batch runs on one core, so that the result does not
+    depend on how many there are. `model` is a network of transformers in fp32, without a head."""
+    compiled = _compiled(model, dtype, hardware.threads())
+    return [_states(compiled.create_infer_request(), padding) for _ in range(hardware.threads())]
+
+
+def _compiled(model: Any, dtype: str, streams: int) -> Any:
+    example = torch.ones(2, 8, dtype=torch.long)
+    takes_types = getattr(model.config, "type_vocab_size", 0) > 1
+    names = INPUTS if takes_types else INPUTS[:2]
+    with quiet(), warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")  # of the tracer, about Python in the model's code and its own age
+        converted = openvino.convert_model(_Bare(model, names), example_input=(example,) * len(names))
+    settings = {
+        "INFERENCE_PRECISION_HINT": PRECISION[dtype],
+        "PERFORMANCE_HINT": "THROUGHPUT",
+        "NUM_STREAMS": str(streams),
+        "INFERENCE_NUM_THREADS": str(streams),
+    }
+    return openvino.Core().compile_model(converted, "CPU", settings)
+
+
+class _Bare(torch.nn.Module):  # type: ignore[misc]  # torch is not typed where it is not installed
+    """The network with the inputs by place and the last states as its one output, to be traced."""
+
+    def __init__(self, model: Any, names: Sequence[str]) -> None:
+        super().__init__()
+        self.model, self.names = model, names
+
+    def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = self.model(**dict(zip(self.names, inputs, strict=True))).last_hidden_state
+        return found
+
+
+def _states(request: Any, padding: int) -> States:
+    def states(tokens: Tokens) -> Floats:
+        ids, mask, types = padded(tokens, padding)
+        given = (ids, mask, types)[: len(request.model_inputs)]
+        request.infer(dict(enumerate(given)), share_inputs=True)
+        found: Floats = request.get_output_tensor(0).data[mask.astype(np.bool_)]  # a copy
+        return found
+
+    return states

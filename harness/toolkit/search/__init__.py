@@ -1,0 +1,1 @@
+"""Finding the best of many scores or vectors, for plugins."""

@@ -1,0 +1,117 @@
+"""Search with a faiss index: it proposes places, which are then scored exactly; and how many it misses.
+
+An index is built on one thread. That is slower, but several would make a different HNSW graph every time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+from harness.errors import HarnessError
+from harness.toolkit.search import exact
+from harness.toolkit.search.faiss_options import Faiss
+
+if TYPE_CHECKING:
+    from harness.types import JSON, Floats, Ints
+
+BLOCK = 1 << 16  # vectors handed over at once
+TRAINING = 256 * 256  # vectors that an index learns from, or 64 for each cell where that is more
+SAMPLE = 256  # queries that recall is measured on
+
+
+def build(vectors: NDArray[Any], options: Faiss) -> Any:
+    """An index of `vectors` (float32 or float16 [N, d]) by inner product, the same for the same options; on
+    the GPUs if there are some and faiss was built for them."""
+    try:
+        index = faiss.index_factory(vectors.shape[1], options.faiss, faiss.METRIC_INNER_PRODUCT)
+        _tune(index, options)
+        with _threads(1):
+            if not index.is_trained:
+                index.train(_training(vectors, index, options.seed))
+            for start in range(0, len(vectors), BLOCK):
+                index.add(np.ascontiguousarray(vectors[start : start + BLOCK], np.float32))
+    except (RuntimeError, AssertionError) as error:
+        raise HarnessError(
+            f"search.faiss: an index '{options.faiss}' of {len(vectors)} vectors of {vectors.shape[1]} "
+            f"numbers cannot be built: {_reason(error)}; choose another, or search: exact"
+        ) from None
+    return _on_gpus(index)
+
+
+def search(index: Any, queries: Floats, vectors: NDArray[Any], k: int) -> tuple[Ints, Floats]:
+    """As `exact.search`, among the k vectors that the index finds for each query. Their scores are exact, so
+    an index changes what is found and never what it is worth."""
+    k = min(k, len(vectors))
+    if k == 0 or len(queries) == 0:
+        return exact.search(queries, vectors, k)
+    _, places = index.search(np.ascontiguousarray(queries, np.float32), k)
+    return exact.search(queries, vectors, k, places.astype(np.int64))
+
+
+def measured(index: Any, queries: Floats, vectors: NDArray[Any], k: int, seed: int = 0) -> dict[str, JSON]:
+    """Facts to report: the share of the k best by exact search that the index finds as well, over at most
+    SAMPLE of these queries, chosen by the seed."""
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(queries))[:SAMPLE])
+    asked = queries[chosen]
+    wanted, _ = exact.search(asked, vectors, k)
+    found, _ = search(index, asked, vectors, k)
+    return {"recall": recall(found, wanted), "recall_at": int(wanted.shape[1]), "recall_queries": len(chosen)}
+
+
+def recall(found: Ints, wanted: Ints) -> float:
+    """The mean share of each row's wanted places that is among its found ones; 1 where nothing is wanted."""
+    if wanted.size == 0:
+        return 1.0
+    shares = [
+        np.isin(row, there).mean() for row, there in zip(wanted, np.where(found < 0, -2, found), strict=True)
+    ]
+    return float(np.mean(shares))
+
+
+def _training(vectors: NDArray[Any], index: Any, seed: int) -> Floats:
+    """A seeded sample in the order of the vectors, large enough for every cell."""
+    inverted = faiss.try_extract_index_ivf(index)
+    wanted = max(TRAINING, 64 * (inverted.nlist if inverted else 0))
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(vectors))[:wanted])
+    return np.ascontiguousarray(vectors[chosen], np.float32)
+
+
+def _tune(index: Any, options: Faiss) -> None:
+    space, parts = faiss.ParameterSpace(), options.faiss.split(",")
+    if any(part.startswith("IVF") for part in parts):
+        space.set_index_parameter(index, "nprobe", options.probes)
+    if any(part.startswith("HNSW") for part in parts):
+        space.set_index_parameter(index, "efSearch", options.ef_search)
+        space.set_index_parameter(index, "efConstruction", options.ef_construction)
+
+
+def _on_gpus(index: Any) -> Any:
+    if not hasattr(faiss, "StandardGpuResources") or faiss.get_num_gpus() == 0:
+        return index
+    try:
+        return faiss.index_cpu_to_all_gpus(index)
+    except RuntimeError:  # some kinds, such as HNSW, exist on CPUs alone
+        return index
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(count)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
+def _reason(error: Exception) -> str:
+    """What faiss says, without where in its sources."""
+    text = str(error).strip()
+    tail = text.rsplit(": ", 1)[-1].splitlines()[0] if text else type(error).__name__
+    return tail.rstrip(".")

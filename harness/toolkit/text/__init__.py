@@ -1,0 +1,1 @@
+"""Texts to terms, for plugins."""

@@ -1,0 +1,111 @@
+"""Analysers for retrievers: found by name or language, and many texts turned into numbered terms quickly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+from harness import catalogue
+from harness.errors import HarnessError, NoLanguage
+from harness.records import NoParams
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Analyse: TypeAlias = Callable[[str], Sequence[str]]
+
+
+@runtime_checkable
+class Spanning(Protocol):
+    """What an analyser may offer beside being a function str -> terms, to be read many times faster: the
+    tokens of many texts as spans of code points, and the term that each different token becomes. The terms of
+    the spans of `prepare(text)`, without the empty ones, are what the function returns for the text."""
+
+    def prepare(self, text: str) -> str:
+        """The text that `spans` will see."""
+        ...
+
+    def spans(
+        self, text: NDArray[np.uint32], bounds: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """For the texts `text[bounds[i] : bounds[i + 1]]`: the start and the length of every token, and how
+        many tokens there are up to the end of each text. Called from several threads."""
+        ...
+
+    def term(self, token: str) -> str:
+        """The index term of a token, empty if it has none."""
+        ...
+
+
+class Encoded(NamedTuple):
+    """The terms of some texts, as numbers into the vocabulary; a dropped token leaves nothing."""
+
+    terms: NDArray[np.int32]  # int32[T]
+    ends: NDArray[np.int64]  # int64[n]: how many terms there are up to the end of each text
+
+
+def load(name: str) -> Analyse:
+    """The analyser of that name; a HarnessError says what there is instead, or what to install."""
+    entry = catalogue.load().find("analysers", name)
+    problem = catalogue.missing(entry.record, entry.plugin.distribution)
+    if problem:
+        raise HarnessError(problem)
+    analyse: Analyse = entry.record.build(NoParams())
+    return analyse
+
+
+def resolve(name: str, language: str | None) -> str:
+    """The analyser's name: as given, or for `auto` the one whose record claims the dataset's language."""
+    if name != "auto":
+        catalogue.load().find("analysers", name)
+        return name
+    advice = "choose one with `analyser: NAME` (harness list analysers), such as simple or whitespace"
+    if language is None:
+        raise NoLanguage(f"analyser: the dataset does not say its language; {advice}")
+    code = language.lower().replace("_", "-").split("-")[0]
+    offers = catalogue.load().entries["analysers"]
+    names = sorted(n for n, entries in offers.items() if any(code in e.record.languages for e in entries))
+    if not names:
+        raise HarnessError(f"analyser: there is none for the language '{language}'; {advice}")
+    if len(names) > 1:
+        raise HarnessError(f"analyser: {' and '.join(names)} both claim the language '{language}'; {advice}")
+    return names[0]
+
+
+class Vocabulary:
+    """Numbers terms in the order of their first appearance, which depends on the texts alone: not on the
+    number of threads, nor on how the texts come in batches."""
+
+    def __init__(self, analyse: Analyse) -> None:
+        self.analyse = analyse
+        self.terms: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def encode(self, batches: Iterable[list[str]], threads: int) -> Iterator[Encoded]:
+        """The terms of each batch of texts, in order."""
+        fast: object = self.analyse
+        if isinstance(fast, Spanning):
+            from harness.toolkit.text.spans import encode
+
+            return encode(fast, batches, self._number, threads)
+        return map(self._plain, batches)
+
+    def _number(self, term: str) -> int:
+        """The number of a term; -1 for the empty one."""
+        if not term:
+            return -1
+        number = self._numbers.setdefault(term, len(self.terms))
+        if number == len(self.terms):
+            self.terms.append(term)
+        return number
+
+    def _plain(self, texts: list[str]) -> Encoded:
+        import numpy as np
+
+        found = [[self._number(term) for term in self.analyse(text)] for text in texts]
+        numbers = np.fromiter((number for row in found for number in row), np.int32)
+        ends = np.cumsum([len(row) for row in found], dtype=np.int64)
+        if (numbers < 0).any():
+            raise HarnessError("analyser: it returned an empty term; drop such terms")
+        return Encoded(numbers, ends)

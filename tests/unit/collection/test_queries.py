@@ -1,0 +1,102 @@
+"""Queries and judgements are checked when they are written and read back in their order."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.collection.queries import read_judgements, read_queries, write_judgements, write_queries
+from harness.errors import ContractError, HarnessError
+from harness.types import Judgement, Query
+
+
+def test_queries_are_read_back_in_order(tmp_path):
+    queries = [
+        Query("2", "second\u2028line", ("hard", "hop"), ("p1",), ("an answer", "")),
+        Query("1", "", exclude=("p1", "p2")),
+    ]
+    counts = write_queries(queries, tmp_path)
+    read = read_queries(tmp_path)
+    assert read.ids == ["2", "1"]
+    assert read.texts == ["second\u2028line", ""]
+    assert read.slices == [["hard", "hop"], []]
+    assert read.exclude == [["p1"], ["p1", "p2"]]
+    assert read.answers == [["an answer", ""], []]
+    assert counts == {"queries": 2, "empty_queries": 1, "characters": 11, "slices": ["hard", "hop"]}
+
+
+def test_no_queries_are_read_back_as_none(tmp_path):
+    write_queries([], tmp_path)
+    assert read_queries(tmp_path) == ([], [], [], [], [])
+
+
+def test_judgements_are_read_back_in_order(tmp_path):
+    judgements = [Judgement("q2", "b", -1), Judgement("q1", "a", 3), Judgement("q2", "a", 2**31 - 1)]
+    counts = write_judgements(iter(judgements), tmp_path)
+    read = read_judgements(tmp_path)
+    assert read.query_ids == ["q2", "q1"]
+    assert read.passage_ids == ["b", "a"]
+    assert read.query.tolist() == [0, 1, 0]
+    assert read.passage.tolist() == [0, 1, 1]
+    assert read.grade.tolist() == [-1, 3, 2**31 - 1]
+    assert counts == {"judgements": 3, "judged_queries": 2, "judged_passages": 2, "positives": 2}
+
+
+def test_no_judgements_are_read_back_as_none(tmp_path):
+    write_judgements([], tmp_path)
+    read = read_judgements(tmp_path)
+    assert (read.query_ids, read.passage_ids, len(read.grade)) == ([], [], 0)
+
+
+def test_the_same_contents_give_the_same_bytes(tmp_path):
+    judgements = [Judgement(f"q{i % 7}", f"p{i}", i % 3) for i in range(200_000)]
+    for folder in ("a", "b"):
+        write_judgements(iter(judgements), tmp_path / folder)
+        write_queries([Query("1", "x", ("s",))], tmp_path / folder)
+    for name in ("judgements.arrow", "queries.arrow"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("queries", "message"),
+    [
+        ([Query("1", "x"), Query("1", "y")], "queries: the id '1' occurs twice; keep one of the two queries"),
+        ([Query("1", "x"), Query("", "y")], "queries: query 2 has an empty id; give every query one"),
+    ],
+)
+def test_a_faulty_query_is_refused(tmp_path, queries, message):
+    with pytest.raises(HarnessError) as caught:
+        write_queries(queries, tmp_path)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("judgement", "message"),
+    [
+        (
+            Judgement("q", "p", 0),
+            "judgements: query 'q' and passage 'p' are judged twice; keep one of the two",
+        ),
+        (
+            Judgement("", "p", 0),
+            "judgements: the judgement of query '' and passage 'p' lacks an id; give both",
+        ),
+        (
+            Judgement("q", "", 0),
+            "judgements: the judgement of query 'q' and passage '' lacks an id; give both",
+        ),
+        (
+            Judgement("q", "x", 2**31),
+            "judgements: the grade 2147483648 of query 'q' and passage 'x' does not fit",
+        ),
+    ],
+)
+def test_a_faulty_judgement_is_refused(tmp_path, judgement, message):
+    with pytest.raises(HarnessError) as caught:
+        write_judgements([Judgement("q", "p", 1), judgement], tmp_path)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("grade", [1.0, True, "1"])
+def test_a_grade_that_is_no_int_breaks_the_contract(tmp_path, grade):
+    with pytest.raises(ContractError, match="must be an int"):
+        write_judgements([Judgement("q", "p", grade)], tmp_path)

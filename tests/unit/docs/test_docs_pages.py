@@ -1,0 +1,239 @@
+"""The rest of the documentation is true: generated pages, examples in Python, fields, links, commands."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import plugin_docs
+from harness import catalogue, cli, run
+from harness.leaderboard import schemas, text_tables
+from harness.scoring.measures.names import ALIASES, FAMILIES
+
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])
+SUITE = """
+suite: first
+datasets: {tour: {tour: {documents: 20}}}
+systems:
+  bm25: {context: [titles], retriever: bm25}
+  documents: {retriever: bm25, unit: document}
+  tuned: {of: [bm25, documents], combine: {convex: {weight: {tune: {on: tour/dev, measure: R@10, grid: [0, 1, 0.5]}}}}}
+  fused: {of: [bm25, documents], combine: rrf}
+  reranked: {of: fused, rerank: {sdm: {}, depth: 5}}
+measures: [nDCG@10, R@100]
+analyses: [slices]
+"""
+OPEN = {  # where any name may stand, and the word that the page has for it
+    "rows[].measures": "COLUMN",
+    "rows[].slices": "SLICE",
+    "rows[].limits": "COLUMN",
+    "rows[].slices.SLICE.measures": "COLUMN",
+    "rows[].scored.without_positive": "COLUMN",
+    "rows[].tuning[].slices": "SLICE",
+    "rows[].cost.contexts": "CONTEXT",
+    "rows[].provenance.steps[].libraries": "LIBRARY",
+    "environment.libraries": "LIBRARY",
+}
+WHOLE = (
+    "analyses[].rows",
+    "rows[].reported[].facts",
+    "datasets[].params",
+    "rows[].provenance.steps[].params",
+    "rows[].provenance.steps[].uses",
+)  # described as they are
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("docs")
+    (folder / "suite.yaml").write_text(SUITE, encoding="utf-8")
+    made = run(folder / "suite.yaml", store=folder / "store", quiet=True)
+    assert [row["error"] for row in made.rows if row["error"]] == []
+    return made
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def python_blocks(name: str) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", page(name), re.M | re.S)
+
+
+def fields_of(value, path: str = "") -> set[str]:
+    """The paths of all values in a leaderboard, as the page writes them."""
+    if path in WHOLE:
+        return {path}
+    if path in OPEN and not value:
+        return set()
+    if isinstance(value, dict) and value:
+        named = OPEN.get(path)
+        inner = [(f"{path}.{named or key}".lstrip("."), item) for key, item in value.items()]
+        return set().union(*(fields_of(item, name) for name, item in inner))
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return set().union(*(fields_of(item, f"{path}[]") for item in value))
+    return {path}
+
+
+def test_the_page_of_plugins_is_up_to_date():
+    assert page("plugins.md") == plugin_docs.page(catalogue.load()), (
+        "python tools/plugin_docs.py > docs/plugins.md"
+    )
+
+
+def test_the_page_of_plugins_has_every_method_and_parameter_of_ours_and_no_stranger():
+    found = catalogue.load()
+    for kind in catalogue.KINDS:
+        for name in found.names(kind):
+            ours = found.find(kind, name).plugin.distribution == catalogue.OWN
+            shown = re.search(rf"^(### {re.escape(name)}$|\| `{re.escape(name)}` )", page("plugins.md"), re.M)
+            assert bool(shown) == ours, name
+
+
+def test_every_field_of_a_leaderboard_is_described(board):
+    fields = fields_of(board.data)
+    assert {"rows[].cost.rerank_seconds", "rows[].slices.SLICE.measures.COLUMN.ci95"} <= fields
+    described = set(re.findall(r"`([^`\n]+)`", page("leaderboard.md")))
+    assert fields <= described
+
+
+def test_every_field_of_the_schema_is_described():
+    described = page("leaderboard.md")
+    for name, definition in schemas.leaderboard()["$defs"].items():
+        for field in definition["properties"]:
+            assert re.search(rf"`[^`]*\b{field}\b[^`]*`", described), f"{name}.{field}"
+
+
+def test_no_described_field_is_made_up(board):
+    rows = [line for line in page("leaderboard.md").splitlines() if line.startswith("| `")]
+    described = {name for row in rows for name in re.findall(r"`((?:rows|datasets|columns)\[\][^`]+)`", row)}
+    optional = {"rows[].cost.compile_seconds"}
+    real = fields_of(board.data)
+    parents = {name.rpartition(".")[0].removesuffix("[]") for name in real}
+    assert described - real - parents - optional == set()
+
+
+def test_every_measure_and_alias_is_explained():
+    named = set(re.findall(r"`(\w+)(?:@k)?`", page("measures.md")))
+    assert set(FAMILIES) <= named
+    assert set(ALIASES) - {"NumRelRet", "RPrec"} <= named
+    own = catalogue.load().names("measures")
+    assert set(own) <= named
+
+
+def test_the_numbers_worked_out_by_hand_are_those_that_are_computed():
+    [code] = python_blocks("measures.md")
+    shown = page("measures.md").rpartition("```\n\n```\n")[2].partition("```")[0]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code, {})
+    assert printed.getvalue() == shown
+
+
+def test_the_notebook_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("suite.yaml").write_text(SUITE, encoding="utf-8")
+    code = "\n".join(python_blocks("notebook.md"))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "reranked" in done.stdout
+    assert re.search(r"passages=array\(\[\[2, ", done.stdout)
+
+
+def test_the_flat_rows_have_what_the_notebook_page_says(board):
+    names = set(board.records()[0])
+    said = page("notebook.md")
+    plain = {name for name in names if name.split()[-1] not in ("low", "high") and name not in board.columns}
+    assert all(f"`{name}`" in said for name in plain)
+    assert {"nDCG@10 low", "nDCG@10 high", "document R@100 low"} <= names
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_command_that_a_page_shows_is_understood(path):
+    text = path.read_text(encoding="utf-8")
+    fences = "".join(re.split(r"^ *```\w*\n", text, flags=re.M)[1::2])
+    shown = re.findall(r"^ *(?:\.venv/bin/)?harness ([^#\n]*)", fences, re.M)
+    shown += [line for line in re.findall(r"`harness ([a-z][^`]*)`", text) if not line.isupper()]
+    for line in shown:
+        words = line.replace("'", "").replace("[KIND]", "").replace("SHELL", "bash").split()
+        if words != ["cache"] and "COMMAND" not in words:
+            cli.parser().parse_args(_whole(words))
+
+
+def _whole(words: list[str]) -> list[str]:
+    """A command as prose names it, `harness run --dry-run`, with the arguments that it leaves to the reader."""
+    lacking = dict.fromkeys(
+        ("run", "check", "show", "new-plugin", "inspect", "compare", "verify", "report"), 2
+    )
+    lacking["datasets"] = 3
+    plain = [word for word in words if not word.startswith("-")]
+    extra = {"schema": ["suite"], "completion": ["bash"], "cache": ["ls"]}.get(words[0], ["x"])
+    needed = lacking.get(words[0], 2 if words[0] in ("schema", "completion", "cache") else 1)
+    words = words + extra * (len(plain) < needed)
+    asked = {"--query", "--differ", "--failures", "--passage", "--write"} & {*words}
+    return words if words[0] != "inspect" or asked else [*words, "--failures"]
+
+
+def test_every_command_is_in_the_index():
+    commands = _commands()
+    assert len(commands) >= 9
+    assert [name for name in commands if f"`harness {name}" not in page("index.md")] == []
+
+
+def _commands() -> list[str]:
+    [action] = [action for action in cli.parser()._actions if isinstance(action.choices, dict)]
+    return list(action.choices)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_link_within_the_project_leads_somewhere(path):
+    for target in re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8")):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        other = (path.parent / name) if name else path
+        assert other.exists(), target
+        if anchor:
+            heads = re.findall(r"^#+ (.*)$", other.read_text(encoding="utf-8"), re.M)
+            assert anchor in [head.lower().replace(" ", "-") for head in heads], target
+
+
+def test_every_page_is_in_the_index():
+    others = {path.name for path in DOCS.glob("*.md")} - {"index.md"}
+    assert {name for name in others if f"]({name})" not in page("index.md")} == set()
+
+
+def test_the_dry_run_that_the_page_of_the_store_shows_is_one(tmp_path):
+    suite = "suite: first\ndatasets: [tour]\nsystems:\n  bm25: {retriever: bm25}\nmeasures: [nDCG@10]\n"
+    (tmp_path / "suite.yaml").write_text(suite, encoding="utf-8")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        given = ["run", str(tmp_path / "suite.yaml"), "--store", str(tmp_path / "store"), "--dry-run"]
+        assert cli.main(given) == 0
+    [shown] = re.findall(r"^```\n(first: .*?)```", page("store.md"), re.M | re.S)
+    steps = [line.split("  ", 3)[-1] for line in printed.getvalue().splitlines() if "·" in line]
+    assert steps == [line.split("  ", 3)[-1] for line in shown.splitlines() if "·" in line]
+
+
+@pytest.mark.slow
+def test_the_leaderboard_in_the_readme_is_the_one_that_the_demo_prints(tmp_path):
+    made = run(
+        ROOT / "leaderboards" / "tour" / "suite.yaml", out=tmp_path, store=tmp_path / "store", quiet=True
+    )
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    [shown] = re.findall(r"^```text\n(.*?)^```", text, re.M | re.S)
+    assert _numbers(shown) == _numbers(text_tables.render(made, "table"))
+
+
+def _numbers(table: str) -> list[list[str]]:
+    """The cells of each line but the cost, whose width changes the layout too."""
+    lines = [re.sub(r"[\d.]+ s$", "", line).split() for line in table.splitlines()]
+    return [line for line in lines if line and set(line[0]) != {"-"}]

@@ -1,0 +1,103 @@
+"""A worker process as the engine sees it: what it says, prints and dies of, and nothing left open."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.execution import worker_handle as module
+from harness.execution.worker_handle import Child
+from harness.plan.graph import Step
+from harness.store.artifacts import Store
+
+STEP = Step("index", "0" * 64, "a label", {}, {"big": "x" * 300_000}, (), ())
+SAY = "import os, sys, time; line = os.fdopen(int(sys.argv[3]), 'w', buffering=1);"
+
+
+def open_files() -> int:
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+def runs(process: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
+    """Starts a child that runs this program instead of the worker's."""
+    started: list[Child] = []
+
+    def start(program: str) -> Child:
+        monkeypatch.setattr(module, "BOOT", SAY + program)
+        started.append(Child(Store(tmp_path), 1))
+        return started[-1]
+
+    before = open_files()
+    yield start
+    for child in started:
+        child.close()
+    assert open_files() == before
+
+
+def test_events_come_whole_and_in_order_however_they_are_cut(start) -> None:
+    parts = ['{"ev', 'ent": 1}\n{"event"', ": 2}\n"]
+    program = f"[(line.write(part), line.flush(), time.sleep(0.05)) for part in {parts!r}]; time.sleep(9)"
+    child = start(program)
+    assert [child.event(10), child.event(10)] == [{"event": 1}, {"event": 2}]
+    began = time.monotonic()
+    assert child.event(0.2) is None
+    assert time.monotonic() - began < 2
+
+
+def test_what_it_said_before_it_died_is_heard_first(start) -> None:
+    child = start('line.write(\'{"event": "done"}\\n\'); line.flush(); os._exit(0)')
+    child.process.wait()
+    assert child.event(None) == {"event": "done"}
+    assert child.event(None) == {"event": "died"}
+    assert child.cause() == "its process ended with code 0"
+
+
+def test_a_death_is_noticed_though_a_fork_holds_the_pipes(start) -> None:
+    child = start("os.fork() or time.sleep(600); os.kill(os.getpid(), 11)")
+    assert child.event(20) == {"event": "died"}
+    assert child.cause() == "its process died of SIGSEGV"
+
+
+def test_a_large_request_to_a_dead_or_deaf_child_does_not_raise(start) -> None:
+    child = start("pass")
+    child.process.wait()
+    child.send(STEP)
+    assert child.event(5) == {"event": "died"}
+
+
+def test_a_line_that_is_no_event_counts_as_a_death_and_the_cause_is_told(start) -> None:
+    child = start("line.write('hello\\n'); line.flush(); time.sleep(600)")
+    assert child.event(20) == {"event": "died"}
+    assert child.cause() == "its process closed its pipe to the harness"
+
+
+def test_the_end_of_endless_output_is_kept_and_waiting_is_not_prolonged(start) -> None:
+    child = start("[os.write(1, b'y' * 65536) for _ in iter(int, 1)]")
+    assert child.event(0.5) is None
+    assert 0 < len(child.output()) <= module.OUTPUT_TAIL
+
+
+def test_killing_ends_the_whole_group(start) -> None:
+    child = start("pid = os.fork(); line.write('{\"event\": %d}\\n' % pid) if pid else 0; time.sleep(600)")
+    below = child.event(20)["event"]
+    child.kill()
+    child.process.wait()
+    deadline = time.monotonic() + 5
+    while runs(below) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not runs(below)
+    assert child.cause() == "its process was killed (out of memory?)"
+    assert child.process.returncode == -signal.SIGKILL

@@ -1,0 +1,50 @@
+"""Long work says how far it is, how fast, and how long it will take."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from harness.execution import progress
+from harness.execution.progress import Lines
+from harness.plan.graph import Step
+
+STEP = Step("index", "0" * 64, "index · x", {}, {}, (), ())
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_speed_and_time_left_are_of_what_was_done_here(clock):
+    out = io.StringIO()
+    lines = Lines(out)
+    lines.started(STEP)
+    clock[0] += 60  # a model is loaded
+    lines.progress(STEP, 500, 10_000)  # a killed run left 500
+    clock[0] += 20
+    lines.progress(STEP, 900, 10_000)
+    assert (
+        out.getvalue().splitlines()[-1] == "        index · x: 900 of 10,000 (9 %), 20 a second, 8 min left"
+    )
+
+
+def test_without_a_total_there_is_no_time_left(clock):
+    out = io.StringIO()
+    lines = Lines(out)
+    lines.started(STEP)
+    lines.progress(STEP, 0, None)
+    clock[0] += 60
+    lines.progress(STEP, 120, None)
+    assert out.getvalue().splitlines()[-1] == "        index · x: 120, 2 a second"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.4, "0 s"), (89, "89 s"), (180, "3 min"), (7800, "2 h 10 min")]
+)
+def test_a_duration_in_words(seconds, words):
+    assert progress._duration(seconds) == words

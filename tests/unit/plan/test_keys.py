@@ -1,0 +1,90 @@
+"""A key changes with whatever can change a number, and with nothing else."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness.catalogue import Entry, Plugin
+from harness.plan import keys
+from harness.records import Record, param
+from harness.store import disk
+
+
+@dataclass(frozen=True)
+class Params:
+    rate: float = param(1.0, "a rate")
+    model: Path | None = None
+    lists: tuple[int, ...] = ()
+
+
+def described(values, *, version="1", leave_out=(), **more):
+    record = Record(name="m", summary="s", build=print, params=Params, version=version, **more)
+    entry = Entry(record, Plugin("p", "harness_titles", "passage-harness", "0", None))
+    return keys.key(keys.method(entry, values, digest, leave_out))
+
+
+def digest(path: Path) -> str:
+    return disk.sha256(path)
+
+
+def test_parameters_version_and_libraries_are_in_a_key():
+    base = described(Params())
+    assert described(Params()) == base
+    others = [described(Params(2.0)), described(Params(lists=(1,))), described(Params(), version="2")]
+    others.append(described(Params(), libraries=("numpy",)))
+    assert len({base, *others}) == 5
+
+
+def test_a_parameter_that_is_left_out_is_not():
+    assert described(Params(1.0), leave_out=("rate",)) == described(Params(2.0), leave_out=("rate",))
+
+
+def test_a_library_counts_where_a_parameter_that_counts_brings_it_into_play():
+    def linked(values):
+        return {"rate": ("numpy",)} if values.rate > 1 else {}
+
+    assert described(Params(1.0), linked=linked) == described(Params(1.0))
+    assert described(Params(2.0), linked=linked) == described(Params(2.0), libraries=("numpy",))
+    assert described(Params(2.0), linked=linked, leave_out=("rate",)) == described(
+        Params(1.0), leave_out=("rate",)
+    )
+
+
+def test_a_path_counts_by_its_contents_not_its_name(tmp_path):
+    for name, text in (("a", "x"), ("b", "x"), ("c", "y")):
+        (tmp_path / name).write_text(text)
+    a, b, c = (described(Params(model=tmp_path / name)) for name in "abc")
+    assert a == b != c
+
+
+def test_the_order_of_a_mapping_does_not_count():
+    assert keys.key({"a": 1, "b": 2}) == keys.key({"b": 2, "a": 1})
+
+
+def test_sources_count_in_an_editable_install_only():
+    keys.sources.cache_clear()
+    found = keys.sources("harness_titles", "passage-harness")
+    assert found is None or len(found) == 64
+    assert keys.sources("json", "pytest") is None  # installed from a wheel
+    keys.sources.cache_clear()
+
+
+def test_a_distribution_without_a_record_of_files_counts_its_sources(tmp_path, monkeypatch):
+    (tmp_path / "fresh-1.dist-info").mkdir()
+    (tmp_path / "fresh-1.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: fresh\nVersion: 1\n"
+    )
+    (tmp_path / "freshly.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    keys.sources.cache_clear()
+    before = keys.sources("freshly", "fresh")
+    (tmp_path / "freshly.py").write_text("x = 2\n")
+    keys.sources.cache_clear()
+    assert before != keys.sources("freshly", "fresh")
+    keys.sources.cache_clear()
+
+
+@pytest.mark.parametrize("value", [{"a": Path("x")}, (Path("x"),), Params(model=Path("x"))])
+def test_paths_are_found_wherever_they_stand(value):
+    assert keys.paths_in(value) == [Path("x")]

@@ -1,0 +1,238 @@
+"""The plan: what shares a step, what is in a key, and what fails while planning."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from harness import catalogue, plan, records, suite
+from harness.catalogue import Catalogue, Entry
+from harness.errors import HarnessError
+from harness.plan import needs
+
+CATALOGUE = catalogue.load()
+TEXT = """
+datasets: {t: {tour: {documents: 3}}}
+systems:
+  a: {retriever: bm25}
+  b: {retriever: {bm25: {k1: 1.5}}}
+  c: {context: [titles], retriever: bm25}
+  d: {of: [a, c], combine: rrf}
+measures: [nDCG@10]
+"""
+
+
+def digest(path: Path) -> str:
+    return "0" * 64
+
+
+def planned(tmp_path: Path, text: str = TEXT, found: Catalogue = CATALOGUE):
+    (tmp_path / "s.yaml").write_text(text)
+    return plan.build(suite.load(tmp_path / "s.yaml", found), found, digest)
+
+
+def with_record(kind: str, name: str, **changes) -> Catalogue:
+    """The catalogue with one record changed."""
+    [entry] = CATALOGUE.entries[kind][name]
+    changed = Entry(dataclasses.replace(entry.record, **changes), entry.plugin)
+    return Catalogue(
+        CATALOGUE.plugins, {**CATALOGUE.entries, kind: {**CATALOGUE.entries[kind], name: (changed,)}}
+    )
+
+
+def ids(found: plan.Plan, kind: str) -> set[str]:
+    return {step for step in found.steps if step.startswith(f"{kind}-")}
+
+
+def test_systems_share_what_is_the_same(tmp_path):
+    found = planned(tmp_path)
+    counts = {kind: len(ids(found, kind)) for kind in ("corpus", "augment", "index", "search", "combine")}
+    assert counts == {"corpus": 1, "augment": 1, "index": 2, "search": 3, "combine": 1}
+    [corpus] = ids(found, "corpus")
+    assert found.used_by()[corpus] == 4
+
+
+def test_inputs_stand_before_what_reads_them(tmp_path):
+    seen: set[str] = set()
+    for step in planned(tmp_path).steps.values():
+        assert seen.issuperset(step.inputs)
+        seen.add(step.id)
+
+
+def test_auto_is_resolved_in_the_key(tmp_path):
+    [text] = {
+        step.described["method"]["params"]["analyser"]
+        for step in planned(tmp_path).steps.values()
+        if step.kind == "index"
+    }
+    assert text == "english"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "changed"),
+    [
+        ("retrievers", "bm25", {"index", "search", "combine"}),
+        ("analysers", "english", {"index", "search", "combine"}),  # which bm25 builds on
+        ("contexts", "titles", {"augment", "index", "search", "combine"}),
+        ("combiners", "rrf", {"combine"}),
+        ("datasets", "tour", {"corpus", "queries", "judgements", "augment", "index", "search", "combine"}),
+        ("rerankers", "sdm", set()),
+    ],
+)
+def test_another_version_of_a_method_changes_the_keys_of_what_it_makes_and_all_above(
+    tmp_path, kind, name, changed
+):
+    before, after = planned(tmp_path), planned(tmp_path, found=with_record(kind, name, version="another"))
+    kinds = {step.partition("-")[0] for step in before.steps.keys() ^ after.steps.keys()}
+    assert kinds == changed
+
+
+def test_a_parameter_of_searching_alone_leaves_the_index(tmp_path):
+    before, after = planned(tmp_path), planned(tmp_path, TEXT.replace("k1: 1.5", "k1: 1.6"))
+    assert ids(before, "index") == ids(after, "index")
+    assert ids(before, "search") != ids(after, "search")
+
+
+def test_the_place_of_a_suite_and_the_names_in_it_are_in_no_key(tmp_path):
+    (tmp_path / "other").mkdir()
+    renamed = TEXT.replace("{t:", "{u:").replace(" a:", " z:").replace("[a, c]", "[z, c]")
+    assert planned(tmp_path).steps.keys() == planned(tmp_path / "other", renamed).steps.keys()
+
+
+def test_a_plugin_that_fails_while_planning_fails_its_rows_only(tmp_path):
+    def resolve(params, facts):
+        raise RuntimeError("no reason")
+
+    rows = {
+        row.system: row
+        for row in planned(tmp_path, found=with_record("contexts", "titles", resolve=resolve)).rows
+    }
+    assert rows["a"].error is None
+    for system in ("c", "d"):
+        assert rows[system].error == "'titles' failed while planning: RuntimeError: no reason"
+
+
+def test_a_users_mistake_while_planning_is_told_with_its_line(tmp_path):
+    with pytest.raises(HarnessError, match=r"s.yaml:4: bm25 on dataset 't': .*analyser"):
+        planned(tmp_path, TEXT.replace("a: {retriever: bm25}", "a: {retriever: {bm25: {analyser: klingon}}}"))
+
+
+def test_what_is_missing_is_a_need_and_no_error(tmp_path):
+    absent = with_record("retrievers", "bm25", needs=("no_such_module",), extra="fast")
+    found = planned(tmp_path, found=absent)
+    [need] = {need for step in found.steps.values() for need in step.needs}
+    assert need == "'bm25' needs no_such_module; install it with: pip install 'passage-harness[fast]'"
+    assert all(step.needs for step in found.steps.values() if step.kind == "combine")
+
+
+def test_every_kind_of_step_has_a_format():
+    from harness.execution import steps
+    from harness.plan.steps import FORMATS
+
+    assert FORMATS.keys() == steps.EXECUTORS.keys()
+
+
+def test_a_record_says_what_it_uses_by_kind_and_name():
+    uses = CATALOGUE.find("retrievers", "bm25").record.uses
+    params = CATALOGUE.find("retrievers", "bm25").record.params(analyser="cjk")
+    assert uses(params) == (("analysers", "cjk"),)
+    assert isinstance(CATALOGUE.find("analysers", "cjk").record, records.Analyser)
+
+
+def test_what_only_a_search_lacks_does_not_keep_another_system_from_the_index(tmp_path):
+    @dataclasses.dataclass(frozen=True)
+    class Params:
+        query_model: str = "default"
+
+    class Method:
+        def __init__(self, params): ...
+
+    found = with_record(
+        "retrievers",
+        "bm25",
+        params=Params,
+        build=Method,
+        resolve=None,
+        uses=None,
+        search_only=("query_model",),
+        lacks=lambda values: ["weights"] if values.query_model == "absent" else [],
+    )
+    text = """
+datasets: {t: {tour: {documents: 3}}}
+systems:
+  a: {retriever: {bm25: {query_model: absent}}}
+  b: {retriever: bm25}
+measures: [nDCG@10]
+"""
+    made = planned(tmp_path, text, found)
+    needs = {row.system: made.steps[row.hits].needs for row in made.rows}
+    assert needs == {"a": ("weights",), "b": ()}
+
+
+SILENT = """
+datasets:
+  mute: {files: {path: data}}
+systems:
+  a: {retriever: bm25}
+  b: {retriever: ql}
+  c: {context: [keyphrases], retriever: bm25}
+  d: {of: a, rerank: sdm}
+measures: [nDCG@10]
+"""
+
+
+def test_a_dataset_that_does_not_say_its_language_is_told_once_with_its_own_line(tmp_path):
+    (tmp_path / "data" / "qrels").mkdir(parents=True)
+    for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"):  # a plan reads the last one's form alone
+        (tmp_path / "data" / name).write_text("query-id\tcorpus-id\tscore\nq\tp\t1\n")
+    with pytest.raises(HarnessError) as error:
+        planned(tmp_path, SILENT)
+    [line] = str(error.value).splitlines()
+    assert line.startswith(f"{tmp_path}/s.yaml:3: datasets.mute: does not say its language")
+    assert "`language: en`" in line
+    assert "`analyser: english`" in line
+
+
+def test_a_need_is_told_once_with_the_systems_that_have_it_themselves(tmp_path):
+    found = planned(tmp_path, found=with_record("retrievers", "bm25", lacks=lambda params: ["weights"]))
+    every = [need for step in found.steps.values() for need in step.needs]
+    assert needs.described(found, every) == ["weights (bm25, of a, b and c on t)"]  # d is made of a and c
+
+
+def test_the_needs_of_many_systems_are_cut_short(tmp_path):
+    more = "".join(f"  x{i}: {{retriever: {{bm25: {{k1: {i}}}}}}}\n" for i in range(1, 4))
+    text = TEXT.replace("measures", more + "measures")
+    found = planned(tmp_path, text, with_record("retrievers", "bm25", lacks=lambda params: ["weights"]))
+    assert needs.described(found, ["weights"]) == ["weights (bm25, of a, b, c and 3 more on t)"]
+
+
+def test_modules_that_one_command_installs_are_told_together(tmp_path):
+    def lacks(params):
+        return [
+            "'bm25' with the backend fast needs two, three; install it with: pip install 'passage-harness[x]'"
+        ]
+
+    absent = with_record("retrievers", "bm25", needs=("no_such_module",), extra="x", lacks=lacks)
+    found = planned(tmp_path, found=absent)
+    assert needs.described(found, [need for step in found.steps.values() for need in step.needs]) == [
+        "'bm25' needs no_such_module, two, three; install with: pip install 'passage-harness[x]'"
+        " (of a, b and c on t)"
+    ]
+
+
+def test_the_need_of_a_dataset_names_the_dataset_alone(tmp_path):
+    found = planned(tmp_path, TEXT.replace("{tour: {documents: 3}}", "{files: {path: gone, language: en}}"))
+    every = [need for step in found.steps.values() for need in step.needs]
+    told = needs.described(found, every)
+    assert len(told) == 3
+    assert all(line.endswith("(not there) (the dataset t)") for line in told)
+
+
+def test_the_need_of_an_analysis_names_it(tmp_path):
+    absent = with_record("analyses", "levels", needs=("no_such_module",), extra="x")
+    found = planned(tmp_path, TEXT + "analyses: [levels]\n", absent)
+    [need] = found.analyses[0]["needs"]
+    assert needs.described(found, [need]) == [need]  # which begins with its name
+    assert need.startswith("'levels' needs no_such_module")

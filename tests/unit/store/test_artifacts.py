@@ -1,0 +1,200 @@
+"""The store: whole or absent, one writer, damage found, digests remembered no longer than they hold."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.errors import ContractError, HarnessError, StoreError
+from harness.store import disk
+from harness.store.artifacts import Corrupt, Store
+
+STEP = "index-" + "0" * 64
+
+
+def nobody() -> None:
+    raise AssertionError("nobody else has it")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store").open()
+
+
+def make(store: Store, text: str = "contents", step: str = STEP) -> None:
+    with store.claim(step, nobody) as folder:
+        assert folder is not None
+        (folder / "file").write_text(text)
+        store.finish(step, {"kind": "index"}, {"texts": 3}, {"seconds": 1.0})
+
+
+def test_a_finished_step_is_read_as_it_was_written(store: Store) -> None:
+    make(store)
+    found = store.read(STEP)
+    assert (found.described, found.facts) == ({"kind": "index"}, {"texts": 3})
+    assert found.cost == {"seconds": 1.0, "bytes": 8}
+    assert (found.folder / "file").read_text() == "contents"
+    assert list(store.partial.iterdir()) == []
+    with store.claim(STEP, nobody) as folder:
+        assert folder is None
+
+
+def test_an_unfinished_step_keeps_its_files_and_is_not_there(store: Store) -> None:
+    with store.claim(STEP, nobody) as folder:
+        assert folder is not None
+        (folder / "half").write_text("done")
+    assert not store.has(STEP)
+    with store.claim(STEP, nobody) as folder:
+        assert folder is not None
+        assert (folder / "half").read_text() == "done"
+    store.forget(STEP)
+    assert list(store.partial.iterdir()) == []
+    store.forget(STEP)  # nothing is there to forget
+
+
+def test_a_second_claim_waits_says_so_once_and_finds_the_step_there(store: Store) -> None:
+    waits: list[str] = []
+    found: list[Path | None] = []
+
+    def second() -> None:
+        with Store(store.root).claim(STEP, lambda: waits.append("waiting")) as folder:
+            found.append(folder)
+
+    with store.claim(STEP, nobody) as folder:
+        assert folder is not None
+        thread = threading.Thread(target=second)
+        thread.start()
+        deadline = time.monotonic() + 10
+        while not waits and time.monotonic() < deadline:
+            time.sleep(0.01)
+        store.forget(STEP)  # of no effect: it is claimed
+        (folder / "file").write_text("contents")
+        store.finish(STEP, {}, {}, {})
+    thread.join(10)
+    assert (waits, found) == (["waiting"], [None])
+
+
+def test_a_method_may_not_write_the_manifest_but_a_killed_finish_may_have(store: Store) -> None:
+    with store.claim(STEP, nobody) as folder:
+        assert folder is not None
+        (folder / "manifest.json").write_text("left by a kill before the rename")
+    make(store)
+    other = "index-" + "1" * 64
+    with store.claim(other, nobody) as folder:
+        assert folder is not None
+        (folder / "manifest.json").write_text("the method's own")
+        with pytest.raises(ContractError, match=r"'manifest\.json'"):
+            store.finish(other, {}, {}, {})
+
+
+def test_after_a_failed_sync_nothing_is_left_to_go_on_from(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(folder: Path) -> None:
+        raise OSError(5, "Input/output error")
+
+    with store.claim(STEP, nobody) as folder:
+        assert folder is not None
+        (folder / "file").write_text("perhaps on the disk, perhaps not")
+        monkeypatch.setattr(disk, "fsync_tree", fail)
+        with pytest.raises(StoreError, match="check the disk"):
+            store.finish(STEP, {}, {}, {})
+        assert list(folder.iterdir()) == []
+    assert not store.has(STEP)
+
+
+def test_an_artifact_without_its_manifest_is_damaged_not_absent(store: Store) -> None:
+    make(store)
+    (store.artifacts / STEP / "manifest.json").unlink()
+    assert store.has(STEP)
+    assert store.steps() == [STEP]
+    with pytest.raises(Corrupt, match=r"manifest\.json cannot be read"):
+        store.read(STEP, trust=True)
+    store.discard(STEP)
+    assert not store.has(STEP)
+    store.discard(STEP)
+    make(store)
+    assert store.read(STEP).facts == {"texts": 3}
+
+
+def test_a_manifest_of_another_step_is_refused(store: Store) -> None:
+    other = "index-" + "1" * 64
+    make(store)
+    make(store, step=other)
+    (store.artifacts / STEP / "manifest.json").replace(store.artifacts / other / "manifest.json")
+    with pytest.raises(Corrupt, match="another step's"):
+        store.read(other)
+
+
+def test_what_was_verified_once_is_verified_again_when_its_stamps_change(store: Store) -> None:
+    make(store)
+    store.read(STEP)
+    path = store.artifacts / STEP / "file"
+    path.write_text("Contents")
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(Corrupt, match="'file' was changed"):
+        store.read(STEP)
+
+
+def test_leftovers_are_old_partial_steps_and_what_was_being_removed(store: Store) -> None:
+    with store.claim(STEP, nobody):
+        pass
+    (store.removed / "half-removed").mkdir()
+    assert [path.name for path in store.leftovers(0)] == ["half-removed"]
+    found = store.leftovers(time.time() + 10)
+    assert {path.name for path in found} == {STEP, "half-removed"}
+    with store.claim(STEP, nobody):
+        for path in found:
+            store.remove_leftover(path)
+    assert {path.name for path in store.partial.iterdir()} == {STEP}
+    assert list(store.removed.iterdir()) == []
+
+
+def test_a_digest_is_remembered_until_the_file_changes(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_text("one")
+    os.utime(path, ns=(10**18, 10**18))
+    first = store.digest(path)
+    (memo,) = store.digests.iterdir()
+    memo.write_text(memo.read_text().replace(first, "f" * 64))
+    assert store.digest(path) == "f" * 64
+    path.write_text("two")
+    os.utime(path, ns=(2 * 10**18 // 2 + 1, 10**18 + 1))
+    assert store.digest(path) == disk.sha256(path)
+    memo.write_text("torn")
+    assert store.digest(path) == disk.sha256(path)
+
+
+def test_a_file_that_was_written_just_now_is_not_remembered(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_text("one")
+    first = store.digest(path)
+    before = path.stat()
+    path.write_text("two")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # within one tick of the clock
+    assert store.digest(path) != first
+
+
+def test_opening_again_and_at_once_is_harmless(tmp_path: Path) -> None:
+    problems: list[BaseException] = []
+
+    def open_it() -> None:
+        try:
+            Store(tmp_path / "new").open()
+        except BaseException as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=open_it) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").write_text("x")
+    with pytest.raises(HarnessError, match="holds other files"):
+        Store(tmp_path / "other").open()

@@ -1,0 +1,49 @@
+"""What a killed run spent on work that is gone on with counts towards the step's cost."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from harness.store import step_cost
+from harness.store.step_cost import Meter, Spent
+
+
+@pytest.fixture
+def files(tmp_path):
+    folder = tmp_path / "step" / "files"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def spend(files, monkeypatch, seconds: float = 0.2) -> Spent:
+    monkeypatch.setattr(step_cost, "EVERY", 0.02)
+    with Meter(files, time.process_time) as meter:
+        time.sleep(seconds)
+    return meter.before
+
+
+def test_a_second_run_adds_to_what_the_first_left(files, monkeypatch):
+    assert spend(files, monkeypatch) == Spent()
+    (files / "part").write_bytes(b"work")
+    before = spend(files, monkeypatch)
+    assert 0.1 < before.seconds < 5
+    assert spend(files, monkeypatch).seconds > before.seconds + 0.1
+
+
+def test_work_that_is_done_again_is_not_counted_twice(files, monkeypatch):
+    spend(files, monkeypatch)
+    assert spend(files, monkeypatch) == Spent()  # nothing was left to go on from
+
+
+def test_a_quick_step_writes_nothing(files):
+    with Meter(files, time.process_time):
+        pass
+    assert not list(files.parent.glob("spent*"))
+
+
+def test_a_damaged_record_counts_nothing(files, monkeypatch):
+    (files / "part").write_bytes(b"work")
+    (files.parent / "spent.json").write_bytes(b"{")
+    assert Meter(files, time.process_time).before == Spent()

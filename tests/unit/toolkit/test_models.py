@@ -1,0 +1,211 @@
+"""Where a model lies, found without a network and without loading anything."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.toolkit.neural import model_folder, models
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """An empty hub cache, and a hub that nobody reaches."""
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(models, "_asked", lambda model, revision: None)
+    return tmp_path / "hub" / "models--org--name"
+
+
+def test_a_folder_is_itself(tmp_path):
+    assert models.located(tmp_path) == (tmp_path, "main")
+    assert models.folder(tmp_path) == tmp_path
+    assert models.lacks(tmp_path) == []
+
+
+def test_a_folder_that_is_not_there_is_lacking_and_refused(tmp_path):
+    absent = tmp_path / "absent"
+    assert models.lacks(absent) == [f"model {absent} (there is no such folder)"]
+    with pytest.raises(HarnessError, match="there is no folder"):
+        models.folder(absent)
+
+
+def test_a_hub_name_is_located_at_the_commit_that_the_cache_knows(cache):
+    (cache / "refs").mkdir(parents=True)
+    (cache / "refs" / "main").write_text(COMMIT)
+    assert models.located("org/name") == ("org/name", COMMIT)
+
+
+def test_a_commit_stands_for_itself_and_an_unknown_branch_keeps_its_name():
+    assert models.located("org/name", COMMIT) == ("org/name", COMMIT)
+    assert models.located("org/name", "branch") == ("org/name", "branch")
+
+
+def test_a_hub_model_is_lacking_until_its_weights_are_in_the_cache(cache):
+    snapshot = cache / "snapshots" / COMMIT
+    snapshot.mkdir(parents=True)
+    (snapshot / "config.json").write_text("{}")
+    said = models.lacks("org/name", COMMIT)
+    assert said == [
+        f"model org/name at revision {COMMIT} (not here: `hf download org/name --revision {COMMIT}` or name a folder)"
+    ]
+    (snapshot / "model.safetensors").touch()
+    assert models.lacks("org/name", COMMIT) == []
+    assert models.cached("org/name", COMMIT) == snapshot
+
+
+def test_a_package_s_folder_is_found_without_importing_it(tmp_path, monkeypatch):
+    (tmp_path / "brings_a_model" / "weights").mkdir(parents=True)
+    (tmp_path / "brings_a_model" / "__init__.py").write_text("raise ImportError('not to be imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = tmp_path / "brings_a_model" / "weights"
+    assert models.located("package:brings_a_model/weights") == (found, "main")
+    assert models.folder("package:brings_a_model/weights") == found
+    assert "brings_a_model" not in sys.modules
+    with pytest.raises(HarnessError, match="is installed and has no folder 'other'"):
+        models.folder("package:brings_a_model/other")
+
+
+def test_a_package_that_is_not_installed_says_what_to_install():
+    name = "package:no_such_package/model"
+    assert models.located(name) == (name, "main")
+    assert models.lacks(name) == [f"model {name} (not here: `pip install no-such-package`)"]
+    with pytest.raises(HarnessError, match="pip install no-such-package"):
+        models.folder(name)
+
+
+@pytest.mark.parametrize("name", ["a/b/c", "", "a b", "/a//"])
+def test_what_can_be_no_name_is_refused(name):
+    with pytest.raises(HarnessError, match="is no name; write org/name"):
+        models.located(name)
+
+
+def test_without_a_network_the_message_says_how_to_bring_the_model(monkeypatch):
+    pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(
+        HarnessError, match="the hub cannot be reached; run `hf download org/name --revision v1`"
+    ):
+        models.folder("org/name", "v1")
+
+
+def refusal(kind):
+    """An exception of the hub's library, as its answer 404 or 403 raises it."""
+    from huggingface_hub import errors
+
+    found = getattr(errors, kind)
+    made = found.__new__(found)
+    Exception.__init__(made, kind)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("RevisionNotFoundError", "org/name has no revision 'v1'; name one of its branches, tags or commits"),
+        ("RepositoryNotFoundError", "the hub has no org/name, or not for you; check the name"),
+        ("GatedRepoError", "org/name goes only to those who accept its terms"),
+        ("HfHubHTTPError", "the hub does not give org/name at revision v1"),
+    ],
+)
+def test_each_refusal_of_the_hub_is_told_with_what_to_do(monkeypatch, kind, said):
+    pytest.importorskip("huggingface_hub")
+    from harness.toolkit.neural import hub
+
+    def refuses(*args, **options):
+        raise refusal(kind)
+
+    monkeypatch.setattr(hub, "snapshot_download", refuses)
+    with pytest.raises(HarnessError, match=said):
+        models.folder("org/name", "v1")
+
+
+def test_a_model_of_pickles_alone_is_refused_with_how_to_convert_it(tmp_path, monkeypatch):
+    pytest.importorskip("huggingface_hub")
+    from harness.toolkit.neural import hub
+
+    monkeypatch.setattr(hub, "snapshot_download", lambda *args, **options: str(tmp_path))
+    monkeypatch.setattr(hub, "names", lambda model, revision: ["config.json", "pytorch_model.bin"])
+    with pytest.raises(HarnessError, match=r"only as pytorch_model\.bin.*convert them.*name the folder"):
+        models.folder("org/name", "v1")
+    monkeypatch.setattr(hub, "names", lambda model, revision: ["config.json"])
+    with pytest.raises(HarnessError, match=r"has no \*\.safetensors; name another"):
+        models.folder("org/name", "v1")
+
+
+class Told:
+    """A hub that has these files at one commit."""
+
+    def __init__(self, *files):
+        self.files, self.calls = files, 0
+
+    def model_info(self, model, revision, timeout):
+        self.calls += 1
+        return SimpleNamespace(sha=COMMIT, siblings=[SimpleNamespace(rfilename=name) for name in self.files])
+
+
+def test_one_question_to_the_hub_tells_the_commit_and_the_files(monkeypatch):
+    pytest.importorskip("huggingface_hub")
+    from harness.toolkit.neural import hub
+
+    told = Told("onnx/model.onnx", "config.json")
+    monkeypatch.setattr(hub, "HfApi", lambda: told)
+    monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", False)
+    assert hub.ask("org/name", "main", 1) == (COMMIT, ("config.json", "onnx/model.onnx"))
+    assert told.calls == 1
+    monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)
+    assert hub.ask("org/name", "main", 1) is None
+
+
+def test_files_are_listed_only_by_a_hub_that_can_be_asked(tmp_path, monkeypatch):
+    assert models.listed("org/name") == ()
+    monkeypatch.setattr(
+        models, "_asked", lambda model, revision: SimpleNamespace(commit=COMMIT, files=("a",))
+    )
+    assert models.listed("org/name") == ("a",)
+    assert models.located("org/name", "v1") == ("org/name", COMMIT)
+    assert models.listed(tmp_path) == models.listed("package:no_such_package/model") == ()
+
+
+def test_weights_that_an_export_keeps_apart_are_fetched_with_it(tmp_path, monkeypatch):
+    pytest.importorskip("huggingface_hub")
+    from huggingface_hub.utils import filter_repo_objects
+
+    from harness.toolkit.neural import hub
+
+    files = [
+        "config.json", "model.safetensors", "pytorch_model.bin", "openvino/openvino_model.bin",
+        "onnx/model.onnx", "onnx/model.onnx_data", "onnx/model.onnx_data_1", "onnx/model.onnx.data",
+        "onnx/model_fp16.onnx", "onnx/model_fp16.onnx_data",
+    ]  # fmt: skip
+    asked = []
+
+    def download(model, revision, allow_patterns):
+        asked.extend(filter_repo_objects(files, allow_patterns=allow_patterns))
+        (tmp_path / "onnx").mkdir()
+        (tmp_path / "onnx" / "model.onnx").touch()
+        return str(tmp_path)
+
+    monkeypatch.setattr(hub, "snapshot_download", download)
+    models.folder("org/name", weights=model_folder.EXPORTS)
+    assert asked == ["config.json", *files[4:8]]
+
+
+def test_code_is_fetched_only_if_it_is_trusted(tmp_path, monkeypatch):
+    pytest.importorskip("huggingface_hub")
+    from harness.toolkit.neural import hub
+
+    (tmp_path / "model.safetensors").touch()
+    asked = []
+
+    def download(model, revision, allow_patterns):
+        asked.append(allow_patterns)
+        return str(tmp_path)
+
+    monkeypatch.setattr(hub, "snapshot_download", download)
+    models.folder("org/name")
+    models.folder("org/name", trust_remote_code=True)
+    assert ["*.py" in patterns for patterns in asked] == [False, True]
+    assert not any(pattern.endswith(models.PICKLED) for pattern in asked[1])

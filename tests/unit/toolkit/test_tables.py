@@ -1,0 +1,91 @@
+"""Tables are read the same from Parquet, JSON lines and TSV, and what is wrong with one has file and line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from harness.errors import HarnessError
+from harness.toolkit.files.tables import Column, rows
+
+COLUMNS = (
+    Column("_id", pa.string(), also=("id",)),
+    Column("score", pa.int32()),
+    Column("note", pa.string(), required=False),
+)
+ROWS = [(1, {"_id": "a", "score": 2, "note": "x\u2028y"}), (2, {"_id": "b", "score": -1, "note": None})]
+
+
+def jsonl(path: Path, *found: str) -> Path:
+    path = path / "table.jsonl"
+    path.write_text("".join(line + "\n" for line in found), encoding="utf-8")
+    return path
+
+
+def tsv(path: Path, text: str) -> Path:
+    path = path / "table.tsv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def fault(path: Path) -> str:
+    with pytest.raises(HarnessError) as caught:
+        list(rows(path, COLUMNS))
+    return str(caught.value).removeprefix(f"{path}:")
+
+
+@pytest.mark.parametrize("id", ["_id", "id"])
+def test_a_column_may_have_another_name(tmp_path, id):
+    lines = [
+        json.dumps({id: "a", "score": 2.0, "note": "x\u2028y", "more": [1]}),
+        json.dumps({id: "b", "score": -1}),
+    ]
+    assert list(rows(jsonl(tmp_path, *lines), COLUMNS)) == ROWS
+    path = tmp_path / "table.parquet"
+    pq.write_table(pa.table({"score": [2.0, -1.0], "note": ["x\u2028y", None], id: ["a", "b"]}), path)
+    assert list(rows(path, COLUMNS)) == ROWS
+
+
+def test_the_header_of_a_tsv_says_where_each_column_is(tmp_path):
+    path = tsv(tmp_path, "score\t_id\tmore\n2\ta\tx\u2028y\n\n-1\tb\t\n")
+    assert list(rows(path, COLUMNS)) == [
+        (2, {"_id": "a", "score": 2, "note": None}),
+        (4, {"_id": "b", "score": -1, "note": None}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a\t2\n", "1: the header must have: _id, score (between tabs)"),
+        ("_id\tscore\na\t2\t3\n", "2: expected 2 columns between tabs (_id, score), got 3"),
+        ("_id\tscore\na\u2028\t2\nb\tc\t1\n", "3: expected 2 columns between tabs"),
+        ("_id\tscore\na\t1.5\n", "2: 'score' is no whole number of 32 bits: '1.5'"),
+        ("_id\tscore\na\t99999999999\n", "2: 'score' is no whole number of 32 bits"),
+        ("_id\tscore\n", "1: there is no row in it"),
+        ("version https://git-lfs.github.com/spec/v1\n", "1: this is a Git LFS pointer"),
+    ],
+)
+def test_a_fault_of_a_tsv_is_named_by_its_line(tmp_path, text, message):
+    assert fault(tsv(tmp_path, text)).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"_id": "b", "score": 1.5}', "1: at or after this line a number is not whole"),
+        (
+            '{"_id": "b", "score": 99999999999}',
+            "1: at or after this line a number is not whole or has more than 32 bits",
+        ),
+        ('{"_id": "b"}', "2: the key 'score' is missing"),
+        ('{"_id": "b", "score": "1"}', "2: 'score' must be a number, got a text"),
+        ("[]", "2: expected a JSON object, got a list"),
+    ],
+)
+def test_a_fault_of_json_lines_is_named_by_its_line(tmp_path, line, message):
+    assert fault(jsonl(tmp_path, '{"_id": "a", "score": 2}', line)).startswith(message)
