@@ -62,7 +62,7 @@ class Inputs(NamedTuple):
 
 
 class Official(NamedTuple):
-    """What a source prints about a collection, by the names of `harness.collection.cards`, to hold the data against."""
+    """Counts that a source prints about a collection, by the names of `harness.collection.cards`."""
 
     source: str  # "Xie et al. 2023, table 3"
     counts: Mapping[str, int | float]

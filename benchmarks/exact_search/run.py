@@ -1,5 +1,6 @@
-"""Exact search of a million vectors by `harness.toolkit.search.exact` and by faiss' IndexFlatIP, one after the other
-in the same run; an error unless both find the same."""
+"""Measures exact search by `harness.toolkit.search.exact` and by faiss' IndexFlatIP in one run.
+
+It fails unless both find the same vectors."""
 
 import argparse
 import os

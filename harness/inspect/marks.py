@@ -1,4 +1,4 @@
-"""Texts in pieces that say which stage of context put them there: the text that `harness.collection.composed_texts` composes."""
+"""Splits a composed text into pieces, each with the stage of context that wrote it."""
 
 from __future__ import annotations
 

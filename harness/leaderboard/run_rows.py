@@ -260,8 +260,8 @@ def scored(
     labels: answers.Labels | None = None,
     below: bounds.Below | None = None,
 ) -> tuple[dict[str, JSON], bytes]:
-    """What a ranking is worth: a row's `measures`, `slices`, `scored` and `limits`, and its per-query values.
-    `labels` are those of `harness.scoring.answers`, if they are known already, `below` what a re-ranker was given."""
+    """A row's `measures`, `slices`, `scored` and `limits`, and its per-query values. `labels` are those of
+    `harness.scoring.answers` if they are known already; `below` is the re-ranker's input."""
     corpus, judged = opened.corpus, opened.judged
     documents = Documents(corpus.document_of, corpus.document_rank)
     by_answers = scoring.by_answers and hits.unit == "passage"

@@ -35,8 +35,8 @@ def scores_of(
     own: Mapping[str, Measure],
     labels: answers.Labels | None = None,
 ) -> Scores:
-    """The scores of canonical hits. `labels` are those of `harness.scoring.answers`, if they are known already; hits
-    of documents are never judged by answers."""
+    """The scores of canonical hits. `labels` are those of `harness.scoring.answers` if known.
+    Hits of documents are never judged by answers."""
     if how.by_answers and hits.unit == "passage":
         depth = how.depth or hits.passages.shape[1]
         labels = answers.labels(read, queries, hits, depth) if labels is None else labels

@@ -160,8 +160,8 @@ TABLE: tuple[Entry, ...] = (
 
 
 def printed(entry: Entry, split: str) -> dict[str, int]:
-    """What the table prints of one split, by the names of `harness.collection.cards`. Counts of several collections
-    together are of none of them."""
+    """The counts that the table prints for one split, by the names of `harness.collection.cards`. A count of
+    several collections together belongs to none of them."""
     counts = entry.counts
     queries = {"train": counts.train, "dev": counts.dev, "test": counts.test}.get(split)
     together = bool(entry.parts) and entry.name != "mMARCO"

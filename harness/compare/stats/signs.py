@@ -9,8 +9,8 @@ The statistic is |sum of s d| / sqrt(sum of d^2): a function of Student's t that
 variance under the flips is 1 for every pair, so that pairs can be compared with each other. For a ratio of
 sums a flip exchanges the pair's numerators and denominators of that query.
 
-Values are rounded to a grid on which sums are exact (`harness.scoring.bootstrap`), so ties are ties, and the same
-bits come out on every machine.
+Values are rounded to a grid on which sums are exact (`harness.scoring.bootstrap`): ties stay ties, and every
+machine gets the same bits.
 """
 
 from __future__ import annotations
