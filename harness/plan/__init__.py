@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from harness.catalogue import Catalogue
 from harness.errors import Problems
+from harness.plan import plugin_sources
 from harness.plan.graph import Collection, Plan, Row
 from harness.plan.keys import Digest
 from harness.plan.steps import Broken
@@ -18,6 +19,7 @@ __all__ = ["build"]
 
 def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str] = ()) -> Plan:
     """The whole graph of a suite. With `only`, rows that no pattern matches are marked as not selected."""
+    plugin_sources.digest.cache_clear()  # a notebook may have edited a plugin since the last run
     planner = Systems(suite, catalogue, digest)
     # what is only tuned on is planned when a system tunes on it
     scored = [spec for spec in suite.datasets if spec.scored]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.metadata
-import importlib.util
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,8 @@ from typing import Any
 import orjson
 
 from harness import params
-from harness.catalogue import OWN, Entry
+from harness.catalogue import Entry
+from harness.plan import plugin_sources
 from harness.types import JSON
 
 Digest = Callable[[Path], str]  # of a file or a folder, by contents
@@ -37,7 +36,7 @@ def method(entry: Entry, values: Any, digest: Digest, leave_out: tuple[str, ...]
     return {
         "name": record.name,
         "version": record.version,
-        "sources": sources(entry.plugin.module, entry.plugin.distribution),
+        "sources": plugin_sources.digest(entry.plugin.module, entry.plugin.distribution),
         "libraries": {name: library(name) for name in sorted({*record.libraries, *linked})},
         "params": given,
     }
@@ -79,34 +78,3 @@ def library(name: str) -> str:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return "absent"
-
-
-@functools.cache
-def sources(module: str, distribution: str) -> str | None:
-    """The digest of a plugin's own sources (and, for ours, of the toolkit) while they can change under
-    an unchanged version: in an editable install, or when there is no record of installed files."""
-    if not _editable(distribution):
-        return None
-    packages = [module.partition(".")[0], *(["harness.toolkit"] if distribution == OWN else [])]
-    hashed = hashlib.sha256()
-    for package in packages:
-        spec = importlib.util.find_spec(package)
-        if spec is None or spec.origin is None:
-            continue
-        origin = Path(spec.origin)
-        files = sorted(origin.parent.rglob("*.py")) if origin.name == "__init__.py" else [origin]
-        for file in files:
-            hashed.update(f"{package}/{file.relative_to(origin.parent).as_posix()}\0".encode())
-            hashed.update(hashlib.sha256(file.read_bytes()).digest())
-    return hashed.hexdigest()
-
-
-def _editable(distribution: str) -> bool:
-    try:
-        found = importlib.metadata.distribution(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return True
-    address = found.read_text("direct_url.json")
-    if address is not None:
-        return bool(json.loads(address).get("dir_info", {}).get("editable", False))
-    return found.read_text("RECORD") is None

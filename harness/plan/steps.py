@@ -11,7 +11,7 @@ from typing import Any
 from harness import params
 from harness.catalogue import KINDS, Catalogue, Entry, missing
 from harness.errors import HarnessError, NoLanguage
-from harness.plan import keys
+from harness.plan import keys, plugin_sources
 from harness.plan.graph import Collection, Step
 from harness.plan.keys import Digest
 from harness.records import NoParams
@@ -112,7 +112,7 @@ class Base:
         if len(offers) != 1:
             return None
         record, plugin = offers[0].record, offers[0].plugin
-        sources = keys.sources(plugin.module, plugin.distribution)
+        sources = plugin_sources.digest(plugin.module, plugin.distribution)
         return {"name": record.name, "version": record.version, "sources": sources}
 
     def method(

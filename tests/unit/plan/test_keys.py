@@ -62,29 +62,6 @@ def test_the_order_of_a_mapping_does_not_count():
     assert keys.key({"a": 1, "b": 2}) == keys.key({"b": 2, "a": 1})
 
 
-def test_sources_count_in_an_editable_install_only():
-    keys.sources.cache_clear()
-    found = keys.sources("harness_titles", "passage-harness")
-    assert found is None or len(found) == 64
-    assert keys.sources("json", "pytest") is None  # installed from a wheel
-    keys.sources.cache_clear()
-
-
-def test_a_distribution_without_a_record_of_files_counts_its_sources(tmp_path, monkeypatch):
-    (tmp_path / "fresh-1.dist-info").mkdir()
-    (tmp_path / "fresh-1.dist-info" / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: fresh\nVersion: 1\n"
-    )
-    (tmp_path / "freshly.py").write_text("x = 1\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    keys.sources.cache_clear()
-    before = keys.sources("freshly", "fresh")
-    (tmp_path / "freshly.py").write_text("x = 2\n")
-    keys.sources.cache_clear()
-    assert before != keys.sources("freshly", "fresh")
-    keys.sources.cache_clear()
-
-
 @pytest.mark.parametrize("value", [{"a": Path("x")}, (Path("x"),), Params(model=Path("x"))])
 def test_paths_are_found_wherever_they_stand(value):
     assert keys.paths_in(value) == [Path("x")]

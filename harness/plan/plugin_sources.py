@@ -1,0 +1,122 @@
+"""The digest of the code behind a plugin: its package, and the modules of the toolkit that it imports."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib.metadata
+import importlib.util
+import re
+from collections.abc import Iterator
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+from harness.catalogue import OWN
+
+TOOLKIT = "harness.toolkit"
+_TOOLKIT_MODULE = re.compile(r"harness\.toolkit(\.\w+)*")
+
+
+@functools.cache  # planning asks for every step, and clears it when it begins
+def digest(module: str, distribution: str) -> str:
+    """The SHA-256 of the files of the plugin's package, whatever way it is installed, and of the toolkit's
+    modules that these import, directly or not. Another edition of a stranger's distribution counts in any
+    case, because the package may use others that the distribution installs beside it."""
+    hashed = hashlib.sha256()
+    if distribution != OWN:
+        hashed.update(f"{distribution} {_version(distribution)}\0".encode())
+    imports: set[str] = set()
+    for name, path in _package_files(module):
+        content = path.read_bytes()
+        hashed.update(f"{name}\0".encode() + hashlib.sha256(content).digest())
+        if path.suffix == ".py" and b"toolkit" in content:
+            imports |= toolkit_imports(content)
+    for name in sorted(_with_imports(imports)):
+        hashed.update(f"{name}\0".encode() + hashlib.sha256(_toolkit_file(name).read_bytes()).digest())
+    return hashed.hexdigest()
+
+
+@functools.cache  # by contents, so that it needs no clearing
+def toolkit_imports(source: bytes) -> frozenset[str]:
+    """The toolkit's modules that a file names in an import, at its top or within a function, or in a string
+    that is such a name. Imports for type checkers alone do not count."""
+    names: set[str] = set()
+    try:
+        nodes = list(_executed(ast.parse(source)))
+    except SyntaxError:  # the file's digest counts; its imports cannot be run
+        return frozenset()
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names.add(node.value)
+    return frozenset(
+        name for name in names if _TOOLKIT_MODULE.fullmatch(name) and _toolkit_file(name).exists()
+    )
+
+
+def _executed(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a tree without those under `if TYPE_CHECKING`."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            for alternative in node.orelse:
+                yield from _executed(alternative)
+            continue
+        yield node
+        yield from _executed(node)
+
+
+def _with_imports(names: set[str]) -> set[str]:
+    """The modules, those that they import in turn, and the packages in which they lie."""
+    reached: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += toolkit_imports(_toolkit_file(name).read_bytes())
+            waiting += [name.rpartition(".")[0]] if name != TOOLKIT else []
+    return reached
+
+
+def _toolkit_file(name: str) -> Path:
+    """The file of a module of the toolkit; it need not exist."""
+    import harness.toolkit
+
+    place = Path(harness.toolkit.__path__[0]).joinpath(*name.split(".")[2:])
+    return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+
+
+def _package_files(module: str) -> Iterator[tuple[str, Path]]:
+    """The files of the plugin's topmost package that is not a namespace, by name; nothing where they do not
+    lie in folders, as in a zip file."""
+    spec = _regular_package(module)
+    if spec is None or spec.origin is None or not Path(spec.origin).is_file():
+        return
+    origin = Path(spec.origin)
+    if spec.submodule_search_locations is None:
+        yield origin.name, origin
+        return
+    for path in sorted(origin.parent.rglob("*")):
+        name = path.relative_to(origin.parent)
+        if path.is_file() and not any(part == "__pycache__" or part[0] == "." for part in name.parts):
+            yield f"{spec.name}/{name.as_posix()}", path
+
+
+def _regular_package(module: str) -> ModuleSpec | None:
+    parts = module.split(".")
+    for depth in range(1, len(parts) + 1):
+        spec = importlib.util.find_spec(".".join(parts[:depth]))
+        if spec is None or spec.origin is not None:
+            return spec
+    return None
+
+
+def _version(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
