@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness.catalogue import OWN
 
-TOOLKIT = "harness.toolkit"
+TOOLKIT, TOOLKIT_FOLDER = "harness.toolkit", Path(__file__).parents[1] / "toolkit"
 _TOOLKIT_MODULE = re.compile(r"harness\.toolkit(\.\w+)*")
 
 
@@ -39,8 +39,8 @@ def digest(module: str, distribution: str) -> str:
 
 @functools.cache  # by contents, so that it needs no clearing
 def toolkit_imports(source: bytes) -> frozenset[str]:
-    """The toolkit's modules that a file names in an import, at its top or within a function, or in a string
-    that is such a name. Imports for type checkers alone do not count."""
+    """Names that may be the toolkit's modules, from a file's imports, at its top or within a function, and
+    from its strings. Imports for type checkers alone do not count."""
     names: set[str] = set()
     try:
         nodes = list(_executed(ast.parse(source)))
@@ -76,7 +76,7 @@ def _with_imports(names: set[str]) -> set[str]:
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name not in reached:
+        if name not in reached and _toolkit_file(name).exists():
             reached.add(name)
             waiting += toolkit_imports(_toolkit_file(name).read_bytes())
             waiting += [name.rpartition(".")[0]] if name != TOOLKIT else []
@@ -85,9 +85,7 @@ def _with_imports(names: set[str]) -> set[str]:
 
 def _toolkit_file(name: str) -> Path:
     """The file of a module of the toolkit; it need not exist."""
-    import harness.toolkit
-
-    place = Path(harness.toolkit.__path__[0]).joinpath(*name.split(".")[2:])
+    place = TOOLKIT_FOLDER.joinpath(*name.split(".")[2:])
     return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import harness
-import harness.toolkit
 from harness.catalogue import OWN
 from harness.plan import plugin_sources
 
@@ -18,8 +17,8 @@ PLUGINS = Path(harness.__file__).parents[1] / "plugins"
 def toolkit(tmp_path, monkeypatch):
     """A copy of the toolkit that may be edited."""
     copy = tmp_path / "toolkit"
-    shutil.copytree(harness.toolkit.__path__[0], copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(harness.toolkit, "__path__", [str(copy)])
+    shutil.copytree(plugin_sources.TOOLKIT_FOLDER, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(plugin_sources, "TOOLKIT_FOLDER", copy)
     return copy
 
 
