@@ -10,10 +10,10 @@ demo: $(VENV)/installed
 	$(BIN)/harness run leaderboards/tour/suite.yaml --store $(DEMO)/store --out $(DEMO)
 
 test: $(VENV)/installed-dev lint
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not real"
 
 test-all: $(VENV)/installed-dev lint
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto --dist worksteal --hypothesis-profile=thorough
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .

@@ -1,10 +1,16 @@
-"""What all tests share: compiled code is kept from one test, and one session, to the next."""
+"""What all tests share: compiled code is kept between tests and sessions, and how many examples property tests try."""
 
 from __future__ import annotations
 
 import os
 
+import hypothesis
 import pytest
+
+# A quick run tries few examples and CI many: `--hypothesis-profile=thorough`.
+hypothesis.settings.register_profile("quick", max_examples=50, deadline=None)
+hypothesis.settings.register_profile("thorough", max_examples=2000, deadline=None)
+hypothesis.settings.load_profile("quick")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from running import Harness
 
+pytestmark = pytest.mark.extras
+
 LEADERBOARDS = Path(__file__).parents[2] / "leaderboards"
 SUITES = sorted(LEADERBOARDS.glob("*/suite.yaml"))
 

@@ -8,6 +8,8 @@ import orjson
 import pytest
 from running import Harness, leaderboard
 
+pytestmark = pytest.mark.extras
+
 TOUR = Path(__file__).parents[2] / "leaderboards" / "tour"
 
 

@@ -104,6 +104,7 @@ def test_what_cannot_be_shown_is_refused_with_advice(looked, arguments, says):
     assert says in inspect(looked, *arguments, code=2)
 
 
+@pytest.mark.extras
 def test_a_report_and_its_pictures_are_written(looked):
     pytest.importorskip("vl_convert", reason="needs the extra report")
     ran = looked.command(
@@ -123,6 +124,7 @@ def test_a_report_and_its_pictures_are_written(looked):
     assert "## Pictures" in (looked.out / "README.md").read_text()
 
 
+@pytest.mark.extras
 def test_a_report_of_a_changed_value_is_refused(looked, tmp_path):
     pytest.importorskip("vl_convert", reason="needs the extra report")
     import shutil

@@ -12,6 +12,9 @@ from running import Harness
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
 pytest.importorskip("vl_convert", reason="needs the extra report")
+
+pytestmark = pytest.mark.extras
+
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 if CHROMIUM is None or DRIVER is None:
     pytest.skip("needs chromium and chromedriver", allow_module_level=True)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.toolkit.text import analysis
@@ -98,7 +98,6 @@ def test_porter_stems_as_in_its_paper_with_the_authors_amendments(word, stemmed)
 @given(
     st.text("abdeilnostuvyz", min_size=3, max_size=12) | st.from_regex("[a-z]{1,4}(ed|ing)s?", fullmatch=True)
 )
-@settings(max_examples=2000, deadline=None)
 @example("avved")
 @example("trekking")
 def test_the_compiled_stemmer_is_the_plain_one(word):
@@ -112,7 +111,6 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(st.lists(PIECES, max_size=30).map("".join) | st.text(max_size=20), max_size=5))
-@settings(max_examples=500, deadline=None)
 @pytest.mark.parametrize("name", ["english", "cjk", "simple", "whitespace", "french"])
 def test_many_texts_at_once_have_the_terms_that_each_has_alone(name, texts):
     analyse = LOADED[name]
@@ -134,6 +132,7 @@ def test_a_class_is_worked_out_once():
     assert dict(letters) == {ord("a"): "A", ord("中"): "C", ord(" "): "-"}
 
 
+@pytest.mark.extras
 def test_jieba_reads_its_own_dictionary_and_leaves_the_temporary_folder_alone(tmp_path, monkeypatch):
     pytest.importorskip("jieba")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

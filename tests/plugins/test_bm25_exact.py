@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness import testing
@@ -63,7 +63,6 @@ PARAMS = st.sampled_from(
     params=PARAMS,
     k=st.sampled_from([1, 3, 10, 100, 1000]),
 )
-@settings(max_examples=150, deadline=None)
 @example(seed=556, count=322, longest=22, window=8, params=BM25(analyser="whitespace"), k=10)
 def test_the_best_are_exactly_those_of_scoring_every_text(
     tmp_path_factory, seed, count, longest, window, params, k

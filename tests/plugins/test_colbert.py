@@ -33,6 +33,8 @@ from harness_colbert import (
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+pytestmark = pytest.mark.extras
+
 TEXTS = ["the castle, of the island.", "", "river", "!?", " ".join(WORDS * 3), "北京 castle [PAD] closed"]
 QUERIES = ["castle", "", "when was the railway bridge built? before the old castle was", "painter, painter"]
 NUMBERS = {piece: i for i, piece in enumerate(tiny_models.VOCABULARY)}

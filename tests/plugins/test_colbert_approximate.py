@@ -17,6 +17,8 @@ from harness_colbert import Approximate, ColbertParams, Ivf, RetrieverParams, bu
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+pytestmark = pytest.mark.extras
+
 TEXTS = sentences(60)
 EVERYTHING = Ivf(centroids=8, probes=8)
 LENGTH, DIMENSION = 8, 16

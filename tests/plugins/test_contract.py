@@ -10,6 +10,8 @@ import tiny_models
 
 from harness import catalogue, testing
 
+pytestmark = pytest.mark.extras
+
 # What a method cannot be built without. Every other method is tested as a suite would have it by default.
 DATA = Path(__file__).parent / "data"
 GIVEN = {

@@ -12,6 +12,8 @@ from harness_coreference import CoreferenceParams, build, lacks, resolve
 from harness_coreference.contract import Mention
 from harness_coreference.windows import Windowed, merged, pieces, windows
 
+pytestmark = pytest.mark.extras
+
 
 class Same:
     """Equal words of a window are one thing, whatever else it reads."""

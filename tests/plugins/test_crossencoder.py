@@ -18,6 +18,8 @@ from harness.testing.texts import WORDS
 from harness.types import Facts
 from harness_crossencoder import CrossEncoderParams, build, lacks, linked, registry, resolve
 
+pytestmark = pytest.mark.extras
+
 TEXTS = ["the castle of the island", "", "river", " ".join(WORDS * 3), "!?", "a painter, of winter"]
 QUERIES = ["castle island", "", "when was the old railway bridge of the town built " * 5, "painter"]
 EVERY = np.tile(np.arange(len(TEXTS)), (len(QUERIES), 1))

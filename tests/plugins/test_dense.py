@@ -16,6 +16,8 @@ pytest.importorskip("transformers")
 
 from harness_dense import DenseParams, build, resolve  # noqa: E402
 
+pytestmark = pytest.mark.extras
+
 # Lengths far apart, so that batches are padded or packed; empty ones; more tokens than there are places.
 TEXTS = [
     "the castle of the island",

@@ -13,6 +13,8 @@ from harness.errors import HarnessError
 from harness.types import Facts
 from harness_dense import DenseParams, build, resolve
 
+pytestmark = pytest.mark.extras
+
 TEXTS = ["the castle of the island", "", "winter " * 30, "a painter", "garden stone market"]
 
 

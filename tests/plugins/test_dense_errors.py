@@ -18,6 +18,8 @@ pytest.importorskip("tokenizers")
 
 from harness_dense import DenseParams, build, lacks, resolve, towers
 
+pytestmark = pytest.mark.extras
+
 
 def resolved(model, **given):
     params = DenseParams(model=model, **{"dtype": "fp32", "pooling": "mean", **given})

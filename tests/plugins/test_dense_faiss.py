@@ -13,6 +13,8 @@ from harness.toolkit.search.faiss_options import Faiss
 from harness.types import Facts
 from harness_dense import DenseParams, build, lacks, resolve
 
+pytestmark = pytest.mark.extras
+
 TEXTS = sentences(200)
 
 

@@ -19,6 +19,8 @@ from harness.toolkit.search.faiss_options import Faiss
 from harness.types import Facts
 from harness_dense import DenseParams, lacks, registry, resolve
 
+pytestmark = pytest.mark.extras
+
 DOCS = Path(__file__).parents[2] / "docs" / "models.md"
 
 

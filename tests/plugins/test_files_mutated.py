@@ -104,16 +104,9 @@ def complaint(values: FilesParams, folder: Path) -> str | None:
     return None
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(mutated=mutations())
 def test_a_mutated_file_is_read_or_refused_with_its_line(tmp_path, mutated):
-    check(tmp_path / "data", *mutated)
-
-
-@pytest.mark.slow
-@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
-@given(mutated=mutations())
-def test_two_thousand_mutated_files_are_read_or_refused_with_their_line(tmp_path, mutated):
     check(tmp_path / "data", *mutated)
 
 

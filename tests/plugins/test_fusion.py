@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import params as strict
@@ -144,7 +144,6 @@ def queries_of_systems(draw):
     return units, systems
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     queries_of_systems(),
     st.sampled_from(["first", "union"]),
@@ -164,7 +163,6 @@ def test_convex_equals_the_slow_transcription(systems, policy, form, weight, dep
         assert_same(result, row, ranked(expected, depth))
 
 
-@settings(max_examples=100, deadline=None)
 @given(queries_of_systems(), st.sampled_from(["first", "union"]), st.sampled_from([0.0, 60.0]))
 def test_rrf_equals_the_slow_transcription(systems, policy, k):
     units, scores = systems

@@ -20,6 +20,9 @@ from harness.types import Document, Judgement, Passage, Query
 from harness_ir_datasets import IrDatasetsParams, build, harness_datasets, survey
 
 pytest.importorskip("ir_datasets", reason="needs the extra ir-datasets")
+
+pytestmark = pytest.mark.extras
+
 RECORD = next(iter(harness_datasets()))
 SECRET = "http://127.0.0.1:9"  # where nothing answers
 OURS = ("source", "downloads", "naming")  # the modules that hold on to ir_datasets

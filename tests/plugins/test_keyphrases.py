@@ -155,6 +155,7 @@ def test_clusters_and_scores_are_those_of_a_slow_transcription(seed):
     assert scores.sum() == pytest.approx(1)
 
 
+@pytest.mark.extras
 def test_scores_are_those_of_networkx():
     networkx = pytest.importorskip("networkx")
     weights = kernels.edges(np.arange(0, 90, 3), np.arange(30, dtype=np.int32) % 7, 7)

@@ -21,6 +21,8 @@ pytest.importorskip("numba")
 
 from harness_keyphrases import Keyphrases, augmenter, build, english, lacks, resolve, taggers
 
+pytestmark = pytest.mark.extras
+
 REAL = os.environ.get("HARNESS_REAL_DATA", "")
 BRIDGE = (
     "The old stone bridge crosses the river near the market. It was built by a famous engineer.",

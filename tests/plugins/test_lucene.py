@@ -12,6 +12,8 @@ from harness_lucene import LuceneBM25, LuceneQL, languages, prebuilt, resolve, r
 from harness_lucene.runtime import Home
 from harness_lucene.searching import ordered
 
+pytestmark = pytest.mark.extras
+
 
 @pytest.mark.parametrize(
     ("language", "code"), [("en", "en"), ("zh", "zh"), ("zh-Hans", "zh"), ("pt_BR", "pt"), ("nb", "no")]

@@ -13,6 +13,8 @@ from harness.testing.texts import MemoryTexts, sentences, texts
 from harness_lucene import LuceneBM25, LuceneQL, languages, prebuilt, runtime, writing
 from harness_lucene.retriever import Lucene
 
+pytestmark = pytest.mark.extras
+
 if any(importlib.util.find_spec(name) is None for name in ("jnius", "pyserini")):
     pytest.skip("the extra 'lucene' is not installed", allow_module_level=True)
 

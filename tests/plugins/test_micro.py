@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import harness_micro
@@ -41,14 +41,12 @@ def as_the_script_counts(run, qrel, level):
     return round(found / wanted, 6) if wanted else 0.0
 
 
-@settings(max_examples=200, deadline=None)
 @given(runs, qrels.filter(any), st.sampled_from([1, 2]))
 def test_without_the_queries_that_the_run_lacks_it_is_the_script(run, qrel, level):
     name = f"MicroRAnswered(rel={level})@{DEPTH}".replace("(rel=1)", "")
     assert measured(name, run, qrel).mean == as_the_script_counts(run, qrel, level)
 
 
-@settings(max_examples=100, deadline=None)
 @given(runs.filter(all), qrels.filter(any))
 def test_both_agree_on_a_run_that_answers_all(run, qrel):
     assert measured("MicroR@3", run, qrel) == measured("MicroRAnswered@3", run, qrel)

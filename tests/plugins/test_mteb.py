@@ -18,6 +18,8 @@ from harness.errors import HarnessError
 from harness.types import Document, Judgement, Passage, Query
 from harness_mteb import MtebParams, build, harness_datasets, places
 
+pytestmark = pytest.mark.extras
+
 RECORD = next(iter(harness_datasets()))
 CORPUS = [
     {"_id": "p1", "title": "Tea", "text": "Tea has caffeine.\u2028More."},

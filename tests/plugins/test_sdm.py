@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import params as strict
@@ -67,7 +67,6 @@ def scores(corpus, queries, folder, candidates=None, **given):
 words = st.lists(st.sampled_from("abcde"), max_size=12).map(" ".join)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(words, min_size=1, max_size=5), st.lists(words, min_size=1, max_size=3), st.integers(2, 5))
 def test_every_score_equals_the_slow_transcription(tmp_path_factory, corpus, queries, window):
     found = scores(corpus, queries, tmp_path_factory.mktemp("index"), window=window, mu=10.0)
@@ -77,7 +76,6 @@ def test_every_score_equals_the_slow_transcription(tmp_path_factory, corpus, que
     assert found == pytest.approx(np.array(expected), abs=1e-5)
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.sampled_from("abc"), max_size=20),
     st.sampled_from("ab"),

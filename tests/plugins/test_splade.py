@@ -20,6 +20,8 @@ from harness_splade import SpladeParams, build, registry, resolve
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+pytestmark = pytest.mark.extras
+
 TEXTS = ["the castle of the island", "", "river", "!?", " ".join(WORDS * 3), "北京 castle, closed."]
 QUERIES = ["castle", "", "when was the railway bridge built?", "painter painter festival"]
 

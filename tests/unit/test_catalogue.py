@@ -10,6 +10,8 @@ import pytest
 from harness import catalogue, records, testing
 from harness.errors import HarnessError
 
+pytestmark = pytest.mark.extras
+
 GOOD = """
     from collections.abc import Iterable
     from dataclasses import dataclass

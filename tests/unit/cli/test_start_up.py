@@ -11,6 +11,8 @@ import pytest
 
 from harness.testing.record import HEAVY
 
+pytestmark = pytest.mark.extras
+
 # Beside what a plugin may not import: what this project's own commands could drag in.
 MORE = (
     "yaml",

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.collection import external_sort, record_batches
@@ -308,7 +308,6 @@ def test_rows_of_another_schema_break_the_contract(tmp_path):
         write(Columns([{"id": "a"}]), tmp_path, quiet)
 
 
-@settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 5), st.text(max_size=4), st.booleans()), min_size=1, max_size=30),
     st.integers(1, 9),

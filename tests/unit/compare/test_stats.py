@@ -95,6 +95,7 @@ def test_two_queries_can_show_hardly_anything():
 
 
 @pytest.mark.parametrize("queries", [5, 30, 144, 7000])
+@pytest.mark.extras
 def test_the_detectable_difference_is_that_of_statsmodels(queries):
     power = pytest.importorskip("statsmodels.stats.power", reason="statsmodels is not installed")
     found = distributions.detectable_shift(queries, 0.05, 0.8)
@@ -290,6 +291,7 @@ def test_pseudo_values_have_the_ratio_as_their_mean():
     np.testing.assert_allclose(pseudo_values(made).mean(axis=0), levels(made), atol=1e-12)
 
 
+@pytest.mark.extras
 def test_holm_is_that_of_statsmodels():
     multitest = pytest.importorskip("statsmodels.stats.multitest", reason="statsmodels is not installed")
     p = np.random.default_rng(3).random(40) ** 3

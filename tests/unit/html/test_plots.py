@@ -4,6 +4,8 @@ import pytest
 
 from harness.html import plots
 
+pytestmark = pytest.mark.extras
+
 ROWS = [
     {"system": name, "measures": {"AP": {"mean": mean, "ci95": [mean - 0.1, mean + 0.1]}}, "cost": {"seconds": cost}}
     for name, mean, cost in [("slow", 0.5, 9), ("cheap", 0.3, 1), ("dear", 0.4, 8), ("good", 0.5, 4), ("same", 0.3, 1)]

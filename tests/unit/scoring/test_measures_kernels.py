@@ -2,7 +2,7 @@
 
 import ir_measures
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.records import Column
@@ -77,7 +77,6 @@ def name_of(position):
     return IDS[position] if position < SIZE else f"missing-{position}"
 
 
-@settings(max_examples=150, deadline=None)
 @given(runs, qrels)
 def test_kernels_give_the_bits_of_trec_eval_with_its_order_of_ties(run, qrel):
     scores = scoring.score(hits_of(run), judged_of(qrel), [Column(name) for name in TREC], size=SIZE)
@@ -85,7 +84,6 @@ def test_kernels_give_the_bits_of_trec_eval_with_its_order_of_ties(run, qrel):
         assert scored.values.tolist() == reference(scored.column.measure, run, qrel), scored.column
 
 
-@settings(max_examples=100, deadline=None)
 @given(runs, qrels)
 def test_kernels_equal_the_other_providers_on_our_order(run, qrel):
     hits = hits_of(run)

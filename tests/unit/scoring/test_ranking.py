@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import ContractError
@@ -131,7 +131,6 @@ def padded(found):
     return hits(passages, [[s / 4 for _, s in row] + [0.0] * (width - len(row)) for row in found])
 
 
-@settings(deadline=None)
 @given(rows)
 def test_a_ranking_is_that_of_sorted(found):
     result = ranking.canonical(padded(found), size=len(IDS), rank_of_id=BY_ID, depth=5)
@@ -140,7 +139,6 @@ def test_a_ranking_is_that_of_sorted(found):
         assert [p for p in passages if p >= 0] == [p for p, _ in order][:5]
 
 
-@settings(deadline=None)
 @given(rows)
 def test_a_document_has_its_best_passage_and_ties_go_to_the_greater_id(found):
     document_of = np.array([0, 0, 1, 1, 1, 2, 2], np.int32)

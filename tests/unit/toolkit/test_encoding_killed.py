@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from neural_toys import Listed, word_tokenizer
 
+pytestmark = pytest.mark.extras
+
 PASSAGES, KILLS = 50_000, 6
 
 

@@ -5,6 +5,8 @@ import pytest
 
 from harness.toolkit.search import exact, exact_kernels, exact_scan
 
+pytestmark = pytest.mark.extras
+
 
 def every_pair(queries, vectors):
     """float32[Q, N]: the score of every pair."""

@@ -12,6 +12,8 @@ from harness.errors import HarnessError
 from harness.toolkit.search import exact
 from harness.toolkit.search.faiss_options import Faiss
 
+pytestmark = pytest.mark.extras
+
 KINDS = ["Flat", "HNSW16", "IVF16,Flat", "PQ8x4", "IVF16,SQ8", "PCA16,Flat"]
 KINDS += [pytest.param("OPQ8,IVF8,PQ8x4", marks=pytest.mark.slow)]  # it learns a rotation in many rounds
 

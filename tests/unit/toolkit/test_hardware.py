@@ -5,6 +5,8 @@ import pytest
 from harness.errors import HarnessError
 from harness.toolkit.neural import hardware
 
+pytestmark = pytest.mark.extras
+
 
 @pytest.fixture
 def cpu(tmp_path, monkeypatch):

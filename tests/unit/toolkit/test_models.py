@@ -8,6 +8,8 @@ import pytest
 from harness.errors import HarnessError
 from harness.toolkit.neural import model_folder, models
 
+pytestmark = pytest.mark.extras
+
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 

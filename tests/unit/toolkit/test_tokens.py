@@ -8,6 +8,8 @@ from harness.errors import HarnessError
 from harness.toolkit.neural import tokens
 from harness.toolkit.neural.tokens import Lost, Tokens
 
+pytestmark = pytest.mark.extras
+
 CLS, SEP = NUMBERS["[CLS]"], NUMBERS["[SEP]"]
 A, B, C = (NUMBERS[word] for word in "abc")
 

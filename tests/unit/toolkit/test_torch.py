@@ -13,6 +13,8 @@ transformers = pytest.importorskip("transformers")
 
 from harness.toolkit.neural import checkpoints, torch_encoder, torch_packed  # noqa: E402
 
+pytestmark = pytest.mark.extras
+
 SIZES = {"vocab_size": 50, "max_position_embeddings": 40}
 BERT = {"hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 40} | SIZES
 FAMILY = {

@@ -1,0 +1,29 @@
+"""CI runs a part of the suite with every extra and the real data: no test that needs them may lack its marker."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+
+
+def files_with(pattern: str) -> list[Path]:
+    return [path for path in sorted(TESTS.rglob("test_*.py")) if re.search(pattern, path.read_text("utf-8"))]
+
+
+@pytest.mark.parametrize(
+    ("sign", "marker"),
+    [
+        pytest.param(
+            r"importorskip\(|util\.find_spec\(|import (?:slow|tiny)_", r"mark\.(?:extras|real)", id="extras"
+        ),
+        pytest.param(r"environ\b[^\n]*HARNESS_REAL_", r"mark\.real", id="real"),
+    ],
+)
+def test_a_file_that_may_skip_its_tests_marks_them_for_ci(sign, marker):
+    others = {Path(__file__), *files_with(marker)}
+    unmarked = [path.relative_to(TESTS).as_posix() for path in files_with(sign) if path not in others]
+    assert unmarked == []
