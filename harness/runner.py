@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from harness import findings, plan
 from harness import suite as suites
 from harness.catalogue import Catalogue
-from harness.errors import HarnessError, Problems, StoreError
-from harness.execution.engine import Failure, Local, missing_needs
+from harness.errors import HarnessError, Problems
+from harness.execution.engine import Failure, missing_needs
+from harness.execution.open_dataset import with_rebuilds
 from harness.execution.progress import Reporter
 from harness.findings import Finding
 from harness.leaderboard import assembly, board_file
@@ -23,12 +22,10 @@ from harness.plan.needs import described
 from harness.scoring import protocols
 from harness.scoring.protocols import Scoring
 from harness.store import disk
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
 from harness.suite import Suite, Unsound
 from harness.suite.yaml_nodes import shown_path
 from harness.types import JSON
-
-REBUILDS = 3  # of one artifact that is damaged whenever scoring reads it
 
 
 class Prepared(NamedTuple):
@@ -125,7 +122,7 @@ def _scoring(suite: Suite, catalogue: Catalogue, documents: bool) -> Scoring:
 def refusals(prepared: Prepared, store: Store) -> list[str]:
     """What is not here and a run needs; it is refused until there is nothing of the kind. What is in the
     store already needs nothing."""
-    needs = missing_needs(prepared.plan, store, prepared.targets)
+    needs = missing_needs(prepared.plan.steps, store, prepared.targets)
     return described(prepared.plan, [*needs, *prepared.needs])
 
 
@@ -153,33 +150,27 @@ def execute(
     reporter.planned(len(cone), sum(store.has(step) for step in cone))
     for step in sorted(cone):  # before the work, so that `cache gc` beside it leaves them
         store.touch(step)
-    failures: dict[str, Failure] = {}
-    damaged: Counter[str] = Counter()
-    while True:
-        failures = Local(planned, store, jobs, reporter).run(targets).failures
-        try:
-            analysed, failed = _analysed(prepared, store, out, reporter, jobs, fresh)
-            fresh = False  # once is enough
-            with disk.explaining(out):
-                data, found = assembly.content(
-                    planned, prepared.scoring, store, out, failures, reporter, analysed
-                )
-            break
-        except Corrupt as error:
-            damaged[error.step] += 1
-            if damaged[error.step] > REBUILDS:
-                raise StoreError(f"{store.root}: {error}, again and again; check the disk") from error
-            reporter.note(f"{planned.steps[error.step].label}: {error.reason}; it is made again")
-            store.discard(error.step)
-            targets = [*targets, error.step]  # scoring reads the costs of steps that no other needs any more
-    board = Leaderboard(data, out)
+
+    def scored(failures: Mapping[str, Failure]) -> tuple[JSON, list[Failure]]:
+        nonlocal fresh
+        analysed, failed = _analysed(prepared, store, out, reporter, jobs, fresh)
+        fresh = False  # once is enough
+        with disk.explaining(out):
+            content, at_scoring = assembly.content(
+                planned, prepared.scoring, store, out, dict(failures), reporter, analysed
+            )
+        return content, [*failures.values(), *at_scoring, *failed]
+
+    content, failures = with_rebuilds(
+        planned.steps, targets, scored, store, reporter, jobs, planned.suite.timeout
+    )
+    board = Leaderboard(content, out)
     with disk.explaining(out):
         path = board.write()
         _write_page(board, planned, reporter)
         if other is not None:
             _remove_files(other, board)
-    told = {failure.reason: failure for failure in (*failures.values(), *found, *failed)}
-    return Outcome(board, path, tuple(told.values()))
+    return Outcome(board, path, tuple({failure.reason: failure for failure in failures}.values()))
 
 
 def _analysed(
@@ -190,31 +181,25 @@ def _analysed(
     shown = assembly.shown(planned, store, out)
     rows = [row for row in shown if row.hits is not None and store.has(row.hits)]
     steps = {step.id: step for step in analyses.steps(planned, rows, prepared.scoring.columns)}
-    wider = dataclasses.replace(planned, steps={**planned.steps, **steps})
     for step in steps if fresh else ():
         store.discard(step)
         store.forget(step)
-    damaged: Counter[str] = Counter()
-    while True:
-        failures = Local(wider, store, jobs, reporter).run(list(steps)).failures
-        try:
-            found = [
-                entry
-                for step in steps.values()
-                for entry in (
-                    [_failed(step, failures[step.id])]
-                    if step.id in failures
-                    else store.read(step.id).facts["analyses"]
-                )
-            ]
-        except Corrupt as error:
-            damaged[error.step] += 1
-            if error.step not in steps or damaged[error.step] > REBUILDS:
-                raise
-            reporter.note(f"{steps[error.step].label}: {error.reason}; it is made again")
-            store.discard(error.step)
-            continue
-        return found, list(failures.values())
+
+    def read(failures: Mapping[str, Failure]) -> tuple[list[JSON], list[Failure]]:
+        entries = [
+            entry
+            for step in steps.values()
+            for entry in (
+                [_failed(step, failures[step.id])]
+                if step.id in failures
+                else store.read(step.id).facts["analyses"]
+            )
+        ]
+        return entries, list(failures.values())
+
+    return with_rebuilds(
+        {**planned.steps, **steps}, list(steps), read, store, reporter, jobs, planned.suite.timeout
+    )
 
 
 def _failed(step: Step, failure: Failure) -> JSON:

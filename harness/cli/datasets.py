@@ -5,20 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import yaml
 
-from harness import api, catalogue, params, suite
+from harness import api, catalogue, params, plan, suite
 from harness.catalogue import Catalogue
 from harness.collection import cards
 from harness.contracts import Fetching, Traced
 from harness.errors import HarnessError, Problems
-from harness.execution import engine, progress
-from harness.leaderboard import run_rows
-from harness.plan.graph import Collection, Plan
-from harness.plan.steps import PARTS, Base
+from harness.execution import open_dataset, progress
+from harness.plan.graph import Collection, Step
+from harness.plan.steps import PARTS
 from harness.store.artifacts import Store
 from harness.suite import Chosen, DatasetSpec, Suite
 from harness.suite.yaml_nodes import shown_path
@@ -47,19 +46,22 @@ def show(options: argparse.Namespace) -> int:
     """Reads what is not columnar yet into the store, as a run would."""
     records = catalogue.load()
     store = Store(options.store or api.default_store()).open()
-    chosen = _chosen(options, records)
-    planner = Base(chosen, records, store.digest)
-    collections = {spec.name: planner.collection(spec) for spec in chosen.datasets}
-    if planner.problems:
-        raise Problems(planner.problems)
-    planned = Plan(chosen, planner.steps, collections, ())
-    codes = [_show(name, collection, planned, store) for name, collection in collections.items()]
-    return max(codes)
+    specs = _specs(options, records)
+    planned = []
+    problems: list[str] = []
+    for spec in specs:
+        try:
+            planned.append(plan.dataset(spec, records, store.digest))
+        except HarnessError as error:
+            problems += str(error).splitlines()
+    if problems:
+        raise Problems(problems)
+    return max(_show(collection, steps, store) for collection, steps in planned)
 
 
 def fetch(options: argparse.Namespace) -> int:
     """Downloads what is not here, for datasets whose plugin knows where it is."""
-    for spec in _chosen(options, catalogue.load()).datasets:
+    for spec in _specs(options, catalogue.load()):
         source = spec.chosen.entry.record.build(spec.chosen.params)
         if not isinstance(source, Fetching):
             where = source.card().url
@@ -75,24 +77,24 @@ def fetch(options: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(options: argparse.Namespace, records: Catalogue) -> Suite:
+def _specs(options: argparse.Namespace, records: Catalogue) -> tuple[DatasetSpec, ...]:
     target, _, wanted = options.target.partition("#")
     if Path(target).suffix not in (".yaml", ".yml"):
-        return _of_plugin(records, options.target, options.given)
+        return (_of_plugin(records, options.target, options.given),)
     if options.given:
         raise HarnessError(f"'{options.given[0]}': a suite has its parameters; leave this out")
     return _of_suite(suite.load(Path(target), records), wanted)
 
 
-def _of_suite(loaded: Suite, wanted: str) -> Suite:
-    found = tuple(spec for spec in loaded.datasets if wanted in ("", spec.name))
-    if not found:
-        there = ", ".join(spec.name for spec in loaded.datasets)
-        raise HarnessError(f"{shown_path(loaded.path)}: there is no dataset '{wanted}'; it has {there}")
-    return _only(loaded.path, found)
+def _of_suite(loaded: Suite, wanted: str) -> tuple[DatasetSpec, ...]:
+    specs = tuple(spec for spec in loaded.datasets if wanted in ("", spec.name))
+    if not specs:
+        names = ", ".join(spec.name for spec in loaded.datasets)
+        raise HarnessError(f"{shown_path(loaded.path)}: there is no dataset '{wanted}'; it has {names}")
+    return specs
 
 
-def _of_plugin(records: Catalogue, name: str, given: Sequence[str]) -> Suite:
+def _of_plugin(records: Catalogue, name: str, given: Sequence[str]) -> DatasetSpec:
     entry = records.find("datasets", name)
     pairs = {}
     for text in given:
@@ -103,45 +105,33 @@ def _of_plugin(records: Catalogue, name: str, given: Sequence[str]) -> Suite:
     values, problems = params.convert(entry.record.params, pairs, Path.cwd())
     if problems:
         raise Problems(": ".join([name, *map(str, item.path), item.text]) for item in problems)
-    return _only(Path.cwd(), (DatasetSpec(name, Chosen(entry, pairs, values, name), "keep"),))
+    return DatasetSpec(name, Chosen(entry, pairs, values, name), "keep")
 
 
-def _only(path: Path, datasets: tuple[DatasetSpec, ...]) -> Suite:
-    """A suite of nothing but datasets, to be planned as any other."""
-    return Suite(
-        name="datasets", description="", path=path, datasets=datasets, systems=(), measures=(), analyses=(),
-        protocol=None, depth=1, seed=0, timeout=None, scoring_place="", digest="",
-    )  # fmt: skip
-
-
-def _show(name: str, collection: Collection, planned: Plan, store: Store) -> int:
-    print("\n".join(_said(name, collection)))
+def _show(collection: Collection, steps: Mapping[str, Step], store: Store) -> int:
+    print("\n".join(_described(collection)))
     if not collection.parts or collection.needs:
         for need in collection.needs or (collection.error,):
             print(f"  needs: {need}")
         return 1
-    steps = [collection.parts[part] for part in PARTS]
     reporter = progress.reporter(sys.stderr)
     try:
-        failures = engine.Local(planned, store, 1, reporter).run(steps).failures
+        parts = open_dataset.made_parts(collection, steps, store, reporter)
     finally:
         reporter.close()
-    if failures:
-        told = [f"{planned.steps[id].label}: {failure.reason}" for id, failure in failures.items()]
-        raise Problems(dict.fromkeys(told))
-    read = [store.read(step) for step in steps]
-    found = cards.card(read[0].folder, read[1].folder, read[2].folder, collection.card)
+    corpus, queries, judgements = (parts[part].folder for part in PARTS)
+    found = cards.card(corpus, queries, judgements, collection.card)
     print("\n".join([*_counted(found), *_held_against(found, collection)]))
     if found["judgements_of_unknown_passages"]:
-        print("\n".join(_wrapped(_first_unknown(collection, read[0].folder, read[2].folder))))
-    for part, artifact in zip(PARTS, read, strict=True):
-        print(f"  contents of the {part}: {run_rows.contents_of(artifact)}")
+        print("\n".join(_wrapped(_first_unknown(collection, corpus, judgements))))
+    for part in PARTS:
+        print(f"  contents of the {part}: {open_dataset.contents_of(parts[part])}")
     return 0
 
 
-def _said(name: str, collection: Collection) -> Iterator[str]:
+def _described(collection: Collection) -> Iterator[str]:
     card, chosen = collection.card, collection.spec.chosen
-    yield f"{name}: {chosen.entry.record.summary}"
+    yield f"{collection.spec.name}: {chosen.entry.record.summary}"
     asked = card.query_language or card.language
     also = f", queries {asked}" if asked != card.language else ""
     yield f"  split {card.split}, language {card.language or 'not said'}{also}"

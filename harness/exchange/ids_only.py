@@ -16,9 +16,9 @@ from harness.collection.judgements import judging
 from harness.collection.queries import JUDGEMENTS as JUDGEMENTS_FILE
 from harness.collection.queries import Judgements, Queries, read_judgements, write_judgements
 from harness.errors import HarnessError
+from harness.execution.open_dataset import Opened
 from harness.leaderboard import per_query
 from harness.leaderboard.board_file import Leaderboard
-from harness.leaderboard.run_rows import Opened
 from harness.plan import keys
 from harness.scoring import ranking, run_files
 from harness.scoring.run_files import Run

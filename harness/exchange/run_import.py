@@ -16,11 +16,11 @@ from harness.collection import qrels_files
 from harness.collection.queries import Judgements
 from harness.errors import HarnessError, Problems
 from harness.exchange import ids_only
+from harness.execution.open_dataset import Opened, Unavailable, open_collection
 from harness.execution.progress import Reporter
 from harness.execution.steps import checked
 from harness.leaderboard import board_file, run_rows, text_tables
 from harness.leaderboard.board_file import Leaderboard
-from harness.leaderboard.run_rows import Opened
 from harness.plan import keys
 from harness.scoring import protocols, run_files
 from harness.scoring.protocols import Scoring
@@ -31,7 +31,6 @@ from harness.suite import Suite
 from harness.suite.check import names_a_file
 from harness.suite.yaml_nodes import shown_path
 from harness.types import JSON, Hits
-from harness.verify.data import Absent, collection
 
 Naming: TypeAlias = Literal["file", "tag"]
 ENDINGS = (".gz", ".run", ".trec", ".txt", ".tsv", ".res")  # of a run's file, no part of its name
@@ -134,15 +133,17 @@ def on_suite(
     if dataset is None or dataset not in names:
         what = f"has no dataset '{dataset}'" if dataset else "has several datasets"
         raise HarnessError(f"{where}: {what}; name one with --dataset: {', '.join(names)}")
-    opened = collection(prepared.plan, dataset, store, reporter)
-    if isinstance(opened, Absent):
-        raise HarnessError(f"{where}: datasets.{dataset}: {opened.reason}")
-    said = {
+    collection = prepared.plan.collections[dataset]
+    try:
+        opened = open_collection(collection, prepared.plan.steps, store, reporter)
+    except Unavailable as error:
+        raise HarnessError(f"{where}: datasets.{dataset}: {error}") from None
+    scored_as = {
         "digest": suite.digest, "depth": suite.depth, "seed": suite.seed, "protocol": suite.protocol,
         "measures": list(suite.measures),
     }  # fmt: skip
-    block = run_rows.dataset_block(prepared.plan.collections[dataset], opened)
-    return Target(suite.name, said, block, opened, prepared.scoring, None)
+    block = run_rows.dataset_block(collection, opened)
+    return Target(suite.name, scored_as, block, opened, prepared.scoring, None)
 
 
 def write(target: Target, runs: Sequence[Foreign], out: Path, command: str) -> Leaderboard:

@@ -6,13 +6,13 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from harness.errors import StoreError
 from harness.execution.progress import Reporter
 from harness.execution.worker_handle import Child
-from harness.plan.graph import Plan, Step
+from harness.plan.graph import Step
 from harness.store import disk
 from harness.store.artifacts import Corrupt, Store
 
@@ -33,10 +33,14 @@ class Result(NamedTuple):
 
 
 class Local:
-    """Runs the steps of a plan that are not in the store, with `jobs` workers."""
+    """Runs those of the steps that are not in the store, with `jobs` workers."""
 
-    def __init__(self, plan: Plan, store: Store, jobs: int, reporter: Reporter) -> None:
-        self.plan = plan
+    def __init__(
+        self, steps: Mapping[str, Step], store: Store, jobs: int, reporter: Reporter,
+        timeout: float | None = None,
+    ) -> None:  # fmt: skip
+        self.steps = steps  # by id, with all that they read
+        self.timeout = timeout  # seconds that a step may take
         self.store = store
         self.jobs = jobs
         self.reporter = reporter
@@ -84,7 +88,7 @@ class Local:
     def _want(self, target: str) -> None:
         if self.store.has(target) or target in self.todo:
             return
-        for below in self.plan.steps[target].inputs:
+        for below in self.steps[target].inputs:
             self._want(below)
         self.todo[target] = None
 
@@ -99,15 +103,15 @@ class Local:
                         return None
                 else:
                     for step in waiting:
-                        if not any(below in self.todo for below in self.plan.steps[step].inputs):
+                        if not any(below in self.todo for below in self.steps[step].inputs):
                             self.running.add(step)
-                            return self.plan.steps[step]
+                            return self.steps[step]
                 self.state.wait(0.5)
             return None
 
     def _fail_dependents(self) -> None:
         for step in list(self.todo):
-            for below in self.plan.steps[step].inputs:
+            for below in self.steps[step].inputs:
                 if below in self.failures and step not in self.failures:
                     self.failures[step] = self.failures[below]
                     self.todo.pop(step, None)
@@ -139,7 +143,7 @@ class Local:
     def _execute(self, step: Step, child: Child) -> Child | None:
         """Do one step; returns the child if it can go on."""
         child.send(step)
-        began, deadline, timeout = False, None, self.plan.suite.timeout
+        began, deadline, timeout = False, None, self.timeout
         while True:
             event = child.event(None if deadline is None else max(0.0, deadline - time.monotonic()))
             if event is None:
@@ -216,7 +220,7 @@ class Local:
 
     def _rebuild(self, step: Step, corrupt: str, reason: str) -> None:
         """An input was not what had been written: make it, and then this step, again."""
-        below = self.plan.steps[corrupt]
+        below = self.steps[corrupt]
         times = self.damaged[step.id, corrupt] = self.damaged.get((step.id, corrupt), 0) + 1
         if times > REBUILDS:
             self._failed(step, f"{below.label} is damaged again and again; check the disk", False, "")
@@ -261,16 +265,16 @@ class Local:
                 child.kill()
 
 
-def missing_needs(plan: Plan, store: Store, targets: Iterable[str]) -> list[str]:
+def missing_needs(steps: Mapping[str, Step], store: Store, targets: Iterable[str]) -> list[str]:
     """What is not here and a run of these targets would need: files and packages, each once."""
     open_steps: dict[str, None] = {}
 
     def visit(step: str) -> None:
         if step not in open_steps and not store.has(step):
             open_steps[step] = None
-            for below in plan.steps[step].inputs:
+            for below in steps[step].inputs:
                 visit(below)
 
     for target in targets:
         visit(target)
-    return list(dict.fromkeys(need for step in open_steps for need in plan.steps[step].needs))
+    return list(dict.fromkeys(need for step in open_steps for need in steps[step].needs))

@@ -58,13 +58,13 @@ def chains(planned: Plan, collection: Collection) -> list[Chain]:
 
 def make(planned: Plan, store: Store, steps: Sequence[str], reporter: Reporter) -> None:
     """Execute the steps that are not there: of a corpus and its context, no retrieval."""
-    lacking = missing_needs(planned, store, steps)
+    lacking = missing_needs(planned.steps, store, steps)
     if lacking:
         where = shown_path(planned.suite.path)
         raise Problems(f"{where}: needs: {need}" for need in dict.fromkeys(lacking))
     cone = planned.cone(steps)
     reporter.planned(len(cone), sum(store.has(step) for step in cone))
-    failures = Local(planned, store, 1, reporter).run(list(steps)).failures
+    failures = Local(planned.steps, store, 1, reporter, planned.suite.timeout).run(list(steps)).failures
     if failures:
         raise Problems(
             f"{planned.steps[step].label}: {failure.reason}; mend it first"

@@ -7,10 +7,11 @@ from pathlib import Path
 import orjson
 
 from harness.errors import ContractError, HarnessError
+from harness.execution import open_dataset
 from harness.execution.engine import Failure
+from harness.execution.open_dataset import Opened
 from harness.execution.progress import Reporter
 from harness.leaderboard import board_file, run_rows
-from harness.leaderboard.run_rows import Opened
 from harness.plan.graph import Collection, Plan, Row
 from harness.scoring.protocols import Scoring
 from harness.store.artifacts import Store
@@ -91,7 +92,10 @@ def _opened(collection: Collection, store: Store, failures: dict[str, Failure]) 
     if broken is not None or not collection.parts:
         return broken
     try:
-        return run_rows.open_collection(collection, store)
+        parts = open_dataset.read_parts(collection.parts, store)
+        return open_dataset.opened(
+            parts, collection.spec.unknown_judgements, open_dataset.place_of(collection)
+        )
     except HarnessError as error:
         return Failure(collection.parts["judgements"], str(error), True)
 

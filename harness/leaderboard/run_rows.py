@@ -2,78 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from harness.collection.corpus import Corpus
-from harness.collection.judgements import Judged, judging
-from harness.collection.queries import Queries, read_judgements, read_queries
-from harness.errors import HarnessError
+from harness.execution.open_dataset import Opened
 from harness.execution.steps import checked
-from harness.plan import keys
 from harness.plan.graph import Collection, Plan, Row, Step
 from harness.scoring import answers, bounds, run_files, score
 from harness.scoring.protocols import Scoring
 from harness.scoring.rules import Rules, scores_of
 from harness.scoring.score import Documents
 from harness.store import disk, hits_files
-from harness.store.artifacts import Artifact, Store
-from harness.types import JSON, Hits, Part, Unit
+from harness.store.artifacts import Store
+from harness.types import JSON, Hits, Unit
 
 METHOD_STEPS = ("augment", "index", "search", "combine", "rerank")
-
-
-class Opened(NamedTuple):
-    """A finished collection, ready to score on."""
-
-    corpus: Corpus
-    queries: Queries
-    judged: Judged
-    slices: dict[str, Any]  # name -> bool[queries]
-    facts: dict[str, JSON]
-    contents: dict[str, str]  # part -> digest of what was read, whatever read it
-
-
-def open_collection(collection: Collection, store: Store) -> Opened:
-    """Raises Corrupt for what was damaged, HarnessError if the suite refuses what the judgements lack."""
-    where = f"{collection.spec.chosen.place}: datasets.{collection.spec.name}"
-    return open_parts(collection.parts, collection.spec.unknown_judgements, where, store)
-
-
-def open_parts(parts: Mapping[Part, str], policy: str, where: str, store: Store) -> Opened:
-    """The same for these steps, with `policy` for judgements of unknown passages; `where` opens messages."""
-    found = {part: store.read(step) for part, step in parts.items()}
-    read = Corpus(found["corpus"].folder)
-    queries = read_queries(found["queries"].folder)
-    judgements = read_judgements(found["judgements"].folder)
-    found_judged = judging(read, queries, judgements, drop=policy == "drop")
-    judged, missing = found_judged.judged, found_judged.missing
-    if len(missing) and policy == "refuse":
-        first = judgements.passage_ids[missing[0]]
-        what = f"{len(missing)} judged passages are not in the corpus, the first is '{first}'"
-        advice = "mend the data, or set 'unknown_judgements: keep' or 'drop'"
-        raise HarnessError(f"{where}: {what}; {advice}")
-    slices = sorted({word for words in queries.slices for word in words})
-    masks = {word: np.array([word in words for words in queries.slices]) for word in slices}
-    facts = {
-        **found["corpus"].facts,
-        "queries": len(queries.ids),
-        "judged_queries": len(np.unique(judged.query)),
-        "judgements": len(judged.query),
-        "judgements_of_unknown_passages": found_judged.of_missing,
-        "judgements_of_unknown_queries": found_judged.of_unknown_queries,
-    }
-    contents = {str(part): contents_of(artifact) for part, artifact in found.items()}
-    return Opened(read, queries, judged, masks, facts, contents)
-
-
-def contents_of(artifact: Artifact) -> str:
-    """One digest of all files of an artifact: equal for equal data, also where the key differs because
-    another version of a plugin read it."""
-    return keys.key({name: file["sha256"] for name, file in artifact.files.items()})
 
 
 def dataset_block(collection: Collection, opened: Opened | None) -> dict[str, JSON]:

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from harness.catalogue import Catalogue
 from harness.errors import Problems
 from harness.plan import plugin_sources
-from harness.plan.graph import Collection, Plan, Row
+from harness.plan.graph import Collection, Plan, Row, Step
 from harness.plan.keys import Digest
-from harness.plan.steps import Broken
+from harness.plan.steps import Broken, Datasets
 from harness.plan.systems import Systems
-from harness.suite import Suite, System
+from harness.suite import DatasetSpec, Suite, System
 
-__all__ = ["build"]
+__all__ = ["build", "dataset"]
 
 
 def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str] = ()) -> Plan:
     """The whole graph of a suite. With `only`, rows that no pattern matches are marked as not selected."""
     plugin_sources.digest.cache_clear()  # a notebook may have edited a plugin since the last run
-    planner = Systems(suite, catalogue, digest)
+    planner = Systems(catalogue, digest, suite=suite)
     # what is only tuned on is planned when a system tunes on it
     scored = [spec for spec in suite.datasets if spec.scored]
     collections = {spec.name: planner.collection(spec) for spec in scored}
@@ -40,6 +40,16 @@ def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str
         raise Problems(dict.fromkeys(planner.problems))
     rules = {name: planner.rules(collection) for name, collection in collections.items()}
     return Plan(suite, planner.steps, collections, tuple(rows), analyses, rules)
+
+
+def dataset(spec: DatasetSpec, catalogue: Catalogue, digest: Digest) -> tuple[Collection, dict[str, Step]]:
+    """One dataset by itself, with the steps that make it columnar."""
+    plugin_sources.digest.cache_clear()
+    planner = Datasets(catalogue, digest)
+    collection = planner.collection(spec)
+    if planner.problems:
+        raise Problems(planner.problems)
+    return collection, planner.steps
 
 
 def _row(planner: Systems, collection: Collection, system: System, selected: bool) -> Row:

@@ -33,16 +33,13 @@ class Broken(Exception):
 
 
 @dataclass
-class Base:
-    """The state of planning: what has been found so far, each thing once."""
+class Datasets:
+    """The state of planning datasets: each step and each problem once."""
 
-    suite: Suite
     catalogue: Catalogue
     digest: Digest
     steps: dict[str, Step] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    collections: dict[str, Collection] = field(default_factory=dict)  # of the suite, by name
-    tuned_on: dict[str, Collection] = field(default_factory=dict)  # by DATASET/SPLIT
 
     def add(
         self, kind: str, label: str, described: JSON, work: JSON, inputs: Sequence[str], needs: Sequence[str]
@@ -84,6 +81,15 @@ class Base:
             text = f"dataset '{spec.chosen.name}' failed while planning: {type(error).__name__}: {error}"
             return Collection(spec, unknown, {}, (), text)
         return Collection(spec, card, parts, tuple(dict.fromkeys(needs)), None)
+
+
+@dataclass
+class Base(Datasets):
+    """What planning a suite adds to planning its datasets."""
+
+    suite: Suite = field(kw_only=True)
+    collections: dict[str, Collection] = field(default_factory=dict)  # of the suite, by name
+    tuned_on: dict[str, Collection] = field(default_factory=dict)  # by DATASET/SPLIT
 
     def analysis(self, chosen: Chosen) -> JSON:
         """What the steps of an analysis have in common."""

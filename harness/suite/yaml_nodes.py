@@ -98,6 +98,11 @@ def read(path: Path, environment: Mapping[str, str] | None = None) -> Node:
     return reader.node(root, (), root.start_mark.line + 1)
 
 
+def of_data(data: JSON, file: Path, environment: Mapping[str, str] | None = None) -> Node:
+    """Plain data as nodes, as if `file` held them: variables are taken from the environment."""
+    return _Reader(file, os.environ if environment is None else environment).of_data(data)
+
+
 class _Reader:
     """Turns PyYAML's nodes into ours; counts them, because an alias may stand for many."""
 
@@ -121,6 +126,15 @@ class _Reader:
             items = [self.node(item, above, item.start_mark.line + 1) for item in given.value]
             return Node(items, self.path, line)
         return Node(self.scalar(given, line), self.path, line, self.written(given))
+
+    def of_data(self, data: JSON) -> Node:
+        if isinstance(data, dict):
+            return Node({key: self.of_data(item) for key, item in data.items()}, self.path, 1)
+        if isinstance(data, list):
+            return Node([self.of_data(item) for item in data], self.path, 1)
+        if not isinstance(data, str) or not VARIABLE.search(data):
+            return Node(data, self.path, 1)
+        return Node(VARIABLE.sub(lambda match: self.variable(match, 1), data), self.path, 1, data)
 
     def mapping(self, given: yaml.MappingNode, above: tuple[int, ...]) -> dict[str, Node]:
         found: dict[str, Node] = {}

@@ -1,35 +1,29 @@
-"""The datasets that a leaderboard was scored on, made columnar again, and what of them is another now."""
+"""The datasets that a leaderboard was scored on, opened again, and what differs in them now."""
 
 from __future__ import annotations
 
 import re
-import tempfile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import yaml
-
-from harness import plan
 from harness.catalogue import Catalogue
 from harness.errors import HarnessError, Problems
 from harness.exchange import ids_only
-from harness.execution.engine import Local, missing_needs
+from harness.execution import open_dataset
+from harness.execution.open_dataset import Opened, Unavailable
 from harness.execution.progress import Reporter
-from harness.leaderboard import run_rows
+from harness.leaderboard import board_file
 from harness.leaderboard.board_file import Leaderboard
-from harness.leaderboard.run_rows import Opened
-from harness.plan.graph import Plan
 from harness.plan.steps import PARTS
 from harness.scoring import protocols
 from harness.scoring.protocols import Scoring
 from harness.store.artifacts import Corrupt, Store
-from harness.suite import DatasetSpec, Suite, yaml_nodes
+from harness.suite import DatasetSpec, yaml_nodes
 from harness.suite.check import Checker
 from harness.suite.include import read as read_suite
 from harness.suite.yaml_nodes import Node
 from harness.types import JSON
 
-REBUILDS = 3
 KEY = re.compile("[0-9a-f]{64}")
 SAY_WHERE = "name the suite that says where it lies: --suite SUITE"
 
@@ -67,82 +61,67 @@ class Data:
                 self._opened[dataset] = Absent(str(error))
         return self._opened[dataset]
 
-    def _open(self, dataset: str) -> Opened | Absent:
+    def _open(self, dataset: str) -> Opened:
+        """Raises HarnessError if it cannot be read here."""
         block = self.blocks.get(dataset)
         if block is None:
-            return Absent("the leaderboard does not say what it is")
+            raise Unavailable("the leaderboard does not say what it is")
         if self.suite is None and ids_only.citing(self.board, dataset):
             opened = ids_only.of_board(self.board, dataset)
+        elif self.suite is not None:
+            spec = self._spec_of_suite(self.suite, dataset)
+            opened = open_dataset.open_dataset(spec, self.catalogue, self.store, self.reporter)
         else:
-            made = self._made(block)
-            if isinstance(made, Absent):
-                kept = self._kept(block) if self.suite is None else None
-                if kept is None:
-                    return made if self.suite else Absent(f"{made.reason}; {SAY_WHERE}")
-                made = kept
-            opened = made
+            opened = self._open_as_cited(block)
         for part, digest in block.get("contents", {}).items():
             if opened.contents.get(part) != digest:
                 here = f"the {part} here are {opened.contents.get(part)}"
                 self.findings.append(f"{dataset}: {here}, it was scored on {digest}; bring the same data")
         return opened
 
-    def _made(self, block: JSON) -> Opened | Absent:
-        """The dataset, read from where the suite or the leaderboard says that it is."""
+    def _open_as_cited(self, block: JSON) -> Opened:
+        """From where the leaderboard says that the data are, or as a run left them in the store."""
         try:
-            suite = _alone(self.board, self._spec(block), self.suite)
-            planned = plan.build(suite, self.catalogue, self.store.digest)
-            return collection(planned, block["name"], self.store, self.reporter)
+            spec = self._spec_of_block(block)
+            return open_dataset.open_dataset(spec, self.catalogue, self.store, self.reporter)
         except HarnessError as error:
-            return Absent(str(error))
+            stored = self._stored(block)
+            if stored is None:
+                raise Unavailable(f"{error}; {SAY_WHERE}") from None
+            return stored
 
-    def _kept(self, block: JSON) -> Opened | None:
-        """The dataset as a run left it in the store, found by the keys that the leaderboard cites: it says
-        paths as its suite did, and the suite lies elsewhere. None if not all of it is there and whole."""
+    def _stored(self, block: JSON) -> Opened | None:
+        """The dataset by the keys that the leaderboard cites. Its paths are relative to its suite, which may
+        lie elsewhere. None if a part is missing or damaged."""
         cited = block.get("digests", {})
-        parts = {part: f"{part}-{cited[part]}" for part in PARTS if KEY.fullmatch(cited.get(part, ""))}
-        if len(parts) < len(PARTS) or not all(map(self.store.has, parts.values())):
+        steps = {part: f"{part}-{cited[part]}" for part in PARTS if KEY.fullmatch(cited.get(part, ""))}
+        if len(steps) < len(PARTS) or not all(map(self.store.has, steps.values())):
             return None
         policy = block.get("unknown_judgements", "keep")
         try:
-            return run_rows.open_parts(parts, policy, f"datasets.{block['name']}", self.store)
+            parts = open_dataset.read_parts(steps, self.store)
+            return open_dataset.opened(parts, policy, f"datasets.{block['name']}")
         except (Corrupt, HarnessError):
             return None
 
-    def _spec(self, block: JSON) -> DatasetSpec:
-        """The dataset as the suite says, if one is given, else as the leaderboard does."""
-        name = block["name"]
-        if self.suite is not None:
-            root = read_suite(self.suite.absolute(), ()).value
-            where = str(self.suite)
-        else:
-            written = {block["plugin"]: block["params"] or None}
-            written["unknown_judgements"] = block.get("unknown_judgements", "keep")
-            root, where = _read({"datasets": {name: written}}, self.board.folder), "the leaderboard"
+    def _spec_of_suite(self, suite: Path, dataset: str) -> DatasetSpec:
+        datasets = read_suite(suite.absolute(), ()).value.get("datasets")
+        return self._spec(datasets, dataset, str(suite))
+
+    def _spec_of_block(self, block: JSON) -> DatasetSpec:
+        form = {
+            block["plugin"]: block["params"],
+            "unknown_judgements": block.get("unknown_judgements", "keep"),
+        }
+        file = self.board.folder.absolute() / board_file.FILE
+        return self._spec(yaml_nodes.of_data({block["name"]: form}, file), block["name"], "the leaderboard")
+
+    def _spec(self, datasets: Node | None, dataset: str, where: str) -> DatasetSpec:
         checker = Checker(self.catalogue)
-        datasets = root.get("datasets")
-        found = [spec for spec in checker.datasets(datasets) if spec.name == name] if datasets else []
-        if not found:
-            raise Problems(checker.problems or [f"{where}: has no dataset '{name}'; name another suite"])
-        return found[0]
-
-
-def collection(planned: Plan, dataset: str, store: Store, reporter: Reporter) -> Opened | Absent:
-    """A planned dataset, made if the store does not have it. Raises HarnessError if the suite refuses it."""
-    found = planned.collections[dataset]
-    targets = list(found.parts.values())
-    lacking = [*found.needs, *missing_needs(planned, store, targets)]
-    if not targets or lacking:
-        return Absent(found.error or lacking[0])
-    for _ in range(REBUILDS):
-        failures = Local(planned, store, 1, reporter).run(targets).failures
-        if failures:
-            return Absent(next(iter(failures.values())).reason)
-        try:
-            return run_rows.open_collection(found, store)
-        except Corrupt as error:
-            store.discard(error.step)
-    return Absent(f"the store {store.root} is damaged again and again; check the disk")
+        specs = {spec.name: spec for spec in checker.datasets(datasets)} if datasets else {}
+        if dataset not in specs:
+            raise Problems(checker.problems or [f"{where}: has no dataset '{dataset}'; name another suite"])
+        return specs[dataset]
 
 
 def scoring_of(board: Leaderboard, catalogue: Catalogue) -> Scoring:
@@ -155,36 +134,3 @@ def scoring_of(board: Leaderboard, catalogue: Catalogue) -> Scoring:
     if scoring is None:
         raise Problems(f"measures: {problem.text}" for problem in problems)
     return scoring
-
-
-def _alone(board: Leaderboard, spec: DatasetSpec, suite: Path | None) -> Suite:
-    """A suite of this dataset and no system: only its collection is made."""
-    said = board.data["suite"]
-    return Suite(
-        name=board.data["name"], description="", path=suite or board.folder, datasets=(spec,), systems=(),
-        measures=tuple(said["measures"]), analyses=(), protocol=said["protocol"], depth=said["depth"],
-        seed=said["seed"], timeout=None, scoring_place="", digest=said["digest"],
-    )  # fmt: skip
-
-
-def _read(content: JSON, folder: Path) -> dict[str, Node]:
-    """A mapping as a suite's file in that folder would hold it: variables put in, paths relative to it."""
-    with tempfile.TemporaryDirectory() as name:
-        path = Path(name, "suite.yaml")
-        path.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
-        try:
-            root = yaml_nodes.read(path)
-        except HarnessError as error:
-            said = str(error).partition(": ")[2]
-            raise HarnessError(f"{folder.absolute() / 'leaderboard.json'}: datasets: {said}") from None
-    moved: dict[str, Node] = _moved(root, folder.absolute() / "leaderboard.json").value
-    return moved
-
-
-def _moved(node: Node, file: Path) -> Node:
-    value: Any = node.value
-    if isinstance(value, dict):
-        value = {key: _moved(item, file) for key, item in value.items()}
-    elif isinstance(value, list):
-        value = [_moved(item, file) for item in value]
-    return node._replace(value=value, file=file)

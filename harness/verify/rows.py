@@ -11,9 +11,9 @@ import numpy as np
 
 from harness.errors import ContractError, HarnessError
 from harness.exchange import ids_only
+from harness.execution.open_dataset import Opened
 from harness.leaderboard import board_file, per_query, run_rows
 from harness.leaderboard.board_file import Leaderboard
-from harness.leaderboard.run_rows import Opened
 from harness.scoring import bootstrap, ranking, run_files
 from harness.scoring.bootstrap import Sample
 from harness.scoring.measures.names import Average, is_sum

@@ -82,9 +82,7 @@ def test_a_process_that_ends_badly_fails_its_row_and_leaves_nothing_behind(harne
         assert reason in found[how]["error"]
         assert len(found[how]["error"]) < 2200
     assert living(f"A_RUN={harness.folder}") == []
-    texts = [
-        log.read_text() for log in (harness.store.artifacts / "failures").iterdir() if str(log) in ran.err
-    ]
+    texts = [log.read_text() for log in (harness.store / "failures").iterdir() if str(log) in ran.err]
     (text,) = [text for text in texts if "line 49999 of a hundred characters" in text]
     assert "ValueError: after five megabytes of output" in text
     assert len(text) < 25_000
@@ -114,9 +112,7 @@ def test_a_step_that_fails_over_what_a_killed_run_left_is_done_from_the_start(ha
     harness.suite(suite(60, bad=bad("trust_leftovers")))
     killed = harness.start(*harness.run_arguments(), PYTHONPATH=FAULTS, TOY_HANG="1")
     deadline = time.monotonic() + 30
-    while (
-        not list(harness.store.artifacts.glob("partial/index-*/files/part")) and time.monotonic() < deadline
-    ):
+    while not list(harness.store.glob("partial/index-*/files/part")) and time.monotonic() < deadline:
         time.sleep(0.02)
     time.sleep(0.1)
     killed.kill()

@@ -21,16 +21,14 @@ def test_there_are_suites():
 def test_a_suite_of_ours_passes_the_check_and_the_dry_run(suite: Path, harness: Harness):
     nowhere = {"HARNESS_REAL_DATA": str(harness.folder), "HARNESS_REAL_MODELS": str(harness.folder)}
     for words in (["check", suite], ["run", suite, "--dry-run"]):
-        found = harness.command(*words, "--store", harness.store.artifacts, HF_HUB_OFFLINE="1", **nowhere)
+        found = harness.command(*words, "--store", harness.store, HF_HUB_OFFLINE="1", **nowhere)
         assert found.code == 0, found.err
         assert "fails" not in found.out
         assert "needs: " in found.out or suite.parent.name == "tour"
 
 
 def test_the_suite_of_the_dapr_paper_has_its_whole_table(harness: Harness):
-    found = harness.command(
-        "run", LEADERBOARDS / "dapr/suite.yaml", "--dry-run", "--store", harness.store.artifacts
-    )
+    found = harness.command("run", LEADERBOARDS / "dapr/suite.yaml", "--dry-run", "--store", harness.store)
     assert "132 rows" in found.out
     for model in ("facebook/dragon-plus-context-encoder", "colbert-ir/colbertv2.0"):
         assert f"needs: model {model}" in found.out or "pip install 'passage-harness[dense]'" in found.out

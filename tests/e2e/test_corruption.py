@@ -71,7 +71,7 @@ DAMAGES: tuple[Callable[[Path], None], ...] = (flip, truncate, empty, remove, ad
 
 
 def artifact_files(harness: Harness) -> list[Path]:
-    return sorted(path for path in harness.store.artifacts.glob("artifacts/*/*") if path.is_file())
+    return sorted(path for path in harness.store.glob("artifacts/*/*") if path.is_file())
 
 
 def read_again(harness: Harness, kind: str) -> None:
@@ -85,7 +85,7 @@ def read_again(harness: Harness, kind: str) -> None:
         "combine": ("rerank",),
     }
     for reader in readers.get(kind, ()):
-        for folder in harness.store.artifacts.glob(f"artifacts/{reader}-*"):
+        for folder in harness.store.glob(f"artifacts/{reader}-*"):
             shutil.rmtree(folder)
 
 
@@ -103,7 +103,7 @@ def check_mended(
     if named:
         assert told[0].startswith(f"{kind} · toy")
         assert damaged.name in told[0] or "'added'" in told[0]
-    verified = harness.command("cache", "verify", "--store", harness.store.artifacts)
+    verified = harness.command("cache", "verify", "--store", harness.store)
     assert verified.code == 0, verified.out
 
 

@@ -81,9 +81,7 @@ def hanging(harness: Harness, retriever: object) -> subprocess.Popen[str]:
     process = harness.start(*harness.run_arguments(), A_RUN=str(harness.folder), PYTHONPATH=FAULTS)
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
-        if len(list(harness.store.artifacts.glob("artifacts/*"))) == 5 and list(
-            harness.store.artifacts.glob("partial/index-*")
-        ):
+        if len(list(harness.store.glob("artifacts/*"))) == 5 and list(harness.store.glob("partial/index-*")):
             break
         time.sleep(0.02)
     time.sleep(0.3)

@@ -38,9 +38,7 @@ def made(tmp_path_factory):
 
 
 def export(harness, form, out):
-    return harness.command(
-        "export", harness.out, "--form", form, "--out", out, "--store", harness.store.artifacts
-    )
+    return harness.command("export", harness.out, "--form", form, "--out", out, "--store", harness.store)
 
 
 def test_runs_and_judgements_score_as_they_did(made, tmp_path):

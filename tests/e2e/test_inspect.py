@@ -30,7 +30,7 @@ def looked(tmp_path_factory):
 
 
 def inspect(harness: Harness, *arguments: object, code: int = 0) -> str:
-    ran = harness.command("inspect", *map(str, arguments), "--store", harness.store.artifacts)
+    ran = harness.command("inspect", *map(str, arguments), "--store", harness.store)
     assert ran.code == code, ran.out + ran.err
     return ran.out if code == 0 else ran.err
 

@@ -66,7 +66,7 @@ def shown(tmp_path_factory):
 
 
 def write(harness: Harness, *options: str) -> Path:
-    ran = harness.command("report", harness.folder, "--store", harness.store.artifacts, *options)
+    ran = harness.command("report", harness.folder, "--store", harness.store, *options)
     assert ran.code == 0, ran.err
     return harness.folder / "report.html"
 

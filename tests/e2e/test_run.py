@@ -177,7 +177,7 @@ def test_slices_are_scored_beside_the_whole(shared):
 def test_a_missing_file_is_told_by_check_and_refused_by_run(harness):
     systems = {**FILES["systems"], "c": {"retriever": "bm25"}}  # whose analyser cannot be resolved yet
     harness.suite({**FILES, "systems": systems})
-    checked = harness.command("check", "suite.yaml", "--store", harness.store.artifacts)
+    checked = harness.command("check", "suite.yaml", "--store", harness.store)
     assert checked.code == 0, checked.err
     assert "needs: data/corpus.jsonl (not there) (the dataset mine)\n" in checked.out
     assert checked.out.endswith("a run is refused until what it needs is here\n")

@@ -52,7 +52,7 @@ def copy(made, tmp_path):
 
 
 def score(harness, *options, run="theirs.run", out="scored"):
-    return harness.command("score", "--run", run, "--store", harness.store.artifacts, "--out", out, *options)
+    return harness.command("score", "--run", run, "--store", harness.store, "--out", out, *options)
 
 
 def on_qrels(harness, *options, **named):

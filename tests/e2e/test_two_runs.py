@@ -45,7 +45,7 @@ def test_runs_at_once_share_the_work_and_agree(
     waited = [one for one in ran if "another run is doing this; waiting for it" in one.err]
     assert waited
     assert all("made by another run" in one.err for one in waited)
-    assert list(harness.store.artifacts.glob("partial/*")) == []
+    assert list(harness.store.glob("partial/*")) == []
 
 
 def test_two_runs_may_write_into_the_same_folder(harness: Harness) -> None:
@@ -63,7 +63,7 @@ def test_a_run_that_waits_does_the_step_itself_when_the_other_is_killed(harness:
     harness.suite({**SLOW, "systems": {"waited for": {"retriever": {"overlap": {"seconds": 2.0}}}}})
     first = harness.start(*harness.run_arguments())
     deadline = time.monotonic() + 30
-    while not list(harness.store.artifacts.glob("partial/index-*")) and time.monotonic() < deadline:
+    while not list(harness.store.glob("partial/index-*")) and time.monotonic() < deadline:
         time.sleep(0.02)
     second = harness.start(*harness.run_arguments("suite.yaml", "--out", harness.folder / "second"))
     time.sleep(1.0)
@@ -88,7 +88,7 @@ def test_two_runs_mend_a_damaged_store_together(harness: Harness) -> None:
     (alone,) = at_once(harness, 1)
     assert alone.code == 0
     expected = results(harness.folder / "out-0")
-    for path in harness.store.artifacts.glob("artifacts/*/*"):
+    for path in harness.store.glob("artifacts/*/*"):
         path.write_bytes(path.read_bytes()[:-1] + b"?")
     ran = at_once(harness, 2, "--jobs", "2")
     assert [one.code for one in ran] == [0, 0], [one.err for one in ran]

@@ -51,7 +51,7 @@ def copy(made, tmp_path):
 
 def verify(harness, *options):
     suite = ("--suite", harness.folder / "suite.yaml")
-    return harness.command("verify", harness.out, "--store", harness.store.artifacts, *suite, *options)
+    return harness.command("verify", harness.out, "--store", harness.store, *suite, *options)
 
 
 def change(harness, act):
@@ -294,7 +294,7 @@ def test_a_real_collection_is_verified_and_a_changed_judgement_found(tmp_path):
         "systems: {bm25: {context: [titles], retriever: bm25}}\nmeasures: [nDCG@10, R@100]\n"
     )
     assert harness.run().code == 0
-    ran = harness.command("verify", harness.out, "--store", harness.store.artifacts)
+    ran = harness.command("verify", harness.out, "--store", harness.store)
     assert ran.code == 0, ran.out
     assert "verified   scifact / bm25" in ran.out
     without = Harness(tmp_path, {"HARNESS_REAL_DATA": str(tmp_path / "nowhere")})
@@ -310,7 +310,7 @@ def test_a_real_collection_is_verified_and_a_changed_judgement_found(tmp_path):
     at = next(number for number, line in enumerate(lines) if line.startswith(f"{query}\t"))
     lines[at] = lines[at][:-1] + "0"
     judged.write_text("\n".join(lines) + "\n")
-    ran = harness.command("verify", harness.out, "--store", harness.store.artifacts)
+    ran = harness.command("verify", harness.out, "--store", harness.store)
     assert ran.code == 1
     assert "wrong: scifact: the judgements here are" in ran.out
     assert f"query {query}: nDCG@10 is 1.0, the run gives" in ran.out

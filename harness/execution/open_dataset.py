@@ -1,0 +1,149 @@
+"""The one way to open a dataset: make the parts that are missing, rebuild damaged ones, read them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+
+from harness import plan
+from harness.catalogue import Catalogue
+from harness.collection.corpus import Corpus
+from harness.collection.judgements import Judged, judging
+from harness.collection.queries import Queries, read_judgements, read_queries
+from harness.errors import HarnessError, StoreError
+from harness.execution.engine import REBUILDS, Failure, Local, missing_needs
+from harness.execution.progress import Reporter
+from harness.plan import keys
+from harness.plan.graph import Collection, Step
+from harness.store.artifacts import Artifact, Corrupt, Store
+from harness.suite import DatasetSpec
+from harness.types import JSON, Part
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+
+class Opened(NamedTuple):
+    """A finished collection, ready to score on."""
+
+    corpus: Corpus
+    queries: Queries
+    judged: Judged
+    slices: dict[str, NDArray[np.bool_]]  # name -> bool[queries]
+    facts: dict[str, JSON]
+    contents: dict[str, str]  # part -> digest of the data, whichever plugin version read it
+
+
+class Unavailable(HarnessError):
+    """A dataset that cannot be opened here: its data or its plugin is missing, or reading it failed."""
+
+
+def open_dataset(spec: DatasetSpec, catalogue: Catalogue, store: Store, reporter: Reporter) -> Opened:
+    """Plan and open one dataset, without a suite. Raises Unavailable, or HarnessError if its
+    judgements are refused."""
+    collection, steps = plan.dataset(spec, catalogue, store.digest)
+    return open_collection(collection, steps, store, reporter)
+
+
+def open_collection(
+    collection: Collection, steps: Mapping[str, Step], store: Store, reporter: Reporter
+) -> Opened:
+    """The same for a collection of a plan with these `steps`."""
+    return opened(
+        made_parts(collection, steps, store, reporter),
+        collection.spec.unknown_judgements,
+        place_of(collection),
+    )
+
+
+def made_parts(
+    collection: Collection, steps: Mapping[str, Step], store: Store, reporter: Reporter
+) -> dict[Part, Artifact]:
+    """The verified artifacts of a collection, made first where the store lacks them. Raises Unavailable."""
+    targets = list(collection.parts.values())
+    missing = [*collection.needs, *missing_needs(steps, store, targets)]
+    if not targets or missing:
+        raise Unavailable(collection.error or missing[0])
+
+    def read(failures: Mapping[str, Failure]) -> dict[Part, Artifact]:
+        if failures:
+            raise Unavailable("\n".join(dict.fromkeys(failure.reason for failure in failures.values())))
+        return read_parts(collection.parts, store)
+
+    return with_rebuilds(steps, targets, read, store, reporter)
+
+
+def read_parts(parts: Mapping[Part, str], store: Store) -> dict[Part, Artifact]:
+    """The artifacts of these steps, every byte verified. Raises Corrupt."""
+    return {part: store.read(step) for part, step in parts.items()}
+
+
+def opened(parts: Mapping[Part, Artifact], policy: str, where: str) -> Opened:
+    """A collection from its verified artifacts. `policy` says what happens to judgements of unknown
+    passages (keep, drop, refuse); `where` opens messages."""
+    corpus = Corpus(parts["corpus"].folder)
+    queries = read_queries(parts["queries"].folder)
+    judgements = read_judgements(parts["judgements"].folder)
+    located = judging(corpus, queries, judgements, drop=policy == "drop")
+    if len(located.missing) and policy == "refuse":
+        first = judgements.passage_ids[located.missing[0]]
+        what = f"{len(located.missing)} judged passages are not in the corpus, the first is '{first}'"
+        advice = "mend the data, or set 'unknown_judgements: keep' or 'drop'"
+        raise HarnessError(f"{where}: {what}; {advice}")
+    names = sorted({name for slices in queries.slices for name in slices})
+    facts = {
+        **parts["corpus"].facts,
+        "queries": len(queries.ids),
+        "judged_queries": len(np.unique(located.judged.query)),
+        "judgements": len(located.judged.query),
+        "judgements_of_unknown_passages": located.of_missing,
+        "judgements_of_unknown_queries": located.of_unknown_queries,
+    }
+    return Opened(
+        corpus,
+        queries,
+        located.judged,
+        {name: np.array([name in slices for slices in queries.slices]) for name in names},
+        facts,
+        {str(part): contents_of(artifact) for part, artifact in parts.items()},
+    )
+
+
+def contents_of(artifact: Artifact) -> str:
+    """One digest of all files of an artifact: equal for equal data, whichever plugin version read it."""
+    return keys.key({name: file["sha256"] for name, file in artifact.files.items()})
+
+
+def place_of(collection: Collection) -> str:
+    """Where messages about a collection say that it stands."""
+    return f"{collection.spec.chosen.place}: datasets.{collection.spec.name}"
+
+
+def with_rebuilds(
+    steps: Mapping[str, Step],
+    targets: Iterable[str],
+    read: Callable[[Mapping[str, Failure]], T],
+    store: Store,
+    reporter: Reporter,
+    jobs: int = 1,
+    timeout: float | None = None,
+) -> T:
+    """Make the targets, then return `read(failures)`. An artifact that `read` raises Corrupt for is made
+    again and read again, `REBUILDS` times at most."""
+    wanted, rebuilt = list(targets), Counter[str]()
+    while True:
+        failures = Local(steps, store, jobs, reporter, timeout).run(wanted).failures
+        try:
+            return read(failures)
+        except Corrupt as error:
+            rebuilt[error.step] += 1
+            if rebuilt[error.step] > REBUILDS or error.step not in steps:
+                raise StoreError(f"{store.root}: {error}, again and again; check the disk") from error
+            reporter.note(f"{steps[error.step].label}: {error.reason}; it is made again")
+            store.discard(error.step)
+            wanted = [*wanted, error.step]  # scoring also reads the costs of steps that no other needs
