@@ -49,7 +49,7 @@ def ours(dtype, backend="torch"):
     def load(folder, beside, length):
         tokeniser, dimension = tokens.load(folder), 0
         if backend == "openvino":
-            from harness.toolkit.neural import openvino_encoder
+            from harness_dense import openvino_encoder
 
             encoders = openvino_encoder.encoders(checkpoints.load(folder), tokeniser.padding, dtype)
         else:

@@ -12,6 +12,7 @@ import numpy as np
 from safetensors.numpy import load_file, save_file
 
 from harness import testing
+from harness.toolkit.index import files
 from harness_colbert import RetrieverParams, retriever, storage
 
 DIMENSION, LENGTH = 128, 32
@@ -24,7 +25,7 @@ def prepared(data: Path, folder: Path) -> tuple[storage.Index, np.ndarray]:
     params = RetrieverParams(
         model, query_length=LENGTH, passage_length=180, dtype="fp32", device="cpu", stored="fp16"
     )
-    if not (made / storage.HEADER).exists():
+    if not (made / files.HEADER).exists():
         made.mkdir(parents=True, exist_ok=True)
         checkpoint(model)
         retriever.index(params, testing.texts(read(data / "corpus.jsonl")), made)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.contracts import Texts
+from harness.toolkit.index import files
 from harness.toolkit.text.analysis import Analyse, Encoded, Vocabulary
 from harness_bm25 import storage
 from harness_bm25.inverting import PAIRS, WINDOW, hash_terms, invert, place
@@ -45,7 +46,7 @@ class Window(NamedTuple):
 
 def build(texts: Texts, folder: Path, analyse: Analyse, title_weight: float, threads: int) -> None:
     """Write the index of all texts into `folder`."""
-    (folder / storage.HEADER).unlink(missing_ok=True)
+    files.begin(folder)
     vocabulary = Vocabulary(analyse)
     positions: list[NDArray[np.int64]] = []
     windows: list[Window] = []

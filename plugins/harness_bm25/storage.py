@@ -1,8 +1,7 @@
-"""The files of an index: plain arrays, mapped into memory, and one JSON file that says what they must be."""
+"""The arrays of an index, which must fit one another."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,11 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.errors import HarnessError
+from harness.toolkit.index import files
 
-FORMAT, VERSION = "harness-bm25", 1
-HEADER = "index.json"
-EMPTY = 128  # the bytes of an array file that holds nothing
+FORMAT = files.Format("harness-bm25", 2)
 
 
 class Index(NamedTuple):
@@ -57,51 +54,15 @@ def write(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def finish(folder: Path) -> None:
-    """Write the header, last: an index without one is not whole."""
-    sizes = {name: (folder / f"{name}.npy").stat().st_size for name in Index._fields}
-    (folder / HEADER).write_text(json.dumps({"format": FORMAT, "version": VERSION, "bytes": sizes}, indent=1))
+    files.finish(folder, FORMAT, [f"{name}.npy" for name in Index._fields])
 
 
 def read(folder: Path) -> Index:
-    """The index in a folder; a HarnessError says what is wrong with it."""
-    header = _header(folder)
-    arrays = {}
-    for name, size in header["bytes"].items():
-        path = folder / f"{name}.npy"
-        found = path.stat().st_size if path.exists() else None
-        if found != size:
-            what = "is missing" if found is None else f"has {found} bytes where {size} were written"
-            raise HarnessError(f"{path}: the index is damaged, this file {what}; build it again")
-        try:
-            arrays[name] = _mapped(path)
-        except ValueError as error:
-            raise HarnessError(f"{path}: the index is damaged ({error}); build it again") from error
-    index = Index(**arrays)
+    """The index in a folder, mapped into memory; a HarnessError says what is wrong with it."""
+    files.read_facts(folder, FORMAT)
+    index = Index(*(files.array(folder / f"{name}.npy") for name in Index._fields))
     _check(index, folder)
     return index
-
-
-def _mapped(path: Path) -> NDArray[Any]:
-    """The array of a file, not writable; an empty one cannot be mapped and is read."""
-    array = np.load(path, mmap_mode="r", allow_pickle=False) if path.stat().st_size > EMPTY else np.load(path)
-    array.flags.writeable = False
-    return np.asarray(array)
-
-
-def _header(folder: Path) -> dict[str, Any]:
-    path = folder / HEADER
-    if not path.exists():
-        raise HarnessError(f"{folder}: there is no finished index here ({HEADER} is missing); build it")
-    try:
-        header: dict[str, Any] = json.loads(path.read_text())
-        same = header["format"] == FORMAT and set(header["bytes"]) == set(Index._fields)
-    except (ValueError, KeyError, TypeError):
-        same = False
-    if not same:
-        raise HarnessError(f"{path}: this is no index of {FORMAT}; name another folder")
-    if header["version"] != VERSION:
-        raise HarnessError(f"{path}: the index has format {header['version']}, not {VERSION}; build it again")
-    return header
 
 
 _TYPES = {
@@ -120,23 +81,21 @@ _TYPES = {
 
 
 def _check(index: Index, folder: Path) -> None:
-    """Types, and the sizes that must agree with one another: what the compiled loops rely on."""
+    """Refuse types and sizes that the compiled loops do not expect."""
     terms, blocks = len(index.occurrences), len(index.block_window)
-    right = all(array.dtype == _TYPES[name] and array.ndim == 1 for name, array in index._asdict().items())
-    right = right and len(index.positions) == len(index.lengths) == int(index.window_first[-1])
-    right = right and len(index.window_first) == len(index.pair_first)
-    right = right and len(index.pair_tf) == len(index.pair_length) == int(index.pair_first[-1])
-    right = right and len(index.block_first) == terms + 1 and int(index.block_first[-1]) == blocks
-    right = (
-        right
-        and len(index.block_peak) == blocks
+    fits = all(
+        array.dtype == _TYPES[name] and array.ndim == 1 for name, array in index._asdict().items()
+    ) and (
+        len(index.positions) == len(index.lengths) == int(index.window_first[-1])
+        and len(index.window_first) == len(index.pair_first)
+        and len(index.pair_tf) == len(index.pair_length) == int(index.pair_first[-1])
+        and len(index.block_first) == terms + 1
+        and int(index.block_first[-1]) == blocks == len(index.block_peak)
         and len(index.block_start) == blocks + 1
-        and int(index.block_start[-1]) == len(index.texts)
+        and int(index.block_start[-1]) == len(index.texts) == len(index.pairs)
+        and len(index.term_ends) == terms + 1
+        and int(index.term_ends[-1]) == len(index.term_bytes)
+        and len(index.term_hash) == len(index.term_number) == terms
     )
-    right = right and len(index.texts) == len(index.pairs)
-    right = right and len(index.term_ends) == terms + 1 and int(index.term_ends[-1]) == len(index.term_bytes)
-    right = right and len(index.term_hash) == len(index.term_number) == terms
-    if not right:
-        raise HarnessError(
-            f"{folder}: the index is damaged, its files do not fit one another; build it again"
-        )
+    if not fits:
+        raise files.damaged(folder)

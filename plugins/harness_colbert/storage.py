@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,15 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.errors import HarnessError
 from harness.store import disk
+from harness.toolkit.index import files
 from harness.toolkit.neural.encoding.loop import distrust
 from harness.toolkit.neural.encoding.parts import Shard, Write
 
 if TYPE_CHECKING:
     from harness.types import Ints
 
-FORMAT, HEADER = 1, "index.json"
+FORMAT = files.Format("harness-colbert", 2)
 SHARD = 4096  # texts
 
 
@@ -64,38 +63,27 @@ def _whole(folder: Path, number: int, row: int) -> bool:
 
 def finish(folder: Path, dimension: int, stored: np.dtype[Any]) -> int:
     """Write the header, last; return how many vectors there are."""
-    total = sum(int(np.load(path)[1].sum()) for path in sorted(folder.glob("[0-9]*.texts.npy")))
-    header = {"format": FORMAT, "dimension": dimension, "stored": stored.name, "vectors": total}
-    disk.replace_file(folder / HEADER, json.dumps(header).encode())
-    return total
+    counted = sorted(folder.glob("[0-9]*.texts.npy"))
+    names = [path.name for path in [*counted, *sorted(folder.glob("[0-9]*.vectors.bin"))]]
+    files.finish(
+        folder, FORMAT, names, {"dimension": dimension, "stored": stored.name, "parts": len(counted)}
+    )
+    return sum(int(np.load(path)[1].sum()) for path in counted)
 
 
 def read(folder: Path) -> Index:
-    try:
-        header = json.loads((folder / HEADER).read_bytes())
-    except (OSError, ValueError):
-        raise HarnessError(f"{folder}: there is no finished index here; build it again") from None
-    if header.get("format") != FORMAT:
-        raise HarnessError(f"{folder}: the index has another format; build it again")
-    dimension, stored = header["dimension"], np.dtype(header["stored"])
-    texts = [np.load(path) for path in sorted(folder.glob("[0-9]*.texts.npy"))]  # int64[2, n] each
+    """The index in a folder, mapped into memory; a HarnessError says what is wrong with it."""
+    facts = files.read_facts(folder, FORMAT)
+    dimension, stored = facts["dimension"], np.dtype(facts["stored"])
+    texts = [files.array(_texts(folder, number)) for number in range(facts["parts"])]  # int64[2, n] each
     parts = []
     for number, (_, counts) in enumerate(texts):
         bounds = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        parts.append(Part(bounds, _mapped(_vectors(folder, number), stored, int(bounds[-1]), dimension)))
-    if sum(len(part.vectors) for part in parts) != header["vectors"]:
-        raise HarnessError(f"{folder}: the index lacks a file; build it again")
+        vectors = files.raw(_vectors(folder, number), stored, (int(bounds[-1]), dimension))
+        parts.append(Part(bounds, vectors))
     first = np.cumsum([0, *(counts.shape[1] for counts in texts)], dtype=np.int64)
     positions = np.concatenate([*(both[0] for both in texts), np.empty(0, np.int64)])
     return Index(positions, first, parts, dimension)
-
-
-def _mapped(path: Path, dtype: np.dtype[Any], rows: int, dimension: int) -> NDArray[Any]:
-    if not path.exists() or path.stat().st_size != rows * dimension * dtype.itemsize:
-        raise HarnessError(f"{path}: the file is damaged; build the index again")
-    if rows == 0:  # an empty file cannot be mapped
-        return np.empty((0, dimension), dtype)
-    return np.memmap(path, dtype, mode="r", shape=(rows, dimension))
 
 
 def _vectors(folder: Path, number: int) -> Path:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from harness.hookspecs import hookimpl
 from harness.records import Retriever, param
-from harness.toolkit.search.faiss_options import Faiss
 from harness.types import Facts
+from harness_dense.faiss_options import Faiss
 
 if TYPE_CHECKING:
     from harness_dense.retriever import Dense
@@ -39,7 +39,7 @@ class DenseParams:
     dtype: Literal["auto", "fp32", "bf16", "fp16", "stored"] = param(
         "auto", "what is computed in: bf16 where the device has it; an ONNX file has its own (stored)"
     )
-    device: Literal["auto", "cpu", "cuda"] = param("auto", "where the model runs")
+    device: Literal["auto", "cpu", "cuda"] = param("auto", "where the model and a faiss index run")
     backend: Literal["auto", "torch", "openvino", "onnx"] = param(
         "auto", "what runs the model: torch, or onnx where the folder has nothing else"
     )
@@ -69,7 +69,7 @@ def linked(params: DenseParams) -> Mapping[str, Sequence[str]]:
     search's alone: numba's next version encodes nothing again."""
     torch = ("torch", "transformers")
     backends = {"openvino": ("openvino", *torch), "onnx": ("onnxruntime",)}
-    faiss = () if params.search == "exact" else ("faiss-cpu", "faiss-gpu-cu12")
+    faiss = () if params.search == "exact" else ("faiss-cpu", "faiss-gpu")
     return {"backend": backends.get(params.backend, torch), "search": ("numba", *faiss)}
 
 

@@ -18,7 +18,7 @@ ANCE_HEAD = ("embeddingHead.weight", "embeddingHead.bias", "norm.weight", "norm.
 def networks(params: DenseParams, at: Path, padding: int) -> tuple[list[Network], list[pooling.Step]]:
     """A network for each worker, and the layers after pooling that an original checkpoint brings."""
     if params.backend == "openvino":
-        from harness.toolkit.neural import openvino_encoder
+        from harness_dense import openvino_encoder
 
         model, head = _load(params, at, "fp32")  # it converts, whatever it computes in
         return list(openvino_encoder.encoders(model, padding, params.dtype)), head

@@ -22,10 +22,10 @@ from harness_dense import DenseParams, towers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from harness.toolkit.search.faiss_options import Faiss
     from harness.types import Floats, Ints
+    from harness_dense.faiss_options import Faiss
 
-REMEMBERED = 4096  # queries, of which a sample tells the recall
+SAMPLED = 4096  # queries that are kept; recall is measured on some of them
 
 
 class Dense:
@@ -44,16 +44,16 @@ class Dense:
             vectors.writer(folder, len(texts), dimension, stored),
             budget=BUDGETS[params.device],
         )
-        told = {"dimension": dimension, "backend": params.backend, "dtype": params.dtype, "stored": stored}
-        return {**told, **encoded.facts()}
+        form = {"dimension": dimension, "backend": params.backend, "dtype": params.dtype, "stored": stored}
+        return {**form, **encoded.facts()}
 
     def open(self, texts: Texts, folder: Path) -> Search:
         return Search(self._params, vectors.read(folder), texts.unit)
 
 
 class Search:
-    """An open index. A faiss index is built when it is opened, from the vectors that all searches share: so
-    another one encodes nothing again, and its time counts as search."""
+    """An open index. A faiss index is built when the vectors are opened, so choosing another one encodes
+    nothing again, and its time counts as search."""
 
     def __init__(self, params: DenseParams, index: vectors.Vectors, unit: Unit) -> None:
         self._tower, self._index, self._unit = towers.queries(params), index, unit
@@ -64,60 +64,68 @@ class Search:
                 f"query_model: its vectors have {dimension} numbers and those of the passages {width}; name "
                 "the tower that was trained with it"
             )
-        self._faiss = None if params.search == "exact" else Approximate(index.rows, params.search)
+        self._faiss = (
+            None if params.search == "exact" else Approximate(index.rows, params.search, params.device)
+        )
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
-        """Inner products (cosines, where vectors have the length 1) in fp32. They are exact in any case, and
-        so is what is found but for a faiss index."""
-        asked = self._encoded(queries)
+        """Inner products in fp32 (cosines, where vectors have the length 1). Scores are always exact; which
+        passages are found is exact too, except with a faiss index."""
+        vectors = self._encoded(queries)
         if within is None and self._faiss is not None:
-            found, scores = self._faiss.search(asked, k)
+            places, scores = self._faiss.search(vectors, k)
         else:
-            places = None if within is None else rows_of(within, self._index.positions)
-            found, scores = exact.search(asked, self._index.rows, k, places)
-        passages = np.full((len(queries), k), -1, np.int64)
-        worth = np.full((len(queries), k), -np.inf, np.float32)
-        there, width = found >= 0, found.shape[1]
-        passages[:, :width][there] = self._index.positions[found[there]]
-        worth[:, :width] = scores
-        return Hits(passages, worth, self._unit)
+            named = None if within is None else rows_of(within, self._index.positions)
+            places, scores = exact.search(vectors, self._index.rows, k, named)
+        hits = Hits(
+            np.full((len(queries), k), -1, np.int64),
+            np.full((len(queries), k), -np.inf, np.float32),
+            self._unit,
+        )
+        filled, width = places >= 0, places.shape[1]
+        hits.passages[:, :width][filled] = self._index.positions[places[filled]]
+        hits.scores[:, :width] = scores
+        return hits
 
     def report(self) -> Mapping[str, JSON]:
-        told = {"queries_cut": self._lost.texts, "query_tokens_lost": self._lost.tokens}
-        return {**told, **(self._faiss.report() if self._faiss else {})}
+        cut = {"queries_cut": self._lost.texts, "query_tokens_lost": self._lost.tokens}
+        return {**cut, **(self._faiss.report() if self._faiss else {})}
 
     def _encoded(self, queries: Sequence[str]) -> Floats:
         """float32[Q, d]"""
         if not queries:
             return np.zeros((0, self._index.rows.shape[1]), np.float32)
-        found, lost = towers.prepared(self._tower, queries)
+        tokens, lost = towers.prepared(self._tower, queries)
         self._lost = self._lost.plus(lost)
         with workers(self._tower.forwards) as run:
-            rows = run(found, lambda count: None).rows
+            rows = run(tokens, lambda count: None).rows
         return np.stack(rows).astype(np.float32)
 
 
 class Approximate:
-    """Search by a faiss index; it remembers what was asked, to tell how much of the truth was found."""
+    """Search by a faiss index. It keeps some of the queries, to measure how many of the best it finds."""
 
-    def __init__(self, rows: NDArray[Any], options: Faiss) -> None:
-        from harness.toolkit.search import faiss_search
+    def __init__(self, rows: NDArray[Any], options: Faiss, device: str) -> None:
+        from harness_dense import faiss_search
 
-        self._by, self._rows, self._options = faiss_search, rows, options
-        self._index = faiss_search.build(rows, options) if len(rows) else None
-        self._asked: list[Floats] = []
+        self._module, self._rows, self._options = faiss_search, rows, options
+        self._index, self._facts = None, {}
+        if len(rows):
+            self._index, self._facts = faiss_search.placed(faiss_search.build(rows, options), options, device)
+        self._sample: list[Floats] = []
         self._deepest = 0
 
     def search(self, queries: Floats, k: int) -> tuple[Ints, Floats]:
         if self._index is None:
             return exact.search(queries, self._rows, k)
-        if sum(map(len, self._asked)) < REMEMBERED:
-            self._asked.append(queries)
+        if sum(map(len, self._sample)) < SAMPLED:
+            self._sample.append(queries)
         self._deepest = max(self._deepest, k)
-        return self._by.search(self._index, queries, self._rows, k)
+        return self._module.search(self._index, queries, self._rows, k)
 
     def report(self) -> Mapping[str, JSON]:
-        if not self._asked:
-            return {}
-        asked = np.concatenate(self._asked)
-        return self._by.measured(self._index, asked, self._rows, self._deepest, self._options.seed)
+        if not self._sample:
+            return self._facts
+        queries = np.concatenate(self._sample)
+        recall = self._module.measured(self._index, queries, self._rows, self._deepest, self._options.seed)
+        return {**self._facts, **recall}

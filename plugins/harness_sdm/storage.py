@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.contracts import Texts
+from harness.toolkit.index import files
 from harness.toolkit.text.analysis import Analyse, Vocabulary
 from harness_sdm import kernels
 
+FORMAT = files.Format("harness-sdm", 1)
 BATCH = 4096
 THREADS = 2  # analysing; any number gives the same index
 DTYPES: dict[str, np.dtype[Any]] = {
@@ -44,6 +46,7 @@ class Index(NamedTuple):
 def build(texts: Texts, folder: Path, analyse: Analyse) -> None:
     """Write the index; whatever lies in the folder is overwritten. In memory are the vocabulary and 16
     bytes a text; tokens go to the disk as they come."""
+    files.begin(folder)
     vocabulary = Vocabulary(analyse)
     positions: list[NDArray[np.int64]] = []
     lengths: list[NDArray[np.int64]] = []
@@ -67,6 +70,7 @@ def build(texts: Texts, folder: Path, analyse: Analyse) -> None:
     _write(folder, "starts", starts)
     _write_occurrences(folder, starts)
     _write_terms(folder, vocabulary.terms)
+    files.finish(folder, FORMAT, [_path(folder, name).name for name in Index._fields])
 
 
 def _write_occurrences(folder: Path, starts: NDArray[np.int64]) -> None:
@@ -90,15 +94,26 @@ def _write_terms(folder: Path, terms: Sequence[str]) -> None:
 
 
 def load(folder: Path) -> Index:
-    return Index(*(_read(folder, name) for name in Index._fields))
+    """The index in a folder, mapped into memory; a HarnessError says what is wrong with it."""
+    files.read_facts(folder, FORMAT)
+    index = Index(*(_read(folder, name) for name in Index._fields))
+    fits = (
+        len(index.bounds) == len(index.positions) + 1
+        and int(index.bounds[-1]) == int(index.starts[-1]) == len(index.tokens) == len(index.occurrences)
+        and len(index.ends) == len(index.numbers) == len(index.starts) - 1
+        and int(index.ends[-1] if len(index.ends) else 0) == len(index.letters)
+    )
+    if not fits:
+        raise files.damaged(folder)
+    return index
 
 
 def number(index: Index, term: str) -> int:
     """The number of a term, -1 if no text has it: a binary search that reads only where it looks."""
     wanted = term.encode("utf-8", "surrogatepass")
     place = bisect.bisect_left(range(len(index.ends)), wanted, key=lambda i: _term(index, i))
-    there = place < len(index.ends) and _term(index, place) == wanted
-    return int(index.numbers[place]) if there else -1
+    known = place < len(index.ends) and _term(index, place) == wanted
+    return int(index.numbers[place]) if known else -1
 
 
 def _term(index: Index, place: int) -> bytes:
@@ -115,12 +130,8 @@ def _write(folder: Path, name: str, array: NDArray[Any]) -> None:
 
 
 def _read(folder: Path, name: str) -> NDArray[Any]:
-    path = _path(folder, name)
-    if path.stat().st_size:
-        return np.asarray(np.memmap(path, DTYPES[name], mode="r"))
-    empty: NDArray[Any] = np.empty(0, DTYPES[name])  # an empty file cannot be mapped
-    empty.setflags(write=False)  # like the others, so that kernels are compiled for one type
-    return empty
+    path, dtype = _path(folder, name), DTYPES[name]
+    return files.raw(path, dtype, (path.stat().st_size // dtype.itemsize,))
 
 
 def _path(folder: Path, name: str) -> Path:

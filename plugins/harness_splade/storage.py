@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -15,14 +14,16 @@ from numpy.typing import NDArray
 
 from harness.errors import HarnessError
 from harness.store import disk
+from harness.toolkit.index import files
 from harness.toolkit.neural.encoding.loop import MARKS, distrust
 from harness.toolkit.neural.encoding.parts import Shard, Write
 from harness_splade import kernels
 
 if TYPE_CHECKING:
-    from harness.types import Ints
+    from harness.types import JSON, Ints
 
-FORMAT, HEADER, SHARDS = 1, "index.json", "encoded"
+FORMAT, SHARDS = files.Format("harness-splade", 2), "encoded"
+ARRAYS = ("positions", "first", "starts", "peaks")
 
 
 class Row(NamedTuple):
@@ -82,7 +83,7 @@ def _rounded(
 
 def finish(folder: Path, vocabulary: int, quantise: int | None) -> int:
     """Make postings of all shards, a window of texts in memory at a time; return how many there are."""
-    (folder / HEADER).unlink(missing_ok=True)
+    files.begin(folder)
     positions, first, starts, peaks = [np.empty(0, np.int64)], [0], [], []
     total = 0
     with (folder / "texts.bin").open("wb") as text_file, (folder / "impacts.bin").open("wb") as impact_file:
@@ -106,8 +107,9 @@ def finish(folder: Path, vocabulary: int, quantise: int | None) -> int:
     }
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
-    header = {"format": FORMAT, "quantise": quantise, "postings": total, "vocabulary": vocabulary}
-    disk.replace_file(folder / HEADER, json.dumps(header).encode())
+    facts: dict[str, JSON] = {"quantise": quantise, "postings": total, "vocabulary": vocabulary}
+    names = ["texts.bin", "impacts.bin", *(f"{name}.npy" for name in ARRAYS)]
+    files.finish(folder, FORMAT, names, facts)
     shutil.rmtree(folder / SHARDS / MARKS)  # first: a mark without its shard would be believed
     shutil.rmtree(folder / SHARDS)
     return total
@@ -135,44 +137,21 @@ def _windows(folder: Path) -> Iterator[_Window]:
 
 
 def read(folder: Path) -> Index:
-    """The index in a folder, mapped into memory."""
-    try:
-        header = json.loads((folder / HEADER).read_bytes())
-    except (OSError, ValueError):
-        raise HarnessError(f"{folder}: there is no finished index here; build it again") from None
-    if header.get("format") != FORMAT:
-        raise HarnessError(f"{folder}: the index has another format; build it again")
-    kind = np.dtype(np.float32 if header["quantise"] is None else np.uint16)
-    positions, first, starts, peaks = (
-        _loaded(folder / f"{name}.npy") for name in ("positions", "first", "starts", "peaks")
-    )
-    texts = _mapped(folder / "texts.bin", np.dtype(np.uint16), header["postings"])
-    impacts = _mapped(folder / "impacts.bin", kind, header["postings"])
+    """The index in a folder, mapped into memory; a HarnessError says what is wrong with it."""
+    facts = files.read_facts(folder, FORMAT)
+    positions, first, starts, peaks = (files.array(folder / f"{name}.npy") for name in ARRAYS)
+    impact = np.dtype(np.float32 if facts["quantise"] is None else np.uint16)
+    texts = files.raw(folder / "texts.bin", np.dtype(np.uint16), (facts["postings"],))
+    impacts = files.raw(folder / "impacts.bin", impact, (facts["postings"],))
     fits = (
         len(positions) == first[-1]
-        and starts.shape == (len(first) - 1, header["vocabulary"] + 1)
-        and peaks.shape == (len(first) - 1, header["vocabulary"])
+        and starts.shape == (len(first) - 1, facts["vocabulary"] + 1)
+        and peaks.shape == (len(first) - 1, facts["vocabulary"])
     )
     if not fits:
-        raise HarnessError(f"{folder}: the files of the index do not fit one another; build it again")
-    return Index(positions, kernels.Postings(first, starts, peaks, texts, impacts), header["quantise"])
+        raise files.damaged(folder)
+    return Index(positions, kernels.Postings(first, starts, peaks, texts, impacts), facts["quantise"])
 
 
 def _shard(folder: Path, number: int) -> Path:
     return folder / SHARDS / f"{number:06}.npz"
-
-
-def _loaded(path: Path) -> NDArray[Any]:
-    array: NDArray[Any] = np.load(path, allow_pickle=False)
-    array.setflags(write=False)
-    return array
-
-
-def _mapped(path: Path, dtype: np.dtype[Any], length: int) -> NDArray[Any]:
-    if path.stat().st_size != length * dtype.itemsize:
-        raise HarnessError(f"{path}: the file is damaged; build the index again")
-    if length == 0:  # an empty file cannot be mapped
-        empty: NDArray[Any] = np.empty(0, dtype)
-        empty.setflags(write=False)  # like the others, so that kernels are compiled for one type
-        return empty
-    return np.asarray(np.memmap(path, dtype, mode="r"))

@@ -9,9 +9,9 @@ import tiny_models
 from harness import api, testing
 from harness import params as strict
 from harness.testing.texts import sentences
-from harness.toolkit.search.faiss_options import Faiss
 from harness.types import Facts
 from harness_dense import DenseParams, build, lacks, resolve
+from harness_dense.faiss_options import Faiss
 
 pytestmark = pytest.mark.extras
 

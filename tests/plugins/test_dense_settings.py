@@ -15,9 +15,9 @@ from harness import catalogue
 from harness import params as strict
 from harness.errors import HarnessError
 from harness.plan import keys
-from harness.toolkit.search.faiss_options import Faiss
 from harness.types import Facts
 from harness_dense import DenseParams, lacks, registry, resolve
+from harness_dense.faiss_options import Faiss
 
 pytestmark = pytest.mark.extras
 
@@ -366,6 +366,6 @@ def test_versions_of_what_runs_a_model_count_for_the_index_and_of_a_search_for_t
         for leave_out in (entry.record.search_only, ())
     )
     assert index == {"tokenizers"} | named
-    assert search - index == {"numba", "faiss-cpu", "faiss-gpu-cu12"}
+    assert search - index == {"numba", "faiss-cpu", "faiss-gpu"}
     exact = dataclasses.replace(values, search="exact")
     assert "numba" in keys.method(entry, exact, lambda path: "")["libraries"]

@@ -131,7 +131,7 @@ def test_other_networks_are_run_by_transformers_on_all_cores():
 
 
 def test_openvino_equals_transformers():
-    openvino_encoder = pytest.importorskip("harness.toolkit.neural.openvino_encoder", exc_type=ImportError)
+    openvino_encoder = pytest.importorskip("harness_dense.openvino_encoder", exc_type=ImportError)
     model, tokens = network("BertModel"), some_tokens(LENGTHS, types=True)
     expected = torch_encoder.through(model, 0, "cpu")(tokens)
     for encoder in openvino_encoder.encoders(model, 0, "fp32"):

@@ -10,7 +10,7 @@ import pytest
 from harness import params as strict
 from harness.errors import HarnessError
 from harness.toolkit.search import exact
-from harness.toolkit.search.faiss_options import Faiss
+from harness_dense.faiss_options import Faiss
 
 pytestmark = pytest.mark.extras
 
@@ -21,7 +21,7 @@ KINDS += [pytest.param("OPQ8,IVF8,PQ8x4", marks=pytest.mark.slow)]  # it learns 
 @pytest.fixture
 def faiss():
     pytest.importorskip("faiss", reason="needs the extra faiss")
-    from harness.toolkit.search import faiss_search
+    from harness_dense import faiss_search
 
     return faiss_search
 
@@ -149,3 +149,60 @@ def test_what_is_no_index_is_refused_while_planning(name):
     _, problems = strict.convert(Params, {"search": {"faiss": name}}, Path())
     assert len(problems) == 1
     assert "is no part of an index; the parts, joined by commas, are Flat, HNSW32" in problems[0].text
+
+
+@pytest.fixture
+def two_gpus(faiss, monkeypatch):
+    """A faiss that was built for GPUs, in a machine that has two; what it is asked to put there is listed."""
+    import faiss as library
+
+    asked = []
+
+    class Cloning:
+        shard = False
+
+    def to_gpus(index, cloning):
+        if type(index).__name__.startswith("IndexHNSW"):
+            raise RuntimeError(
+                "Error in faiss/gpu/GpuCloner.cpp:293: This index type is not implemented on GPU."
+            )
+        asked.append(cloning.shard)
+        return index
+
+    monkeypatch.setattr(library, "StandardGpuResources", object, raising=False)
+    monkeypatch.setattr(library, "GpuMultipleClonerOptions", Cloning, raising=False)
+    monkeypatch.setattr(library, "get_num_gpus", lambda: 2)
+    monkeypatch.setattr(library, "index_cpu_to_all_gpus", to_gpus, raising=False)
+    return asked
+
+
+def test_an_index_goes_to_all_gpus_whole_or_in_parts(faiss, two_gpus):
+    for gpus in ("replicate", "shard"):
+        options = Faiss("Flat", gpus=gpus)
+        _, facts = faiss.placed(faiss.build(VECTORS, options), options, "cuda")
+        assert facts == {"faiss_device": "cuda", "faiss_gpus": 2, "faiss_spread": gpus}
+    assert two_gpus == [False, True]
+
+
+def test_no_gpu_is_used_where_the_device_is_a_cpu(faiss, two_gpus):
+    index = faiss.build(VECTORS, Faiss("Flat"))
+    assert faiss.placed(index, Faiss("Flat"), "cpu") == (index, {"faiss_device": "cpu"})
+    assert two_gpus == []
+
+
+def test_an_index_that_gpus_do_not_have_stays_on_the_cpu_and_the_row_says_why(faiss, two_gpus):
+    index = faiss.build(VECTORS[:50], Faiss("HNSW4"))
+    assert faiss.placed(index, Faiss("HNSW4"), "cuda") == (
+        index,
+        {"faiss_device": "cpu", "faiss_fallback": "This index type is not implemented on GPU"},
+    )
+
+
+def test_a_faiss_without_gpus_says_so_where_a_gpu_was_asked_for(faiss):
+    import faiss as library
+
+    if hasattr(library, "StandardGpuResources"):
+        pytest.skip("this faiss is built for GPUs")
+    index = faiss.build(VECTORS[:50], Faiss("Flat"))
+    _, facts = faiss.placed(index, Faiss("Flat"), "cuda")
+    assert "install faiss-gpu" in facts["faiss_fallback"]

@@ -1,4 +1,4 @@
-"""Search with a faiss index: it proposes places, which are then scored exactly; and how many it misses.
+"""Search with a faiss index, which proposes places that are then scored exactly; and how many it misses.
 
 An index is built on one thread. That is slower, but several would make a different HNSW graph every time.
 """
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from harness.errors import HarnessError
 from harness.toolkit.search import exact
-from harness.toolkit.search.faiss_options import Faiss
+from harness_dense.faiss_options import Faiss
 
 if TYPE_CHECKING:
     from harness.types import JSON, Floats, Ints
@@ -26,8 +26,8 @@ SAMPLE = 256  # queries that recall is measured on
 
 
 def build(vectors: NDArray[Any], options: Faiss) -> Any:
-    """An index of `vectors` (float32 or float16 [N, d]) by inner product, the same for the same options; on
-    the GPUs if there are some and faiss was built for them."""
+    """An index of `vectors` (float32 or float16 [N, d]) by inner product on the CPU, the same for the same
+    options."""
     try:
         index = faiss.index_factory(vectors.shape[1], options.faiss, faiss.METRIC_INNER_PRODUCT)
         _tune(index, options)
@@ -41,12 +41,12 @@ def build(vectors: NDArray[Any], options: Faiss) -> Any:
             f"search.faiss: an index '{options.faiss}' of {len(vectors)} vectors of {vectors.shape[1]} "
             f"numbers cannot be built: {_reason(error)}; choose another, or search: exact"
         ) from None
-    return _on_gpus(index)
+    return index
 
 
 def search(index: Any, queries: Floats, vectors: NDArray[Any], k: int) -> tuple[Ints, Floats]:
-    """As `exact.search`, among the k vectors that the index finds for each query. Their scores are exact, so
-    an index changes what is found and never what it is worth."""
+    """As `exact.search`, among the k vectors that the index finds for each query. Scores are exact, so an
+    index changes which vectors are found and never their scores."""
     k = min(k, len(vectors))
     if k == 0 or len(queries) == 0:
         return exact.search(queries, vectors, k)
@@ -58,20 +58,41 @@ def measured(index: Any, queries: Floats, vectors: NDArray[Any], k: int, seed: i
     """Facts to report: the share of the k best by exact search that the index finds as well, over at most
     SAMPLE of these queries, chosen by the seed."""
     chosen = np.sort(np.random.default_rng(seed).permutation(len(queries))[:SAMPLE])
-    asked = queries[chosen]
-    wanted, _ = exact.search(asked, vectors, k)
-    found, _ = search(index, asked, vectors, k)
-    return {"recall": recall(found, wanted), "recall_at": int(wanted.shape[1]), "recall_queries": len(chosen)}
+    sample = queries[chosen]
+    best, _ = exact.search(sample, vectors, k)
+    places, _ = search(index, sample, vectors, k)
+    share = recall(places, best)
+    return {"recall": share, "recall_at": int(best.shape[1]), "recall_queries": len(chosen)}
 
 
-def recall(found: Ints, wanted: Ints) -> float:
-    """The mean share of each row's wanted places that is among its found ones; 1 where nothing is wanted."""
-    if wanted.size == 0:
+def recall(places: Ints, best: Ints) -> float:
+    """The mean share of each row's best places that is in the same row of `places`; 1 where there are none."""
+    if best.size == 0:
         return 1.0
-    shares = [
-        np.isin(row, there).mean() for row, there in zip(wanted, np.where(found < 0, -2, found), strict=True)
-    ]
-    return float(np.mean(shares))
+    rows = zip(best, np.where(places < 0, -2, places), strict=True)
+    return float(np.mean([np.isin(wanted, proposed).mean() for wanted, proposed in rows]))
+
+
+def placed(index: Any, options: Faiss, device: str) -> tuple[Any, dict[str, JSON]]:
+    """The index where `device` asks for it, and facts to report: where it is, and on how many GPUs; or why it
+    is on the CPU although a GPU was asked for."""
+    if device != "cuda":
+        return index, {"faiss_device": "cpu"}
+    if not hasattr(faiss, "StandardGpuResources"):
+        return index, {
+            "faiss_device": "cpu",
+            "faiss_fallback": "this faiss is built for CPUs; install faiss-gpu",
+        }
+    if faiss.get_num_gpus() == 0:
+        return index, {"faiss_device": "cpu", "faiss_fallback": "faiss sees no GPU"}
+    cloning = faiss.GpuMultipleClonerOptions()
+    cloning.shard = options.gpus == "shard"
+    try:
+        on_gpus = faiss.index_cpu_to_all_gpus(index, cloning)
+    except RuntimeError as error:  # some kinds, such as HNSW, exist on CPUs alone, or memory is short
+        return index, {"faiss_device": "cpu", "faiss_fallback": _reason(error)}
+    gpus = faiss.get_num_gpus()
+    return on_gpus, {"faiss_device": "cuda", "faiss_gpus": gpus, "faiss_spread": options.gpus}
 
 
 def _training(vectors: NDArray[Any], index: Any, seed: int) -> Floats:
@@ -91,15 +112,6 @@ def _tune(index: Any, options: Faiss) -> None:
         space.set_index_parameter(index, "efConstruction", options.ef_construction)
 
 
-def _on_gpus(index: Any) -> Any:
-    if not hasattr(faiss, "StandardGpuResources") or faiss.get_num_gpus() == 0:
-        return index
-    try:
-        return faiss.index_cpu_to_all_gpus(index)
-    except RuntimeError:  # some kinds, such as HNSW, exist on CPUs alone
-        return index
-
-
 @contextmanager
 def _threads(count: int) -> Iterator[None]:
     before = faiss.omp_get_max_threads()
@@ -111,7 +123,7 @@ def _threads(count: int) -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """What faiss says, without where in its sources."""
+    """The message of faiss without the file and line of its sources."""
     text = str(error).strip()
     tail = text.rsplit(": ", 1)[-1].splitlines()[0] if text else type(error).__name__
     return tail.rstrip(".")

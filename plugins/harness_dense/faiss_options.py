@@ -1,9 +1,10 @@
-"""What a suite may say of a faiss index: `search: {faiss: HNSW32, ef_search: 256}`."""
+"""The options of a faiss index in a suite: `search: {faiss: HNSW32, ef_search: 256}`."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from harness.records import param
 
@@ -23,18 +24,21 @@ _PART = re.compile(
 
 @dataclass(frozen=True)
 class Faiss:
-    """An index by faiss' own name for it, and how thoroughly it is built and searched."""
+    """An index by faiss' name for it, and how thoroughly it is built and searched."""
 
     faiss: str = param(help="as faiss names it: Flat, HNSW32, IVF1024,Flat, PQ48, OPQ48,IVF256,PQ48")
     probes: int = param(16, "of an IVF index: how many cells are searched", minimum=1)
     ef_search: int = param(128, "of an HNSW index: how many neighbours are kept while searching", minimum=1)
     ef_construction: int = param(200, "of an HNSW index: the same while it is built", minimum=1)
     seed: int = param(0, "chooses the vectors that an index is trained on", minimum=0)
+    gpus: Literal["replicate", "shard"] = param(
+        "replicate", "with device: cuda, every GPU has the whole index, or each a part of it (shard)"
+    )
 
     def __post_init__(self) -> None:
-        strange = [part for part in self.faiss.split(",") if not _PART.fullmatch(part)]
-        if strange:
+        unknown = [part for part in self.faiss.split(",") if not _PART.fullmatch(part)]
+        if unknown:
             raise ValueError(
-                f"faiss: '{strange[0]}' is no part of an index; the parts, joined by commas, are Flat, "
+                f"faiss: '{unknown[0]}' is no part of an index; the parts, joined by commas, are Flat, "
                 "HNSW32, IVF1024, PQ48, OPQ48, SQ8, PCA128 and L2norm, with numbers of your choice"
             )
