@@ -66,7 +66,7 @@ def measured(index: Any, queries: Floats, vectors: NDArray[Any], k: int, seed: i
 
 
 def recall(places: Ints, best: Ints) -> float:
-    """The mean share of each row's best places that is in the same row of `places`; 1 where there are none."""
+    """The mean share of each row's best places that the same row of `places` has; 1 where there are none."""
     if best.size == 0:
         return 1.0
     rows = zip(best, np.where(places < 0, -2, places), strict=True)
@@ -79,10 +79,8 @@ def placed(index: Any, options: Faiss, device: str) -> tuple[Any, dict[str, JSON
     if device != "cuda":
         return index, {"faiss_device": "cpu"}
     if not hasattr(faiss, "StandardGpuResources"):
-        return index, {
-            "faiss_device": "cpu",
-            "faiss_fallback": "this faiss is built for CPUs; install faiss-gpu",
-        }
+        reason = "this faiss is built for CPUs; install faiss-gpu"
+        return index, {"faiss_device": "cpu", "faiss_fallback": reason}
     if faiss.get_num_gpus() == 0:
         return index, {"faiss_device": "cpu", "faiss_fallback": "faiss sees no GPU"}
     cloning = faiss.GpuMultipleClonerOptions()

@@ -109,7 +109,8 @@ class Approximate:
         from harness_dense import faiss_search
 
         self._module, self._rows, self._options = faiss_search, rows, options
-        self._index, self._facts = None, {}
+        self._index: Any = None
+        self._facts: Mapping[str, JSON] = {}
         if len(rows):
             self._index, self._facts = faiss_search.placed(faiss_search.build(rows, options), options, device)
         self._sample: list[Floats] = []
