@@ -32,6 +32,9 @@ class DenseParams:
     similarity: Literal["auto", "dot", "cosine"] = param("auto", "how vectors are compared")
     passage_prompt: str | None = param(None, "what goes before every passage")
     passage_length: int | Auto = param("auto", "how many tokens of a passage are read", minimum=3)
+    titles: Literal["auto", "none", "pair", "untyped-pair"] = param(
+        "auto", "whether a passage is read as a pair of title and text; untyped: both with the token type 0"
+    )
     query_model: Path | str | None = param(None, "the queries' own tower, where there are two")
     query_revision: str = param("main", "the branch, tag or commit of the queries' tower")
     query_prompt: str | None = param(None, "what goes before every query")

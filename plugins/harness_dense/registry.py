@@ -24,6 +24,7 @@ class Known(NamedTuple):
     query_prompt: str = ""
     passage_prompt: str = ""
     own_code: bool = False  # it runs code of its own: trust_remote_code
+    titles: str = "none"  # how it reads a passage's title
 
 
 def find(name: str | Path) -> Known | None:
@@ -40,7 +41,8 @@ def names() -> list[str]:
 def _dpr(name: str, trained: str) -> Known:
     at = "facebook/dpr-{}-" + trained + "-base"
     passages, queries = at.format("ctx_encoder"), at.format("question_encoder")
-    return Known(name, passages, "cls", "dot", False, 256, "Karpukhin et al. 2020; its code", queries)
+    cite = "Karpukhin et al. 2020; its code"
+    return Known(name, passages, "cls", "dot", False, 256, cite, queries, titles="untyped-pair")
 
 
 def _e5(name: str) -> Known:

@@ -134,6 +134,7 @@ def _of_authors(known: Known | None) -> dict[str, Any]:
         "similarity": known.similarity,
         "passage_prompt": known.passage_prompt,
         "passage_length": known.length,
+        "titles": known.titles,
         "query_prompt": known.query_prompt,
         "query_length": known.query_length or known.length,
     }
@@ -148,6 +149,7 @@ def _of_folders(passages: Said | None, queries: Said | None) -> dict[str, Any]:
         found["similarity"] = passages.similarity or "dot"
         found["passage_prompt"] = passages.passage_prompt or ""
         found["passage_length"] = passages.length
+        found["titles"] = "none"
     if queries:
         found["query_prompt"] = queries.query_prompt or ""
         found["query_length"] = queries.length

@@ -39,7 +39,7 @@ class Dense:
         encoded = encode(
             texts,
             folder,
-            lambda batch: towers.prepared(tower, batch.texts),
+            lambda batch: towers.prepared(tower, batch.texts, batch.titles),
             tower.forwards,
             vectors.writer(folder, len(texts), dimension, stored),
             budget=BUDGETS[params.device],

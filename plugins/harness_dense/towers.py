@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from harness.toolkit.neural import hardware, models, tokens
 from harness.toolkit.neural.encoding.parts import Forward
 from harness.toolkit.neural.model_folder import EXPORTS
@@ -22,6 +24,7 @@ class Tower(NamedTuple):
     prompt: str
     length: int
     lower: bool
+    titles: str  # none, pair or untyped-pair
     forwards: Sequence[Forward]  # one for each worker
 
     @property
@@ -49,7 +52,8 @@ class Vectors:
 
 def passages(params: DenseParams) -> Tower:
     assert params.passage_prompt is not None  # nothing is left open by the time it is built
-    return _tower(params, params.model, params.revision, params.passage_prompt, int(params.passage_length))
+    tower = _tower(params, params.model, params.revision, params.passage_prompt, int(params.passage_length))
+    return tower._replace(titles=params.titles)
 
 
 def queries(params: DenseParams) -> Tower:
@@ -60,11 +64,29 @@ def queries(params: DenseParams) -> Tower:
     return _tower(params, model, revision, params.query_prompt, int(params.query_length))
 
 
-def prepared(tower: Tower, texts: Sequence[str]) -> tuple[Tokens, Lost]:
-    given = [tower.prompt + text for text in texts]
+def prepared(tower: Tower, texts: Sequence[str], titles: Sequence[str] | None = None) -> tuple[Tokens, Lost]:
+    """The tokens of queries, or of passages beside their titles, as the tower reads them."""
+    if titles is None or tower.titles == "none":
+        return _tokens(tower, texts)
+    if tower.titles == "pair":  # RocketQA's: [CLS] title [SEP] text [SEP], types 0 and 1, whatever the title
+        return _tokens(tower, titles, texts)
+    # DPR's: the same without types, and no pair where the title or the text is empty
+    untyped = tower.tokeniser.pair._replace(types=(0, 0, 0, 0, 0))
+    tower = tower._replace(tokeniser=tower.tokeniser._replace(pair=untyped))
+    both = np.array([bool(title and text) for title, text in zip(titles, texts, strict=True)], np.bool_)
+    paired, single = np.flatnonzero(both), np.flatnonzero(~both)
+    pairs, lost = _tokens(tower, [titles[i] for i in paired], [texts[i] for i in paired])
+    singles, more = _tokens(tower, [titles[i] or texts[i] for i in single])
+    order = np.argsort(np.concatenate([paired, single]))
+    return tokens.select(tokens.joined([pairs, singles]), order), lost.plus(more)
+
+
+def _tokens(tower: Tower, firsts: Sequence[str], seconds: Sequence[str] | None = None) -> tuple[Tokens, Lost]:
+    firsts = [tower.prompt + text for text in firsts]
     if tower.lower:
-        given = [text.lower() for text in given]
-    return tokens.tokenise(tower.tokeniser, given, tower.length)
+        firsts = [text.lower() for text in firsts]
+        seconds = seconds and [text.lower() for text in seconds]
+    return tokens.tokenise(tower.tokeniser, firsts, tower.length, seconds)
 
 
 def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, length: int) -> Tower:
@@ -79,7 +101,7 @@ def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, l
     tokeniser = tokens.load(inner, params.trust_remote_code, params.code_revision)
     found, head = _networks(params, at, inner, tokeniser.padding)
     forwards = [Vectors(network, params.pooling, [*head, *layers], unit) for network in found]
-    return Tower(tokeniser, prompt, length, said.lower, forwards)
+    return Tower(tokeniser, prompt, length, said.lower, "none", forwards)
 
 
 def _networks(
