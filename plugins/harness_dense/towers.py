@@ -73,11 +73,12 @@ def prepared(tower: Tower, texts: Sequence[str], titles: Sequence[str] | None = 
     # DPR's: the same without types, and no pair where the title or the text is empty
     untyped = tower.tokeniser.pair._replace(types=(0, 0, 0, 0, 0))
     tower = tower._replace(tokeniser=tower.tokeniser._replace(pair=untyped))
-    both = np.array([bool(title and text) for title, text in zip(titles, texts, strict=True)], np.bool_)
-    paired, single = np.flatnonzero(both), np.flatnonzero(~both)
+    both = [bool(title and text) for title, text in zip(titles, texts, strict=True)]
+    paired = [i for i, pair in enumerate(both) if pair]
+    single = [i for i, pair in enumerate(both) if not pair]
     pairs, lost = _tokens(tower, [titles[i] for i in paired], [texts[i] for i in paired])
     singles, more = _tokens(tower, [titles[i] or texts[i] for i in single])
-    order = np.argsort(np.concatenate([paired, single]))
+    order = np.argsort(np.array([*paired, *single], np.int64))
     return tokens.select(tokens.joined([pairs, singles]), order), lost.plus(more)
 
 
