@@ -123,7 +123,9 @@ def test_tables_hold_every_row_and_every_value(made, tmp_path):
     assert len(values) == before["bm25"]["scored"]["queries"]
 
 
+@pytest.mark.extras
 def test_the_example_of_the_page_makes_tables_of_pandas(made, monkeypatch, capsys):
+    pytest.importorskip("pandas")
     page = (Path(__file__).parents[2] / "docs" / "exchange.md").read_text(encoding="utf-8")
     [code] = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
     monkeypatch.chdir(made.folder)

@@ -226,9 +226,9 @@ def test_judgements_of_unknown_passages_follow_the_policy_of_the_suite(
         assert data["datasets"][0]["counts"]["judgements_of_unknown_passages"] == 1
 
 
+@pytest.mark.extras
 def test_the_notebook_gives_the_same_rows(shared, tmp_path, monkeypatch):
-    import pandas
-
+    pandas = pytest.importorskip("pandas")
     monkeypatch.syspath_prepend(str(TOYS))
     beir(tmp_path / "data")
     shared.suite({**FILES, "datasets": {"mine": FILES["datasets"]["mine"]}})
