@@ -10,9 +10,10 @@ from harness import findings, plan
 from harness import suite as suites
 from harness.catalogue import Catalogue
 from harness.errors import HarnessError, Problems
-from harness.execution.engine import Failure, missing_needs
+from harness.execution.engine import missing_needs
 from harness.execution.open_dataset import with_rebuilds
 from harness.execution.progress import Reporter
+from harness.execution.schedule import Failure
 from harness.findings import Finding
 from harness.leaderboard import assembly, board_file
 from harness.leaderboard.board_file import Leaderboard
@@ -164,6 +165,8 @@ def execute(
     content, failures = with_rebuilds(
         planned.steps, targets, scored, store, reporter, jobs, planned.suite.timeout
     )
+    # an analysis' key depends on which rows exist, so that later runs may never finish what is left of it
+    store.forget_all("analyse")
     board = Leaderboard(content, out)
     with disk.explaining(out):
         path = board.write()

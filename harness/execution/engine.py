@@ -11,20 +11,11 @@ from typing import NamedTuple
 
 from harness.errors import StoreError
 from harness.execution.progress import Reporter
+from harness.execution.schedule import Failure, Schedule
 from harness.execution.worker_handle import Child
 from harness.plan.graph import Step
 from harness.store import disk
 from harness.store.artifacts import Corrupt, Store
-
-REBUILDS = 3  # of a damaged artifact for one step that reads it
-
-
-class Failure(NamedTuple):
-    """Why a step has no result."""
-
-    step: str  # the id of the step that failed first
-    reason: str
-    user: bool  # a user's mistake (bad data), not a plugin's fault
 
 
 class Result(NamedTuple):
@@ -47,23 +38,16 @@ class Local:
         self.threads = (
             len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         )
-        self.state = threading.Condition()
-        self.todo: dict[str, None] = {}  # in order of the plan
-        self.running: set[str] = set()
-        self.failures: dict[str, Failure] = {}
-        self.executed: list[str] = []
+        self.schedule = Schedule(steps, store, reporter)
         self.children: set[Child] = set()
-        self.damaged: dict[tuple[str, str], int] = {}  # (step, its input): how often it was found damaged
-        self.stopped: BaseException | None = None
 
     def run(self, targets: Iterable[str]) -> Result:
         """Make every target (and what it needs) an artifact. Raises StoreError when the disk is full;
         on any exception no child is left."""
         for target in targets:
-            self._want(target)
-        threads = [
-            threading.Thread(target=self._work, daemon=True) for _ in range(min(self.jobs, len(self.todo)))
-        ]
+            self.schedule.want(target)
+        count = min(self.jobs, len(self.schedule))
+        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
         try:
             for thread in threads:
                 thread.start()
@@ -79,49 +63,16 @@ class Local:
                     thread.join()
             for child in list(self.children):
                 self._end(child)
-        if self.stopped is not None:
-            raise self.stopped
-        return Result(tuple(self.executed), dict(self.failures))
-
-    # what is to do
-
-    def _want(self, target: str) -> None:
-        if self.store.has(target) or target in self.todo:
-            return
-        for below in self.steps[target].inputs:
-            self._want(below)
-        self.todo[target] = None
-
-    def _next(self) -> Step | None:
-        """A step whose inputs are there; waits for one; None when all is done."""
-        with self.state:
-            while self.stopped is None:
-                self._fail_dependents()
-                waiting = [step for step in self.todo if step not in self.running]
-                if not waiting:
-                    if not self.running:
-                        return None
-                else:
-                    for step in waiting:
-                        if not any(below in self.todo for below in self.steps[step].inputs):
-                            self.running.add(step)
-                            return self.steps[step]
-                self.state.wait(0.5)
-            return None
-
-    def _fail_dependents(self) -> None:
-        for step in list(self.todo):
-            for below in self.steps[step].inputs:
-                if below in self.failures and step not in self.failures:
-                    self.failures[step] = self.failures[below]
-                    self.todo.pop(step, None)
+        if self.schedule.stopped is not None:
+            raise self.schedule.stopped
+        return Result(tuple(self.schedule.executed), dict(self.schedule.failures))
 
     # one thread for each child
 
     def _work(self) -> None:
         child: Child | None = None
         try:
-            while (step := self._next()) is not None:
+            while (step := self.schedule.next()) is not None:
                 child = child or self._child()
                 child = self._execute(step, child)
         except BaseException as error:
@@ -129,14 +80,14 @@ class Local:
 
     def _child(self) -> Child:
         child = Child(self.store, self.threads)
-        with self.state:
+        with self.schedule.changed:
             self.children.add(child)
-            if self.stopped is not None:  # while it was started: `_stop` did not know of it
+            if self.schedule.stopped is not None:  # while it was started: `_stop` did not know of it
                 child.kill()
         return child
 
     def _end(self, child: Child) -> None:
-        with self.state:
+        with self.schedule.changed:
             self.children.discard(child)
         child.close()
 
@@ -167,7 +118,10 @@ class Local:
                 self._done(step, event["reused"])
                 return child
             elif kind == "corrupt":
-                self._rebuild(step, event["step"], event["reason"])
+                if not self.schedule.remake(step, event["step"], event["reason"]):
+                    known = self.steps.get(event["step"])
+                    what = f"{known.label if known else event['step']}: {event['reason']}"
+                    self._failed(step, f"{what}, again and again; check the disk", False, "")
                 return child
             elif kind == "stop":
                 raise StoreError(event["message"])
@@ -178,7 +132,7 @@ class Local:
                 self._lost(step, child, event["reason"])
                 return None
             elif not began and child.steps:  # it died of an earlier step: this one had not begun
-                self._again(step)
+                self.schedule.again(step)
                 self._end(child)
                 return None
             else:
@@ -189,7 +143,7 @@ class Local:
         child.kill()
         output = child.output()
         self._end(child)
-        if self.stopped is not None:
+        if self.schedule.stopped is not None:
             return
         if disk.is_full(self.store.root):  # writing to a mapped file, for one, kills without a word
             raise disk.full(self.store.root)
@@ -201,10 +155,7 @@ class Local:
             cost = {} if reused else self.store.read(step.id, trust=True).cost
             compiled = cost.get("compile_seconds", 0.0)
         self.reporter.done(step, reused, compiled)
-        with self.state:
-            if not reused:
-                self.executed.append(step.id)
-            self._remove(step)
+        self.schedule.done(step, reused)
 
     def _failed(self, step: Step, reason: str, user: bool, output: str) -> None:
         self.reporter.failed(step, reason)
@@ -213,54 +164,12 @@ class Local:
             with contextlib.suppress(OSError):
                 log.write_text(output + "\n", encoding="utf-8")
                 self.reporter.note(f"{step.label}: its output is in {log}")
-        with self.state:
-            named = reason if user else f"{step.label}: {reason}"
-            self.failures[step.id] = Failure(step.id, named, user)
-            self._remove(step)
-
-    def _rebuild(self, step: Step, corrupt: str, reason: str) -> None:
-        """An input was not what had been written: make it, and then this step, again."""
-        below = self.steps[corrupt]
-        times = self.damaged[step.id, corrupt] = self.damaged.get((step.id, corrupt), 0) + 1
-        if times > REBUILDS:
-            self._failed(step, f"{below.label} is damaged again and again; check the disk", False, "")
-            return
-        if self._whole(corrupt):  # another step found it too, and it has been made again by now
-            self._again(step)
-            return
-        with self.state:
-            if corrupt not in self.todo:
-                self.reporter.note(f"{below.label}: {reason}; it is made again")
-                self.store.discard(corrupt)
-                before = dict(self.todo)
-                self.todo.clear()
-                self._want(corrupt)
-                self.todo.update(before)
-                self.reporter.more(len(self.todo))
-        self._again(step)
-
-    def _whole(self, artifact: str) -> bool:
-        try:
-            Store(self.store.root).read(artifact)  # this object may remember that it was whole once
-        except Corrupt:
-            return False
-        return True
-
-    def _again(self, step: Step) -> None:
-        with self.state:
-            self.running.discard(step.id)
-            self.state.notify_all()
-
-    def _remove(self, step: Step) -> None:
-        self.todo.pop(step.id, None)
-        self.running.discard(step.id)
-        self.state.notify_all()
+        named = reason if user else f"{step.label}: {reason}"
+        self.schedule.fail(step, Failure(step.id, named, user))
 
     def _stop(self, error: BaseException) -> None:
-        with self.state:
-            if self.stopped is None:
-                self.stopped = error
-            self.state.notify_all()
+        self.schedule.stop(error)
+        with self.schedule.changed:
             for child in self.children:
                 child.kill()
 

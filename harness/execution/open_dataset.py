@@ -14,8 +14,9 @@ from harness.collection.corpus import Corpus
 from harness.collection.judgements import Judged, judging
 from harness.collection.queries import Queries, read_judgements, read_queries
 from harness.errors import HarnessError, StoreError
-from harness.execution.engine import REBUILDS, Failure, Local, missing_needs
+from harness.execution.engine import Local, missing_needs
 from harness.execution.progress import Reporter
+from harness.execution.schedule import REBUILDS, Failure
 from harness.plan import keys
 from harness.plan.graph import Collection, Step
 from harness.store.artifacts import Artifact, Corrupt, Store

@@ -8,9 +8,9 @@ import orjson
 
 from harness.errors import ContractError, HarnessError
 from harness.execution import open_dataset
-from harness.execution.engine import Failure
 from harness.execution.open_dataset import Opened
 from harness.execution.progress import Reporter
+from harness.execution.schedule import Failure
 from harness.leaderboard import board_file, run_rows
 from harness.plan.graph import Collection, Plan, Row
 from harness.scoring.protocols import Scoring

@@ -35,12 +35,19 @@ class Artifact(NamedTuple):
 
 
 class Corrupt(Exception):
-    """An artifact that is not what was written: it is removed and made again, never used."""
+    """An artifact that is not what was written. It is removed and made again, never used."""
 
     def __init__(self, step: str, reason: str) -> None:
         super().__init__(f"{step[:24]}: {reason}")
         self.step = step
         self.reason = reason
+
+
+class Absent(Corrupt):
+    """An artifact that is not in the store, where the plan expected it."""
+
+    def __init__(self, step: str) -> None:
+        super().__init__(step, "it is not in the store")
 
 
 class Store:
@@ -199,6 +206,11 @@ class Store:
         with contextlib.suppress(FileNotFoundError):
             self.remove_leftover(self.partial / step)
 
+    def forget_all(self, kind: str) -> None:
+        """Throw away what killed runs left of all steps of a kind, but for those that a run is at."""
+        for folder in self.partial.glob(f"{kind}-*"):
+            self.forget(folder.name)
+
     def leftovers(self, before: float) -> list[Path]:
         """What killed runs left and nobody is writing to: partial steps untouched since then, and what
         was on its way out."""
@@ -262,6 +274,8 @@ def _dump(content: JSON) -> bytes:
 def _manifest(step: str, folder: Path) -> Artifact:
     try:
         data = (folder / MANIFEST).read_bytes()
+    except FileNotFoundError as error:
+        raise (Corrupt(step, f"its {MANIFEST} is missing") if folder.exists() else Absent(step)) from error
     except OSError as error:
         raise Corrupt(step, f"its {MANIFEST} cannot be read") from error
     body, _, rest = data[:-1].rpartition(b"\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 import time
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 
 from harness.errors import ContractError, HarnessError, StoreError
 from harness.store import disk
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Absent, Corrupt, Store
 
 STEP = "index-" + "0" * 64
 
@@ -112,13 +113,28 @@ def test_an_artifact_without_its_manifest_is_damaged_not_absent(store: Store) ->
     (store.artifacts / STEP / "manifest.json").unlink()
     assert store.has(STEP)
     assert store.steps() == [STEP]
-    with pytest.raises(Corrupt, match=r"manifest\.json cannot be read"):
+    with pytest.raises(Corrupt, match=r"manifest\.json is missing"):
         store.read(STEP, trust=True)
     store.discard(STEP)
     assert not store.has(STEP)
     store.discard(STEP)
     make(store)
     assert store.read(STEP).facts == {"texts": 3}
+
+
+def test_an_artifact_that_was_removed_whole_is_absent_not_damaged(store: Store) -> None:
+    make(store)
+    shutil.rmtree(store.artifacts / STEP)
+    with pytest.raises(Absent, match="it is not in the store"):
+        store.read(STEP)
+
+
+def test_what_killed_runs_left_of_one_kind_is_removed_unless_a_run_is_at_it(store: Store) -> None:
+    for name in ("analyse-1", "analyse-2", "index-1"):
+        (store.partial / name / "files").mkdir(parents=True)
+    with store.claim("analyse-2", nobody):
+        store.forget_all("analyse")
+        assert sorted(path.name for path in store.partial.iterdir()) == ["analyse-2", "index-1"]
 
 
 def test_a_manifest_of_another_step_is_refused(store: Store) -> None:

@@ -1,0 +1,134 @@
+"""Which steps are still to do, in which order, and what happens when an input turns out to be missing."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from harness.execution.progress import Reporter
+from harness.plan.graph import Step
+from harness.store.artifacts import Corrupt, Store
+
+REBUILDS = 3  # of one artifact for one step that reads it
+
+
+class Failure(NamedTuple):
+    """Why a step has no result."""
+
+    step: str  # the id of the step that failed first
+    reason: str
+    user: bool  # a user's mistake (bad data), not a plugin's fault
+
+
+class Schedule:
+    """The state that the threads of an engine share. Every method may be called from any thread."""
+
+    def __init__(self, steps: Mapping[str, Step], store: Store, reporter: Reporter) -> None:
+        self.steps = steps
+        self.store = store
+        self.reporter = reporter
+        self.failures: dict[str, Failure] = {}
+        self.executed: list[str] = []
+        self.stopped: BaseException | None = None
+        self.changed = threading.Condition()
+        self._todo: dict[str, None] = {}  # in order of the plan
+        self._running: dict[str, int] = {}  # step -> how many steps had been executed when it began
+        # A step may read more than its inputs, as an analysis reads what an index reported. What it missed
+        # is made before it is tried again.
+        self._missed: dict[str, set[str]] = {}
+        self._reports: Counter[tuple[str, str]] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._todo)
+
+    def want(self, target: str) -> None:
+        """Add a step that the store lacks, and before it all that it reads."""
+        if self.store.has(target) or target in self._todo:
+            return
+        for below in self.steps[target].inputs:
+            self.want(below)
+        self._todo[target] = None
+
+    def next(self) -> Step | None:
+        """A step whose inputs are made; waits for one. None when nothing is left, or after `stop`."""
+        with self.changed:
+            while self.stopped is None:
+                self._fail_dependents()
+                waiting = [step for step in self._todo if step not in self._running]
+                if not waiting and not self._running:
+                    return None
+                for step in waiting:
+                    if not any(below in self._todo for below in self._reads(step)):
+                        self._running[step] = len(self.executed)
+                        return self.steps[step]
+                self.changed.wait(0.5)
+            return None
+
+    def done(self, step: Step, reused: bool) -> None:
+        with self.changed:
+            if not reused:
+                self.executed.append(step.id)
+            self._remove(step)
+
+    def fail(self, step: Step, failure: Failure) -> None:
+        with self.changed:
+            self.failures[step.id] = failure
+            self._remove(step)
+
+    def again(self, step: Step) -> None:
+        """Put a running step back."""
+        with self.changed:
+            self._running.pop(step.id, None)
+            self.changed.notify_all()
+
+    def remake(self, step: Step, missed: str, reason: str) -> bool:
+        """Make an artifact that `step` found missing or damaged, then `step` again. However many steps
+        report it, it is made once. False if that was tried too often."""
+        self._reports[step.id, missed] += 1
+        if missed not in self.steps or self._reports[step.id, missed] > REBUILDS:
+            return False
+        is_whole = self._is_whole(missed)  # outside of the lock: it reads all of the artifact
+        with self.changed:
+            self._missed.setdefault(step.id, set()).add(missed)
+            made_since = missed in self.executed[self._running[step.id] :]
+            if missed not in self._todo and not is_whole and not made_since:
+                self.reporter.note(f"{self.steps[missed].label}: {reason}; it is made again")
+                self.store.discard(missed)
+                later = dict(self._todo)
+                self._todo.clear()
+                self.want(missed)
+                self._todo.update(later)
+                self.reporter.more(len(self._todo))
+        self.again(step)
+        return True
+
+    def stop(self, error: BaseException) -> None:
+        with self.changed:
+            if self.stopped is None:
+                self.stopped = error
+            self.changed.notify_all()
+
+    def _reads(self, step: str) -> set[str]:
+        return {*self.steps[step].inputs, *self._missed.get(step, ())}
+
+    def _fail_dependents(self) -> None:
+        for step in list(self._todo):
+            if step not in self._running:
+                failed = next((below for below in self._reads(step) if below in self.failures), None)
+                if failed is not None:
+                    self.failures[step] = self.failures[failed]
+                    self._todo.pop(step)
+
+    def _remove(self, step: Step) -> None:
+        self._todo.pop(step.id, None)
+        self._running.pop(step.id, None)
+        self.changed.notify_all()
+
+    def _is_whole(self, artifact: str) -> bool:
+        try:
+            Store(self.store.root).read(artifact)  # another object: this one may remember it as whole
+        except Corrupt:
+            return False
+        return True
