@@ -1,10 +1,11 @@
-"""The combiners `convex` and `rrf`: one ranking of several, by their scores or by their ranks."""
+"""Combiners of rankings that are there: `convex`, `rrf`, CombSUM and its family, and votes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from harness import records
@@ -42,9 +43,43 @@ class ConvexParams:
 @dataclass(frozen=True)
 class ReciprocalParams:
     k: float = param(60.0, "added to every rank; the higher, the less the first ranks stand out", minimum=0)
+    weights: tuple[float, ...] = param((), "one weight for each input, in their order; 1 each if not given")
     candidates: Literal["first", "union"] = param(
         "union", "what is ranked: the passages of the first input that ranks passages, or those of all inputs"
     )
+
+
+@dataclass(frozen=True)
+class ScoreParams:
+    normalise: Literal["min-max", "max", "sum", "z-score", "rank", "none"] = param(
+        "min-max", "how the scores of an input become comparable"
+    )
+    weights: tuple[float, ...] = param((), "one weight for each input, in their order; 1 each if not given")
+    candidates: Literal["first", "union"] = param(
+        "union", "what is ranked: the passages of the first input that ranks passages, or those of all inputs"
+    )
+
+
+@dataclass(frozen=True)
+class RankParams:
+    candidates: Literal["first", "union"] = param(
+        "union", "what is ranked: the passages of the first input that ranks passages, or those of all inputs"
+    )
+
+
+@dataclass(frozen=True)
+class VoteParams:
+    pass
+
+
+SUMMARIES = {
+    "combsum": "The sum of the normalised scores (Fox and Shaw 1994)",
+    "combmnz": "The sum of the normalised scores, times the number of inputs that found the passage",
+    "combanz": "The mean of the normalised scores over the inputs that found the passage",
+    "combmin": "The least of the normalised scores",
+    "combmax": "The greatest of the normalised scores",
+    "combmed": "The median of the normalised scores",
+}
 
 
 def build_convex(params: ConvexParams) -> Any:
@@ -56,7 +91,31 @@ def build_convex(params: ConvexParams) -> Any:
 def build_reciprocal(params: ReciprocalParams) -> Any:
     from harness_fusion.methods import ReciprocalRank
 
-    return ReciprocalRank(params.k, params.candidates)
+    return ReciprocalRank(params.k, params.weights, params.candidates)
+
+
+def build_score_fusion(rule: str, params: ScoreParams) -> Any:
+    from harness_fusion.family import ScoreFusion
+
+    return ScoreFusion(rule, params.normalise, params.weights, params.candidates)
+
+
+def build_isr(logarithm: bool, params: RankParams) -> Any:
+    from harness_fusion.family import InverseSquareRank
+
+    return InverseSquareRank(logarithm, params.candidates)
+
+
+def build_borda(params: VoteParams) -> Any:
+    from harness_fusion.family import Borda
+
+    return Borda()
+
+
+def build_condorcet(params: VoteParams) -> Any:
+    from harness_fusion.family import Condorcet
+
+    return Condorcet()
 
 
 @hookimpl
@@ -72,4 +131,32 @@ def harness_combiners() -> Iterable[records.Combiner]:
         summary="Reciprocal rank fusion (Cormack et al. 2009): the sum of 1 / (k + rank)",
         build=build_reciprocal,
         params=ReciprocalParams,
+    )
+    for rule, summary in SUMMARIES.items():
+        yield records.Combiner(
+            name=rule, summary=summary, build=partial(build_score_fusion, rule), params=ScoreParams
+        )
+    yield records.Combiner(
+        name="isr",
+        summary="The sum of 1 / rank^2, times the number of inputs with the passage (Mourão et al. 2015)",
+        build=partial(build_isr, False),
+        params=RankParams,
+    )
+    yield records.Combiner(
+        name="log-isr",
+        summary="The sum of 1 / rank^2, times the logarithm of the number of inputs with the passage",
+        build=partial(build_isr, True),
+        params=RankParams,
+    )
+    yield records.Combiner(
+        name="borda",
+        summary="Borda's count: points for the place in each input (Aslam and Montague 2001)",
+        build=build_borda,
+        params=VoteParams,
+    )
+    yield records.Combiner(
+        name="condorcet",
+        summary="Majority votes between passages (Montague and Aslam 2002)",
+        build=build_condorcet,
+        params=VoteParams,
     )

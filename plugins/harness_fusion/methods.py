@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.errors import HarnessError
 from harness.types import Hits, Structure
-from harness_fusion.rows import Candidates, fused, scores_at, spread
+from harness_fusion.rows import Candidates, checked_weights, fused, scores_at, spread
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,18 +53,21 @@ class Convex:
 
 @dataclass(frozen=True)
 class ReciprocalRank:
-    """s(q, p) = sum of 1 / (k + rank_i(q, p)), ranks from 1; an input that lacks p adds nothing. All
+    """s(q, p) = sum of w_i / (k + rank_i(q, p)), ranks from 1; an input that lacks p adds nothing. All
     passages of a document have its rank."""
 
     k: float
+    weights: tuple[float, ...]
     candidates: str
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
+        weights = checked_weights("rrf", self.weights, len(inputs))
+
         def score(block: Sequence[Hits], found: Candidates) -> Doubles:
             total = np.zeros(len(found.rows))
-            for hits in block:
+            for weight, hits in zip(weights, block, strict=True):
                 ranks = np.arange(1, hits.passages.shape[1] + 1, dtype=np.float64)
-                worth = np.broadcast_to(1 / (self.k + ranks), hits.passages.shape)
+                worth = np.broadcast_to(weight / (self.k + ranks), hits.passages.shape)
                 total += np.nan_to_num(scores_at(hits, worth, found, structure), nan=0.0)
             return total
 

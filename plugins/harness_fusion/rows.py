@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from harness.errors import HarnessError
 from harness.types import Hits, Structure, Unit
 
 if TYPE_CHECKING:
@@ -63,6 +64,13 @@ def scores_at(hits: Hits, values: Doubles, found: Candidates, structure: Structu
         there = keys[places] == wanted
         result[there] = values[rows, columns][order][places[there]]
     return result
+
+
+def checked_weights(name: str, weights: tuple[float, ...], inputs: int) -> tuple[float, ...]:
+    """One weight for each input; 1 each where the suite gives none."""
+    if weights and len(weights) != inputs:
+        raise HarnessError(f"{name}.weights: {len(weights)} weights for {inputs} inputs; give one for each")
+    return weights or (1.0,) * inputs
 
 
 def spread(hits: Hits, found: Candidates) -> bool:
