@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from harness.types import (
     JSON,
@@ -183,9 +183,13 @@ class Analyst(Protocol):
         ...
 
 
-Rescore: TypeAlias = "Callable[[int, Ints], Hits]"
-"""(number of an input, positions int64[Q, n] with -1 as filler) -> those positions scored by that input's
-retriever, best first, without what the query excludes."""
+class Rescore(Protocol):
+    """Has the retriever of one of a combiner's inputs score further positions."""
+
+    def __call__(self, number: int, positions: Ints, first: int = 0) -> Hits:
+        """The positions (int64[q, n], -1 fills) of the queries `first` to `first` + q - 1, scored by the
+        retriever of that input, best first, without what a query excludes."""
+        ...
 
 
 class DeepFuser(Protocol):

@@ -41,7 +41,7 @@ def made_up(seed: int, unit: Unit, k: int = 8) -> Hits:
     return Hits(positions, scores, unit)
 
 
-def rescored(number: int, positions: Ints) -> Hits:
+def rescored(number: int, positions: Ints, first: int = 0) -> Hits:
     """Further positions as a retriever of passages scores them, the same for every query."""
     scores = np.where(positions < 0, -np.inf, np.sin(1.7 * positions + number)).astype(np.float32)
     order = np.argsort(-scores, axis=1, kind="stable")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Doubles: TypeAlias = NDArray[np.float64]
 
 FLOOR = 1e-4  # the least divisor of DAPR's released code
-CELLS = 1 << 20  # passages fused at once, which bounds memory
+CELLS = 1 << 20  # passages scored and fused at once, which bounds memory (some 200 MB)
 
 
 @dataclass(frozen=True)
@@ -31,51 +31,76 @@ class Hierarchical:
     documents: int
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure, rescore: Rescore) -> Hits:
-        found = inputs[1]
-        if found.unit != "document":
+        ranking = inputs[1]
+        if ranking.unit != "document":
             raise HarnessError(
                 "hierarchical: the second input ranks passages; name a system that has `unit: document`"
             )
-        documents = np.asarray(found.passages[:, : self.documents], np.int64)
-        worth = np.asarray(found.scores[:, : self.documents], np.float64)
-        scored = rescore(0, passages_of(documents, structure))
-        queries, width = scored.passages.shape
-        positions = np.full((queries, min(depth, width)), -1, np.int64)
-        scores = np.full(positions.shape, -np.inf, np.float32)
-        step = max(1, CELLS // max(1, width))
-        for start in range(0, queries, step):
-            rows = slice(start, start + step)
-            passages = scored.passages[rows]
-            sides = document_scores(passages, documents[rows], worth[rows], structure)
-            total = fused(passages, scored.scores[rows], sides, self.weight)
-            order = np.lexsort((passages, -total), axis=1)[:, :depth]  # fills last
-            positions[rows] = np.take_along_axis(passages, order, 1)
-            scores[rows] = np.take_along_axis(total, order, 1)
-        return Hits(positions, scores)
+        documents = np.asarray(ranking.passages[:, : self.documents], np.int64)
+        document_side = np.asarray(ranking.scores[:, : self.documents], np.float64)
+        inside = Candidates.of(structure)
+        widths = inside.counts(documents).sum(axis=1)
+        width = min(depth, int(widths.max(initial=0)))
+        hits = Hits(
+            np.full((len(documents), width), -1, np.int64), np.empty((len(documents), width), np.float32)
+        )
+        hits.scores.fill(-np.inf)
+        for rows in blocks(widths):
+            scored = rescore(0, inside.passages(documents[rows]), rows.start)
+            sides = document_scores(scored.passages, documents[rows], document_side[rows], structure)
+            total = fused(scored.passages, scored.scores, sides, self.weight)
+            order = np.lexsort((scored.passages, -total), axis=1)[:, :depth]  # fills last
+            columns = slice(order.shape[1])
+            hits.passages[rows, columns] = np.take_along_axis(scored.passages, order, 1)
+            hits.scores[rows, columns] = np.take_along_axis(total, order, 1)
+        return hits
 
 
-def passages_of(documents: Ints, structure: Structure) -> Ints:
-    """int64[Q, n]: the candidate passages of each row's documents (int64[Q, D], -1 fills), in their order;
-    -1 fills short rows."""
-    candidates = np.flatnonzero(structure.candidate)
-    before = np.concatenate([[0], np.cumsum(structure.candidate)])  # candidates before each passage
-    first, last = before[structure.first[:-1]], before[structure.first[1:]]
-    lengths = np.where(documents >= 0, (last - first)[documents], 0)  # int64[Q, D]
-    widths = lengths.sum(axis=1)
-    flat = lengths.ravel()
-    within = np.arange(flat.sum()) - np.repeat(np.cumsum(flat) - flat, flat)  # the place in its document
-    positions = np.full((len(documents), widths.max(initial=0)), -1, np.int64)
-    there = np.arange(positions.shape[1]) < widths[:, None]
-    positions[there] = candidates[np.repeat(first[documents.ravel()], flat) + within]
-    return positions
+def blocks(widths: Ints) -> Iterator[slice]:
+    """Ranges of queries of so many passages (int64[Q]), which fill at most CELLS cells, or are one query."""
+    start = 0
+    while start < len(widths):
+        reach = np.maximum.accumulate(widths[start : start + CELLS])
+        cells = reach * np.arange(1, len(reach) + 1)
+        rows = max(1, int(np.searchsorted(cells, CELLS, "right")))
+        yield slice(start, start + rows)
+        start += rows
+
+
+class Candidates(NamedTuple):
+    """The candidate passages of each document."""
+
+    positions: Ints  # int64[C], ascending
+    first: Ints  # int64[D + 1]: document d has positions[first[d]] to positions[first[d + 1] - 1]
+
+    @classmethod
+    def of(cls, structure: Structure) -> Candidates:
+        before = np.concatenate([[0], np.cumsum(structure.candidate)])  # candidates before each passage
+        return cls(np.flatnonzero(structure.candidate), before[structure.first])
+
+    def counts(self, documents: Ints) -> Ints:
+        """int64[Q, D]: how many each of these documents has, 0 for a -1."""
+        counts: Ints = np.where(documents >= 0, np.diff(self.first)[documents], 0)
+        return counts
+
+    def passages(self, documents: Ints) -> Ints:
+        """int64[Q, n]: those of each row's documents (int64[Q, D], -1 fills), in their order; -1 fills short
+        rows."""
+        counts = self.counts(documents)
+        widths, flat = counts.sum(axis=1), counts.ravel()
+        within = np.arange(flat.sum()) - np.repeat(np.cumsum(flat) - flat, flat)  # the place in its document
+        rows = np.full((len(documents), widths.max(initial=0)), -1, np.int64)
+        filled = np.arange(rows.shape[1]) < widths[:, None]
+        rows[filled] = self.positions[np.repeat(self.first[documents.ravel()], flat) + within]
+        return rows
 
 
 def fused(passages: Ints, scores: Floats, sides: Doubles, weight: float) -> Floats:
     """float32[Q, n]: s = weight * s^_passage + (1 - weight) * s^_document; -inf where a passage is -1."""
-    there = passages >= 0
-    own = np.where(there, scores.astype(np.float64), np.nan)
-    total = weight * normalised(own) + (1 - weight) * normalised(np.where(there, sides, np.nan))
-    return np.where(there, total, -np.inf).astype(np.float32)
+    filled = passages >= 0
+    passage_side = normalised(np.where(filled, scores.astype(np.float64), np.nan))
+    total = weight * passage_side + (1 - weight) * normalised(np.where(filled, sides, np.nan))
+    return np.where(filled, total, -np.inf).astype(np.float32)
 
 
 def document_scores(passages: Ints, documents: Ints, scores: Doubles, structure: Structure) -> Doubles:

@@ -30,14 +30,14 @@ def scorer(*queries, excluded=()):
     """A retriever that scores passage p of a query as its list says; it remembers what it was asked."""
     asked = []
 
-    def rescore(number, positions):
+    def rescore(number, positions, first=0):
         assert number == 0
         asked.append(positions.tolist())
         passages, scores = np.full_like(positions, -1), np.full(positions.shape, -np.inf, np.float32)
         for row, wanted in enumerate(positions.tolist()):
             kept = [p for p in wanted if p >= 0 and p not in excluded]
-            for column, p in enumerate(sorted(kept, key=lambda p: -queries[row][p])):
-                passages[row, column], scores[row, column] = p, queries[row][p]
+            for column, p in enumerate(sorted(kept, key=lambda p: -queries[first + row][p])):
+                passages[row, column], scores[row, column] = p, queries[first + row][p]
         return Hits(passages, scores)
 
     rescore.asked = asked
@@ -147,3 +147,11 @@ def test_it_equals_the_slow_transcription_in_one_block_and_in_many(cells, monkey
             got = pairs(result, row)
             assert [s for _, s in got] == pytest.approx([s for _, s in wanted], abs=1e-6)
             assert dict(got) == pytest.approx(dict(wanted), abs=1e-6)
+
+
+def test_no_block_of_queries_is_larger_than_allowed_unless_it_is_one_query(monkeypatch):
+    monkeypatch.setattr(methods, "CELLS", 40)
+    widths = np.array([3, 10, 0, 50, 1, 20, 20, 20])
+    ranges = list(methods.blocks(widths))
+    assert [(rows.start, rows.stop) for rows in ranges] == [(0, 3), (3, 4), (4, 6), (6, 8)]
+    assert list(methods.blocks(widths[:0])) == []

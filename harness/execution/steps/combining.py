@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import hashlib
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from harness.types import JSON, Hits
 
 if TYPE_CHECKING:
     from harness.types import Ints
+
+REMEMBERED = 1 << 24  # scores of 12 bytes
 
 
 def combine(task: Task) -> Outcome:
@@ -40,7 +43,7 @@ def combiner(task: Task) -> Callable[[Any], Hits]:
     # spreading a document over its passages may bring an excluded one back
     excluded = checked.excluded(read, queries, task.work["unit"])
     extra = max((len(item) for item in excluded), default=0) if excluded else 0
-    again = {int(i): _opened_again(task, said) for i, said in task.work.get("within", {}).items()}
+    again = {int(i): _opened_again(task, work, queries) for i, work in task.work.get("within", {}).items()}
     rescore = _Remembered(functools.partial(_rescored, task, again, queries))
     structure = read.structure()
 
@@ -76,39 +79,55 @@ def _tuned(task: Task, merged: Callable[[Any], Hits]) -> Hits:
     return Hits(passages, scores, task.work["unit"])
 
 
-def _opened_again(task: Task, said: JSON) -> tuple[Texts, Searcher]:
+class _Opened(NamedTuple):
     """A retriever of another step over its index."""
-    texts = task.texts(said)
-    return texts, task.method(said).open(texts, task.store.read(said["index"]).folder)
+
+    texts: Texts
+    searcher: Searcher
+    excluded: Any  # as `checked.excluded` has it
+
+
+def _opened_again(task: Task, work: JSON, queries: Queries) -> _Opened:
+    texts = task.texts(work)
+    searcher = task.method(work).open(texts, task.store.read(work["index"]).folder)
+    return _Opened(texts, searcher, checked.excluded(texts.corpus, queries, texts.unit))
 
 
 @dataclasses.dataclass
 class _Remembered:
-    """`harness.contracts.Rescore` that answers a question it has answered before from memory: trying many
-    weights asks the same each time."""
+    """`harness.contracts.Rescore` that remembers its answers, up to so many scores: trying many weights asks
+    the same for each."""
 
-    ask: Callable[[int, Ints], Hits]
-    last: dict[int, tuple[Ints, Hits]] = dataclasses.field(default_factory=dict)
+    ask: Callable[[int, Ints, int], Hits]
+    room: int = REMEMBERED
+    answers: dict[tuple[int, int, bytes], Hits] = dataclasses.field(default_factory=dict)
 
-    def __call__(self, i: int, positions: Ints) -> Hits:
-        if i not in self.last or not np.array_equal(self.last[i][0], positions):
-            self.last[i] = (positions.copy(), self.ask(i, positions))
-        return self.last[i][1]
+    def __call__(self, number: int, positions: Ints, first: int = 0) -> Hits:
+        key = (number, first, hashlib.sha256(repr(positions.shape).encode() + positions.tobytes()).digest())
+        if key in self.answers:
+            return self.answers[key]
+        hits = self.ask(number, positions, first)
+        if hits.passages.size <= self.room:
+            self.room -= hits.passages.size
+            self.answers[key] = hits
+        return hits
 
 
 def _rescored(
-    task: Task, again: Mapping[int, tuple[Texts, Searcher]], queries: Queries, i: int, positions: Ints
+    task: Task, again: Mapping[int, _Opened], queries: Queries, number: int, positions: Ints, first: int
 ) -> Hits:
-    """What the i-th input makes of these positions."""
-    texts, searcher = again[i]
-    excluded = checked.excluded(texts.corpus, queries, texts.unit)
-    if positions.shape[:1] != (len(queries.texts),):
-        raise ContractError(f"positions of the shape {positions.shape} for {len(queries.texts)} queries")
-    found, width = [], positions.shape[1]
-    for start in range(0, len(queries.texts), QUERIES):
-        block = slice(start, start + QUERIES)
-        asked, out = queries.texts[block], excluded[block] if excluded else None
-        hits = searcher.search(asked, width, positions[block])._replace(unit=texts.unit)
-        found.append(checked.canonical(hits, texts.corpus, width, len(asked), width, out))
-        task.progress(start + len(asked), len(queries.texts))
-    return hits_files.joined(found, texts.unit)
+    texts, searcher, excluded = again[number]
+    last, (count, width) = first + len(positions), positions.shape
+    if not 0 <= first <= last <= len(queries.texts):
+        raise ContractError(
+            f"positions of the queries {first} to {last - 1} were asked for; there are {len(queries.texts)}"
+        )
+    parts = []
+    for start in range(0, count, QUERIES):
+        rows = positions[start : start + QUERIES]
+        block = slice(first + start, first + start + len(rows))
+        hits = searcher.search(queries.texts[block], width, rows)._replace(unit=texts.unit)
+        without = excluded[block] if excluded else None
+        parts.append(checked.canonical(hits, texts.corpus, width, len(rows), width, without))
+        task.progress(block.stop, len(queries.texts))
+    return hits_files.joined(parts, texts.unit)
