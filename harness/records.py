@@ -41,12 +41,12 @@ class Record:
     extra: str | None = None  # the extra of its distribution that brings them
     libraries: tuple[str, ...] = ()  # distributions whose version can change a number
     # parameters -> the further ones that a parameter's value brings into play, by the parameter's name
-    linked: Callable[[Any], Mapping[str, Sequence[str]]] | None = None
+    libraries_by_param: Callable[[Any], Mapping[str, Sequence[str]]] | None = None
     resolve: Callable[[Any, Facts], Any] | None = None  # replaces `auto` while planning
     # what is not here, such as a model's weights: asked while planning, required only by a run
-    lacks: Callable[[Any], Sequence[str]] | None = None
+    missing_files: Callable[[Any], Sequence[str]] | None = None
     # other records that these parameters build on, as (kind, name): they enter the key too
-    uses: Callable[[Any], Sequence[tuple[str, str]]] | None = None
+    depends_on: Callable[[Any], Sequence[tuple[str, str]]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -144,12 +144,12 @@ def execute(
         where = shown_path(planned.suite.path)
         raise Problems(f"{where}: needs: {need}" for need in lacking)
     if fresh:
-        for step in planned.cone(targets):
+        for step in planned.ancestors(targets):
             store.discard(step)
             store.forget(step)
-    cone = planned.cone(targets)
-    reporter.planned(len(cone), sum(store.has(step) for step in cone))
-    for step in sorted(cone):  # before the work, so that `cache gc` beside it leaves them
+    ancestors = planned.ancestors(targets)
+    reporter.planned(len(ancestors), sum(store.has(step) for step in ancestors))
+    for step in sorted(ancestors):  # before the work, so that `cache gc` beside it leaves them
         store.touch(step)
 
     def scored(failures: Mapping[str, Failure]) -> tuple[JSON, list[Failure]]:

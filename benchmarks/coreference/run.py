@@ -13,7 +13,7 @@ import json
 import time
 from pathlib import Path
 
-from harness_coreference import CoreferenceParams, build, lacks
+from harness_coreference import CoreferenceParams, build, missing_files
 
 
 def main() -> None:
@@ -31,7 +31,7 @@ def main() -> None:
     ]
     if given.model is not None:
         params.append(CoreferenceParams(resolver="fcoref", language="en", model=given.model, device="cpu"))
-    resolvers = {str(each.resolver): build(each).resolver for each in params if not lacks(each)}
+    resolvers = {str(each.resolver): build(each).resolver for each in params if not missing_files(each)}
     best: dict[str, float] = {}
     for _ in range(given.rounds):
         for name, resolver in resolvers.items():

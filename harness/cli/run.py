@@ -50,12 +50,12 @@ def check(options: argparse.Namespace) -> int:
 def dry_run(prepared: Prepared, store: Store) -> Iterable[str]:
     """The plan in the order of work: what is there, what is shared, what is not here."""
     planned = prepared.plan
-    cone = planned.cone(prepared.targets)
+    ancestors = planned.ancestors(prepared.targets)
     used = planned.used_by()
     yield f"{planned.suite.name}: {_numbers(prepared, store)}"
     yield ""
     for step in planned.steps.values():
-        if step.id in cone:
+        if step.id in ancestors:
             state = "there" if store.has(step.id) else "to do"
             shared = f"  (shared by {used[step.id]} rows)" if used[step.id] > 1 else ""
             yield f"  {state}  {step.key[:12]}  {step.label}{shared}"
@@ -71,14 +71,16 @@ def dry_run(prepared: Prepared, store: Store) -> Iterable[str]:
 
 def _numbers(prepared: Prepared, store: Store) -> str:
     rows = [row for row in prepared.plan.rows if row.selected]
-    cone = prepared.plan.cone(prepared.targets)
-    there = sum(store.has(step) for step in cone)
-    return f"{len(rows)} rows from {len(cone)} steps, {there} there already, {len(cone) - there} to do"
+    ancestors = prepared.plan.ancestors(prepared.targets)
+    there = sum(store.has(step) for step in ancestors)
+    return (
+        f"{len(rows)} rows from {len(ancestors)} steps, {there} there already, {len(ancestors) - there} to do"
+    )
 
 
 def _needs(prepared: Prepared) -> list[str]:
     """What is not here of all that the chosen rows rest on, be it in the store already or not."""
     planned = prepared.plan
-    cone = planned.cone(prepared.targets)
-    needs = [need for step in planned.steps.values() if step.id in cone for need in step.needs]
+    ancestors = planned.ancestors(prepared.targets)
+    needs = [need for step in planned.steps.values() if step.id in ancestors for need in step.needs]
     return described(planned, [*needs, *prepared.needs])

@@ -62,8 +62,8 @@ def make(planned: Plan, store: Store, steps: Sequence[str], reporter: Reporter) 
     if lacking:
         where = shown_path(planned.suite.path)
         raise Problems(f"{where}: needs: {need}" for need in dict.fromkeys(lacking))
-    cone = planned.cone(steps)
-    reporter.planned(len(cone), sum(store.has(step) for step in cone))
+    ancestors = planned.ancestors(steps)
+    reporter.planned(len(ancestors), sum(store.has(step) for step in ancestors))
     failures = Local(planned.steps, store, 1, reporter, planned.suite.timeout).run(list(steps)).failures
     if failures:
         raise Problems(

@@ -50,7 +50,8 @@ def row_block(row: Row, plan: Plan, scoring: Scoring) -> dict[str, JSON]:
         ["one of a grid scored on the test split: choosing the best of it selects on test"] if grid else []
     )
     if row.hits is not None and any(
-        plan.steps[step].kind == "tune" and plan.steps[step].work["folds"] for step in plan.cone([row.hits])
+        plan.steps[step].kind == "tune" and plan.steps[step].work["folds"]
+        for step in plan.ancestors([row.hits])
     ):
         flags.append("tuned across folds of the split that it is scored on")
     if not scoring.of_unit(row.unit):
@@ -81,10 +82,10 @@ def provenance(row: Row, plan: Plan) -> dict[str, JSON]:
     """What the numbers of a row rest on: every step of it, with the methods and what they resolved to."""
     if row.hits is None:
         return {"fingerprint": None, "seed": plan.suite.seed, "steps": []}
-    cone = plan.cone([row.hits])
+    ancestors = plan.ancestors([row.hits])
     steps = []
     for step in plan.steps.values():  # in the plan's order
-        if step.id in cone:
+        if step.id in ancestors:
             plugin = {"plugin": step.work["method"]["plugin"]}
             steps.append({"step": step.kind, "key": step.key, **step.described["method"], **plugin})
     return {"fingerprint": row.hits.partition("-")[2], "seed": plan.suite.seed, "steps": steps}
@@ -93,10 +94,10 @@ def provenance(row: Row, plan: Plan) -> dict[str, JSON]:
 def reported(row: Row, plan: Plan, store: Store) -> list[JSON]:
     """What the methods of a row tell of their work: passages changed, texts cut short and the like."""
     assert row.hits is not None
-    cone = plan.cone([row.hits])
+    ancestors = plan.ancestors([row.hits])
     found = []
     for step in plan.steps.values():
-        told = store.read(step.id, trust=True).facts.get("reported") if step.id in cone else None
+        told = store.read(step.id, trust=True).facts.get("reported") if step.id in ancestors else None
         if told:
             found.append({"step": step.kind, "method": step.described["method"]["name"], "facts": told})
     return found
@@ -105,8 +106,8 @@ def reported(row: Row, plan: Plan, store: Store) -> list[JSON]:
 def tuning(row: Row, plan: Plan, store: Store) -> list[JSON]:
     """Every tuned parameter of a row: what was tried on what, the whole curve and what was chosen."""
     assert row.hits is not None
-    cone = plan.cone([row.hits])
-    steps = [step for step in plan.steps.values() if step.kind == "tune" and step.id in cone]
+    ancestors = plan.ancestors([row.hits])
+    steps = [step for step in plan.steps.values() if step.kind == "tune" and step.id in ancestors]
     return [
         {"key": step.key, "on": step.work["on"], **store.read(step.id, trust=True).facts["tuning"]}
         for step in steps
@@ -116,9 +117,11 @@ def tuning(row: Row, plan: Plan, store: Store) -> list[JSON]:
 def cost(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
     """The sum of the first executions of a row's own steps; making the dataset columnar is not counted."""
     assert row.hits is not None
-    cone = plan.cone([row.hits], beyond=lambda step: step.kind != "tune")
+    ancestors = plan.ancestors([row.hits], stop_at=lambda step: step.kind == "tune")
     costs = [
-        (step.kind, store.read(step.id, trust=True).cost) for step in plan.steps.values() if step.id in cone
+        (step.kind, store.read(step.id, trust=True).cost)
+        for step in plan.steps.values()
+        if step.id in ancestors
     ]
     own = [(kind, found) for kind, found in costs if kind in METHOD_STEPS]
     total: dict[str, JSON] = {
@@ -130,13 +133,13 @@ def cost(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
     compiling = sum(found.get("compile_seconds", 0) for _, found in own)
     if compiling:
         total["compile_seconds"] = round(compiling, 3)  # once a store, and not in `seconds`
-    elsewhere = plan.cone([row.hits]) - cone
-    tuned = [step.id for step in plan.steps.values() if step.kind == "tune" and step.id in cone]
+    elsewhere = plan.ancestors([row.hits]) - ancestors
+    tuned = [step.id for step in plan.steps.values() if step.kind == "tune" and step.id in ancestors]
     if tuned:  # what finding the values took, beside the row's own steps
         spent = sum(store.read(step, trust=True).cost["seconds"] for step in {*elsewhere, *tuned})
         total["tuning_seconds"] = round(spent, 3)
     contexts = {step.described["method"]["name"]: step.id for step in plan.steps.values()
-                if step.kind == "augment" and step.id in cone}  # fmt: skip
+                if step.kind == "augment" and step.id in ancestors}  # fmt: skip
     if contexts:
         spent_on = {name: store.read(step, trust=True).cost for name, step in contexts.items()}
         total["contexts"] = {

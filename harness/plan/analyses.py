@@ -63,8 +63,10 @@ def _step(
 
 def _system(plan: Plan, row: Row) -> JSON:
     assert row.hits is not None
-    step, cone = plan.steps[row.hits], plan.cone([row.hits])
-    telling = [item for item in plan.steps.values() if item.id in cone and item.kind in ("augment", "index")]
+    step, ancestors = plan.steps[row.hits], plan.ancestors([row.hits])
+    telling = [
+        item for item in plan.steps.values() if item.id in ancestors and item.kind in ("augment", "index")
+    ]
     texts = row.texts
     indexed = [item for item in telling if item.kind == "index"]
     return {

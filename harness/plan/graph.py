@@ -59,22 +59,23 @@ class Plan:
     analyses: tuple[JSON, ...] = ()  # each with `described`, `work` and `needs`
     rules: dict[str, JSON] = field(default_factory=dict)  # `harness.scoring.rules.Rules` of each collection
 
-    def cone(self, ids: Sequence[str], beyond: Callable[[Step], bool] = lambda step: True) -> set[str]:
-        """These steps and all that they read, directly or not; not what lies behind a step that is not to
-        be gone `beyond`."""
-        found: set[str] = set()
+    def ancestors(self, ids: Sequence[str], stop_at: Callable[[Step], bool] | None = None) -> set[str]:
+        """These steps and all that they read, directly or not. Traversal stops at steps where `stop_at` is
+        true: they are in the set, their inputs are not."""
+        visited: set[str] = set()
         stack = list(ids)
         while stack:
             step = stack.pop()
-            if step not in found:
-                found.add(step)
-                stack.extend(self.steps[step].inputs if beyond(self.steps[step]) else ())
-        return found
+            if step not in visited:
+                visited.add(step)
+                if stop_at is None or not stop_at(self.steps[step]):
+                    stack.extend(self.steps[step].inputs)
+        return visited
 
     def used_by(self) -> dict[str, int]:
         """How many rows each step serves."""
         counts = dict.fromkeys(self.steps, 0)
         for row in self.rows:
-            for step in self.cone([row.hits]) if row.hits else ():
+            for step in self.ancestors([row.hits]) if row.hits else ():
                 counts[step] += 1
         return counts

@@ -31,13 +31,13 @@ def method(entry: Entry, values: Any, digest: Digest, leave_out: tuple[str, ...]
     """What of a plugin's record and parameters goes into a key."""
     record = entry.record
     given = {name: addressed(value, digest) for name, value in _items(values) if name not in leave_out}
-    by_param = record.linked(values) if record.linked else {}
-    linked = [item for name in by_param if name not in leave_out for item in by_param[name]]
+    by_param = record.libraries_by_param(values) if record.libraries_by_param else {}
+    further = [item for name in by_param if name not in leave_out for item in by_param[name]]
     return {
         "name": record.name,
         "version": record.version,
         "sources": plugin_sources.digest(entry.plugin.module, entry.plugin.distribution),
-        "libraries": {name: library(name) for name in sorted({*record.libraries, *linked})},
+        "libraries": {name: library(name) for name in sorted({*record.libraries, *further})},
         "params": given,
     }
 

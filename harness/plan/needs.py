@@ -75,15 +75,17 @@ def _users(plan: Plan, needs: Sequence[str]) -> dict[str, _Users]:
         for need in step.needs:  # those of its inputs too
             if need in lacking and need not in below:
                 lacking[need].append(step)
-    cones = {
-        (row.dataset, row.system): plan.cone([row.hits])
+    ancestors_by_row = {
+        (row.dataset, row.system): plan.ancestors([row.hits])
         for row in plan.rows
         if row.selected and row.hits is not None and needs
     }
-    return {need: _users_of(plan, need, steps, cones) for need, steps in lacking.items()}
+    return {need: _users_of(plan, need, steps, ancestors_by_row) for need, steps in lacking.items()}
 
 
-def _users_of(plan: Plan, need: str, steps: Sequence[Step], cones: dict[tuple[str, str], set[str]]) -> _Users:
+def _users_of(
+    plan: Plan, need: str, steps: Sequence[Step], ancestors_by_row: dict[tuple[str, str], set[str]]
+) -> _Users:
     absent = [name for name, collection in plan.collections.items() if need in collection.needs]
     ours = [step.label.partition(" · ")[2] for step in steps if step.kind in PARTS]
     if absent or ours:
@@ -91,7 +93,7 @@ def _users_of(plan: Plan, need: str, steps: Sequence[Step], cones: dict[tuple[st
     methods = [step.work["method"]["name"] for step in steps]
     methods += [analysis["work"]["name"] for analysis in plan.analyses if need in analysis["needs"]]
     own = {step.id for step in steps}
-    having = {row for row, cone in cones.items() if not own.isdisjoint(cone)}
+    having = {row for row, ancestors in ancestors_by_row.items() if not own.isdisjoint(ancestors)}
     first = [
         (dataset, system)
         for dataset, system in having

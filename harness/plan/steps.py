@@ -55,7 +55,7 @@ class Datasets:
         record, values = spec.chosen.entry.record, spec.chosen.params
         absent = missing(record, spec.chosen.entry.plugin.distribution)
         unknown = Card(None, "?")
-        lacking = [absent] if absent else list(record.lacks(values)) if record.lacks else []
+        lacking = [absent] if absent else list(record.missing_files(values)) if record.missing_files else []
         if lacking:
             return Collection(spec, unknown, {}, tuple(lacking), None)
         parts: dict[Part, str] = {}
@@ -126,9 +126,9 @@ class Base(Datasets):
     ) -> dict[str, JSON]:
         """What of a method goes into a key, with the records that it builds on."""
         described = keys.method(chosen.entry, values, self.digest, leave_out)
-        uses = chosen.entry.record.uses
-        if uses is not None and not collection.needs:  # what lacks data is not resolved
-            found = [self.catalogue.find(kind, name) for kind, name in uses(values)]
+        depends_on = chosen.entry.record.depends_on
+        if depends_on is not None and not collection.needs:  # what lacks data is not resolved
+            found = [self.catalogue.find(kind, name) for kind, name in depends_on(values)]
             described["uses"] = [keys.method(entry, NoParams(), self.digest) for entry in found]
         return described
 
@@ -146,7 +146,7 @@ class Base(Datasets):
         facts = Facts(card.language, card.query_language or card.language, unit)
         try:
             values = record.resolve(chosen.params, facts) if record.resolve else chosen.params
-            return values, [*needs, *(record.lacks(values) if record.lacks else ())]
+            return values, [*needs, *(record.missing_files(values) if record.missing_files else ())]
         except HarnessError as error:
             if collection.needs and card.language is None:  # it may lie in what is not here
                 return chosen.params, needs
@@ -178,7 +178,9 @@ class Base(Datasets):
         paths = [path for path in keys.paths_in(plain) if not path.exists()]
         if absent or paths:
             return [*([absent] if absent else []), *(f"{shown_path(path)} (not there)" for path in paths)]
-        return [need for need in needs if record.lacks is not None and need in record.lacks(plain)]
+        return [
+            need for need in needs if record.missing_files is not None and need in record.missing_files(plain)
+        ]
 
     def texts(self, collection: Collection, context: tuple[str, ...], unit: Unit) -> JSON:
         language = collection.card.language

@@ -120,7 +120,7 @@ class Systems(Base):
         }
         work = {"method": work_of(chosen, values), "depth": self.suite.depth, "unit": unit}
         ids = [*(output.hits for output in inputs), collection.parts["corpus"], collection.parts["queries"]]
-        self.reach_within(chosen, system, inputs, described, work, ids, needs)
+        self.add_rescoring(chosen, system, inputs, described, work, ids, needs)
         if tuning is not None:
             work["tuned"] = tuning.parameter
             ids.append(tune.step(self, collection, system, unit, inputs))
@@ -129,7 +129,7 @@ class Systems(Base):
         first = next((output for output in inputs if output.unit == "passage"), inputs[0])
         return Output(step, unit, first.context)
 
-    def reach_within(
+    def add_rescoring(
         self, chosen: Chosen, system: System, inputs: Sequence[Output], described: dict[str, JSON],
         work: dict[str, JSON], ids: list[str], needs: list[str],
     ) -> None:  # fmt: skip

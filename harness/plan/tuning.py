@@ -46,7 +46,7 @@ def step(
     work = {"method": work_of(chosen, values), "on": place, "rules": planner.rules(collection), **said}
     parts = [collection.parts[part] for part in ("corpus", "queries", "judgements")]
     ids = [*(output.hits for output in inputs), *parts]
-    planner.reach_within(chosen, system, inputs, described, work, ids, needs)
+    planner.add_rescoring(chosen, system, inputs, described, work, ids, needs)
     label = f"tune · {collection.spec.name} · {system.name} on {place}"
     return planner.add("tune", label, described, work, ids, needs)
 

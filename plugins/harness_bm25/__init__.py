@@ -47,7 +47,7 @@ def resolve(params: BM25 | QL, facts: Facts) -> BM25 | QL:
     return dataclasses.replace(params, analyser=analysis.resolve(params.analyser, facts.language))
 
 
-def uses(params: BM25 | QL) -> tuple[tuple[str, str], ...]:
+def depends_on(params: BM25 | QL) -> tuple[tuple[str, str], ...]:
     return (("analysers", params.analyser),)
 
 
@@ -67,7 +67,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         needs=("numba",),
         libraries=("numba",),
         resolve=resolve,
-        uses=uses,
+        depends_on=depends_on,
         search_only=("k1", "b", "form", "delta", "lengths"),
     )
     yield Retriever(
@@ -78,6 +78,6 @@ def harness_retrievers() -> Iterable[Retriever]:
         needs=("numba",),
         libraries=("numba",),
         resolve=resolve,
-        uses=uses,
+        depends_on=depends_on,
         search_only=("smoothing", "mu", "lam", "lengths"),
     )

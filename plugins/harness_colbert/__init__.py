@@ -70,10 +70,10 @@ def resolve(params: ColbertParams, facts: Facts) -> ColbertParams:
     return resolved(params)
 
 
-def lacks(params: ColbertParams) -> Sequence[str]:
+def missing_files(params: ColbertParams) -> Sequence[str]:
     from harness.toolkit.neural import models
 
-    return models.lacks(params.model, params.revision)
+    return models.missing_files(params.model, params.revision)
 
 
 def build_retriever(params: RetrieverParams) -> LateRetriever:
@@ -95,7 +95,7 @@ SAID: dict[str, Any] = {
     "extra": "dense",
     "libraries": ("torch", "transformers", "tokenizers", "numba"),
     "resolve": resolve,
-    "lacks": lacks,
+    "missing_files": missing_files,
 }
 
 

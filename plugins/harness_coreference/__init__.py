@@ -132,7 +132,7 @@ def _version(distribution: str) -> str | None:
         return None
 
 
-def lacks(params: CoreferenceParams) -> Sequence[str]:
+def missing_files(params: CoreferenceParams) -> Sequence[str]:
     """What the resolver needs and is not here."""
     modules = [name for name in PARTS[params.resolver][1] if importlib.util.find_spec(name) is None]
     extra = "dense" if params.resolver == "fcoref" else "coref"
@@ -178,7 +178,7 @@ def harness_contexts() -> Iterable[Context]:
         build=build,
         params=CoreferenceParams,
         resolve=resolve,
-        lacks=lacks,
+        missing_files=missing_files,
     )
     yield Context(
         name="coreference-clusters",

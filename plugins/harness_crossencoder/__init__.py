@@ -59,13 +59,13 @@ def resolve(params: CrossEncoderParams, facts: Facts) -> CrossEncoderParams:
     return resolved(params)
 
 
-def lacks(params: CrossEncoderParams) -> Sequence[str]:
+def missing_files(params: CrossEncoderParams) -> Sequence[str]:
     from harness_crossencoder.settings import lacking
 
     return lacking(params)
 
 
-def linked(params: CrossEncoderParams) -> Mapping[str, Sequence[str]]:
+def libraries_by_param(params: CrossEncoderParams) -> Mapping[str, Sequence[str]]:
     return {"backend": ("onnxruntime",) if params.backend == "onnx" else ("torch", "transformers")}
 
 
@@ -86,6 +86,6 @@ def harness_rerankers() -> Iterable[Reranker]:
         extra="dense",
         libraries=("tokenizers",),
         resolve=resolve,
-        lacks=lacks,
-        linked=linked,
+        missing_files=missing_files,
+        libraries_by_param=libraries_by_param,
     )

@@ -76,7 +76,7 @@ def lacking(params: CrossEncoderParams) -> list[str]:
     found = [
         need
         for model, revision in named(params)
-        for need in models.lacks(model, revision, weights_of(params))
+        for need in models.missing_files(model, revision, weights_of(params))
         if isinstance(model, Path) or not models.reachable(model, revision)
     ]
     return found + backends.absent("crossencoder", f"with the backend {params.backend}", params.backend)

@@ -61,13 +61,13 @@ def resolve(params: DenseParams, facts: Facts) -> DenseParams:
     return resolved(params)
 
 
-def lacks(params: DenseParams) -> Sequence[str]:
+def missing_files(params: DenseParams) -> Sequence[str]:
     from harness_dense.resolving import lacking
 
     return lacking(params)
 
 
-def linked(params: DenseParams) -> Mapping[str, Sequence[str]]:
+def libraries_by_param(params: DenseParams) -> Mapping[str, Sequence[str]]:
     """The versions that count: of what runs the model, and of what compares vectors. The latter are a
     search's alone: numba's next version encodes nothing again."""
     torch = ("torch", "transformers")
@@ -93,7 +93,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         extra="dense",
         libraries=("tokenizers",),
         resolve=resolve,
-        lacks=lacks,
-        linked=linked,
+        missing_files=missing_files,
+        libraries_by_param=libraries_by_param,
         search_only=("query_model", "query_revision", "query_prompt", "query_length", "search"),
     )

@@ -63,7 +63,7 @@ def lacking(params: DenseParams) -> list[str]:
     found = [
         need
         for model, revision, patterns in wanted
-        for need in models.lacks(model, revision, patterns)
+        for need in models.missing_files(model, revision, patterns)
         if isinstance(model, Path) or not models.reachable(model, revision)
     ]
     found += backends.absent("dense", f"with the backend {params.backend}", params.backend)

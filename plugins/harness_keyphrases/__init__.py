@@ -81,7 +81,7 @@ def _installed(package: str) -> str | None:
         return None
 
 
-def lacks(params: Keyphrases) -> list[str]:
+def missing_files(params: Keyphrases) -> list[str]:
     """The tagger's library or pipeline, where it is not here."""
     library = params.tagger if params.tagger in ("spacy", "jieba") else None
     found: list[str] = []
@@ -100,13 +100,13 @@ def lacks(params: Keyphrases) -> list[str]:
     return found
 
 
-def linked(params: Keyphrases) -> dict[str, tuple[str, ...]]:
+def libraries_by_param(params: Keyphrases) -> dict[str, tuple[str, ...]]:
     """The tagger's library: another version of it may tag otherwise."""
     return {"tagger": (params.tagger,) if params.tagger in ("spacy", "jieba") else ()}
 
 
 def build(params: Keyphrases) -> Any:
-    absent = lacks(params)
+    absent = missing_files(params)
     if absent:
         raise HarnessError(f"keyphrases: it needs {absent[0]}")
     from harness_keyphrases.augmenter import Augmenter
@@ -129,9 +129,9 @@ def harness_contexts() -> Iterable[Context]:
         params=Keyphrases,
         needs=("numba", "Stemmer"),
         libraries=("PyStemmer", "numba"),
-        linked=linked,
+        libraries_by_param=libraries_by_param,
         resolve=resolve,
-        lacks=lacks,
+        missing_files=missing_files,
     )
     yield Context(
         name="keyphrases-from-file",

@@ -49,7 +49,7 @@ class MtebParams:
                 raise ValueError(f"{name} '{code}' is no language code; write it like en or zh")
 
 
-def lacks(params: MtebParams) -> list[str]:
+def missing_files(params: MtebParams) -> list[str]:
     """A dataset of the hub needs the package that asks the hub."""
     named = isinstance(params.path, str) or isinstance(params.qrels, str)
     if not named or importlib.util.find_spec("huggingface_hub") is not None:
@@ -71,5 +71,5 @@ def harness_datasets() -> Iterable[Dataset]:
         summary="Retrieval tasks of MTEB and BEIR: datasets of the hub, folders of them, BEIR's zip files",
         build=build,
         params=MtebParams,
-        lacks=lacks,
+        missing_files=missing_files,
     )

@@ -37,7 +37,7 @@ def resolve(params: SdmParams, facts: Facts) -> SdmParams:
     return dataclasses.replace(params, analyser=analysis.resolve(params.analyser, facts.language))
 
 
-def uses(params: SdmParams) -> tuple[tuple[str, str], ...]:
+def depends_on(params: SdmParams) -> tuple[tuple[str, str], ...]:
     return (("analysers", params.analyser),)
 
 
@@ -56,7 +56,7 @@ def harness_rerankers() -> Iterable[records.Reranker]:
         params=SdmParams,
         libraries=("numba",),
         resolve=resolve,
-        uses=uses,
+        depends_on=depends_on,
         indexed=True,
         search_only=("terms", "ordered", "unordered", "window", "mu"),
     )

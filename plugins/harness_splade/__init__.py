@@ -57,7 +57,7 @@ def resolve(params: SpladeParams, facts: Facts) -> SpladeParams:
     return resolved(params)
 
 
-def lacks(params: SpladeParams) -> Sequence[str]:
+def missing_files(params: SpladeParams) -> Sequence[str]:
     from harness_splade.settings import absent
 
     return absent(params)
@@ -80,6 +80,6 @@ def harness_retrievers() -> Iterable[Retriever]:
         extra="dense",
         libraries=("torch", "transformers", "tokenizers", "numba"),
         resolve=resolve,
-        lacks=lacks,
+        missing_files=missing_files,
         search_only=("query", "query_model", "query_revision", "query_length"),
     )

@@ -68,9 +68,9 @@ def _within(length: Any, places: int | None) -> Any:
 
 def absent(params: SpladeParams) -> list[str]:
     """What must come here before a run."""
-    lacking = models.lacks(params.model, params.revision)
+    lacking = models.missing_files(params.model, params.revision)
     if params.query_model is not None:
-        lacking += models.lacks(params.query_model, params.query_revision)
+        lacking += models.missing_files(params.query_model, params.query_revision)
     return lacking
 
 

@@ -25,7 +25,7 @@ from harness_colbert import (
     RetrieverParams,
     build_reranker,
     build_retriever,
-    lacks,
+    missing_files,
     registry,
     resolve,
 )
@@ -397,8 +397,10 @@ def test_pickled_weights_are_refused(tmp_path):
 
 
 def test_a_model_that_is_not_there_is_named_while_planning(tmp_path):
-    assert "no such folder" in lacks(given(tmp_path / "absent"))[0]
-    assert lacks(ColbertParams("colbert-ir/absent"))[0].startswith("model colbert-ir/absent at revision main")
+    assert "no such folder" in missing_files(given(tmp_path / "absent"))[0]
+    assert missing_files(ColbertParams("colbert-ir/absent"))[0].startswith(
+        "model colbert-ir/absent at revision main"
+    )
 
 
 def test_known_models_have_names_of_their_own():

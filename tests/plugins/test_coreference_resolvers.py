@@ -8,7 +8,7 @@ import pytest
 from harness import catalogue
 from harness.errors import HarnessError
 from harness.types import Facts
-from harness_coreference import CoreferenceParams, build, lacks, resolve
+from harness_coreference import CoreferenceParams, build, missing_files, resolve
 from harness_coreference.contract import Mention
 from harness_coreference.windows import Windowed, merged, pieces, windows
 
@@ -103,11 +103,11 @@ def test_clusters_that_share_a_mention_are_one():
 
 
 def test_a_resolver_names_what_it_lacks(tmp_path):
-    found = lacks(CoreferenceParams(resolver="fcoref", model=tmp_path))
+    found = missing_files(CoreferenceParams(resolver="fcoref", model=tmp_path))
     assert any(f"{tmp_path}/model.safetensors" in line for line in found)
-    found = lacks(CoreferenceParams(resolver="xrenner", pipeline="no_such_pipeline"))
+    found = missing_files(CoreferenceParams(resolver="xrenner", pipeline="no_such_pipeline"))
     assert any("no_such_pipeline" in line for line in found)
-    assert lacks(CoreferenceParams()) == []
+    assert missing_files(CoreferenceParams()) == []
 
 
 @pytest.mark.parametrize(

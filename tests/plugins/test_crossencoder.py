@@ -16,7 +16,14 @@ from harness import testing
 from harness.errors import HarnessError
 from harness.testing.texts import WORDS
 from harness.types import Facts
-from harness_crossencoder import CrossEncoderParams, build, lacks, linked, registry, resolve
+from harness_crossencoder import (
+    CrossEncoderParams,
+    build,
+    libraries_by_param,
+    missing_files,
+    registry,
+    resolve,
+)
 
 pytestmark = pytest.mark.extras
 
@@ -344,7 +351,9 @@ class TestSettings:
         assert params.model == "cross-encoder/ms-marco-MiniLM-L-12-v2"
         assert (params.kind, params.length, params.backend) == ("classifier", 512, "torch")
         assert given(model="monot5-base-msmarco").kind == "monot5"
-        assert lacks(params)[0].startswith("model cross-encoder/ms-marco-MiniLM-L-12-v2 at revision main")
+        assert missing_files(params)[0].startswith(
+            "model cross-encoder/ms-marco-MiniLM-L-12-v2 at revision main"
+        )
 
     @pytest.mark.parametrize(
         ("other", "backend"), [("pytorch_model.bin", "onnx"), ("a.safetensors", "torch")]
@@ -376,7 +385,7 @@ class TestSettings:
 
     def test_a_model_that_is_not_there_is_named_while_planning(self, tmp_path):
         params = given(models=[str(tmp_path / "nothing"), str(tmp_path / "neither")])
-        assert [need for need in lacks(params) if "no such folder" in need] == [
+        assert [need for need in missing_files(params) if "no such folder" in need] == [
             f"model {tmp_path / name} (there is no such folder)" for name in ("nothing", "neither")
         ]
         with pytest.raises(HarnessError, match=r"there is no folder .*nothing; check the path"):
@@ -388,7 +397,7 @@ class TestSettings:
         monkeypatch.setitem(backends.MODULES, "torch", ("no_such_module",))
         folder = tiny_crossencoders.bert(tmp_path / "model")
         said = "'crossencoder' with the backend torch needs no_such_module; install it with: pip install"
-        assert lacks(given(model=str(folder))) == [f"{said} 'passage-harness[dense]'"]
+        assert missing_files(given(model=str(folder))) == [f"{said} 'passage-harness[dense]'"]
 
     def test_a_length_without_places_is_refused(self, tmp_path):
         folder = tiny_crossencoders.bert(tmp_path / "model")
@@ -409,5 +418,7 @@ class TestSettings:
         assert given(model=str(folder), trust_remote_code=True).trust_remote_code
 
     def test_the_version_of_what_runs_the_model_counts(self):
-        assert linked(CrossEncoderParams("./a", backend="onnx")) == {"backend": ("onnxruntime",)}
-        assert linked(CrossEncoderParams("./a", backend="torch")) == {"backend": ("torch", "transformers")}
+        assert libraries_by_param(CrossEncoderParams("./a", backend="onnx")) == {"backend": ("onnxruntime",)}
+        assert libraries_by_param(CrossEncoderParams("./a", backend="torch")) == {
+            "backend": ("torch", "transformers")
+        }

@@ -16,7 +16,7 @@ from harness.types import Facts
 pytest.importorskip("transformers")
 pytest.importorskip("tokenizers")
 
-from harness_dense import DenseParams, build, lacks, resolve, towers
+from harness_dense import DenseParams, build, missing_files, resolve, towers
 
 pytestmark = pytest.mark.extras
 
@@ -33,14 +33,16 @@ def index(folder, params, texts=("the castle", "a painter of the harbour " * 5, 
 
 def test_a_folder_that_is_not_there(tmp_path):
     params = resolved(tmp_path / "nothing")
-    assert lacks(params) == [f"model {tmp_path / 'nothing'} (there is no such folder)"]
+    assert missing_files(params) == [f"model {tmp_path / 'nothing'} (there is no such folder)"]
     with pytest.raises(HarnessError, match=r"model: there is no folder .*nothing; check the path"):
         index(tmp_path / "index", resolved(tmp_path / "nothing", passage_prompt="", passage_length=9))
 
 
 def test_a_package_that_is_not_installed(tmp_path):
     params = resolved("package:no_such_package/model")
-    assert lacks(params) == ["model package:no_such_package/model (not here: `pip install no-such-package`)"]
+    assert missing_files(params) == [
+        "model package:no_such_package/model (not here: `pip install no-such-package`)"
+    ]
 
 
 class Hub:
@@ -214,14 +216,14 @@ from pathlib import Path
 
 from harness import testing
 from harness.types import Facts
-from harness_dense import DenseParams, build, lacks, resolve
+from harness_dense import DenseParams, build, missing_files, resolve
 
 asked = DenseParams(
     model="some/model", dtype="fp32", pooling="mean", device="cpu", trust_remote_code=True,
     code_revision=sys.argv[2],
 )
 found = resolve(asked, Facts("en", "en", "passage"))
-print(found.code_revision, lacks(found))
+print(found.code_revision, missing_files(found))
 build(found).index(testing.texts(["the castle"]), Path(sys.argv[1]))
 """
 

@@ -10,7 +10,7 @@ from harness import api, testing
 from harness import params as strict
 from harness.testing.texts import sentences
 from harness.types import Facts
-from harness_dense import DenseParams, build, lacks, resolve
+from harness_dense import DenseParams, build, missing_files, resolve
 from harness_dense.faiss_options import Faiss
 
 pytestmark = pytest.mark.extras
@@ -107,7 +107,7 @@ def test_faiss_that_is_not_installed_is_told_with_its_extra(monkeypatch, tmp_pat
     folder = tiny_models.onnx(tmp_path)
     params = resolve(DenseParams(folder, pooling="mean", search=Faiss("Flat")), Facts("en", "en", "passage"))
     monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
-    told = lacks(params)[-1]
+    told = missing_files(params)[-1]
     assert (
         told == "'dense' with this search needs faiss; install it with: pip install 'passage-harness[faiss]'"
     )

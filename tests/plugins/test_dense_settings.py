@@ -16,7 +16,7 @@ from harness import params as strict
 from harness.errors import HarnessError
 from harness.plan import keys
 from harness.types import Facts
-from harness_dense import DenseParams, lacks, registry, resolve
+from harness_dense import DenseParams, missing_files, registry, resolve
 from harness_dense.faiss_options import Faiss
 
 pytestmark = pytest.mark.extras
@@ -117,8 +117,8 @@ def test_a_short_name_stands_for_both_towers_with_their_settings():
     assert (found.pooling, found.normalise, found.similarity) == ("cls", False, "dot")
     assert (found.query_length, found.passage_length) == (512, 512)
     assert resolved("facebook/dragon-plus-context-encoder") == found
-    assert len(lacks(found)) >= 2  # both towers
-    assert "hf download facebook/dragon-plus-query-encoder" in " ".join(lacks(found))
+    assert len(missing_files(found)) >= 2  # both towers
+    assert "hf download facebook/dragon-plus-query-encoder" in " ".join(missing_files(found))
 
 
 def test_a_model_in_the_hubs_cache_is_read_there_at_its_commit(tmp_path):
@@ -135,7 +135,7 @@ def test_a_model_in_the_hubs_cache_is_read_there_at_its_commit(tmp_path):
         40,
     )
     (at / "snapshots" / commit / "model.safetensors").unlink()
-    assert lacks(resolved("some/model"))[0] == (
+    assert missing_files(resolved("some/model"))[0] == (
         f"model some/model at revision {commit} (not here: `hf download some/model --revision {commit}` or "
         "name a folder)"
     )
@@ -239,7 +239,7 @@ class TestBackend:
     def test_a_backend_that_is_not_installed_is_told_with_its_extra(self, tmp_path, monkeypatch):
         monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
         found = resolved(tiny_models.onnx(tmp_path), pooling="mean")
-        assert lacks(found) == [
+        assert missing_files(found) == [
             "'dense' with the backend onnx needs onnxruntime; install it with: "
             "pip install 'passage-harness[onnx]'"
         ]
@@ -307,12 +307,12 @@ class TestCodeOfAnotherModel:
         found = resolved(self.folder(tmp_path), **self.given())
         assert found.code_revision == self.COMMIT
         assert "code_revision" not in catalogue.load().find("retrievers", "dense").record.search_only
-        assert not [need for need in lacks(found) if "some/code" in need]
+        assert not [need for need in missing_files(found) if "some/code" in need]
         assert resolve(found, Facts("en", "en", "passage")) == found
 
     def test_what_is_not_here_is_told_while_planning(self, tmp_path):
         found = resolved(self.folder(tmp_path), **self.given(code_revision=self.COMMIT))
-        assert lacks(found)[0] == (
+        assert missing_files(found)[0] == (
             f"model some/code at revision {self.COMMIT} (not here: `hf download some/code --revision "
             f"{self.COMMIT}` or name a folder)"
         )
@@ -339,8 +339,8 @@ def test_planning_does_not_import_torch(tmp_path):
     folder = tiny_models.sentence_transformer(tmp_path)
     program = (
         "import sys; from pathlib import Path; from harness.types import Facts\n"
-        "from harness_dense import DenseParams, lacks, resolve\n"
-        f"found = resolve(DenseParams(model=Path({str(folder)!r})), Facts('en', 'en', 'passage')); lacks(found)\n"
+        "from harness_dense import DenseParams, missing_files, resolve\n"
+        f"found = resolve(DenseParams(model=Path({str(folder)!r})), Facts('en', 'en', 'passage')); missing_files(found)\n"
         "print([name for name in ('torch', 'transformers', 'tokenizers') if name in sys.modules])"
     )
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -19,7 +19,7 @@ from harness.types import Addition, Document, Facts, Passage
 
 pytest.importorskip("numba")
 
-from harness_keyphrases import Keyphrases, augmenter, build, english, lacks, resolve, taggers
+from harness_keyphrases import Keyphrases, augmenter, build, english, missing_files, resolve, taggers
 
 pytestmark = pytest.mark.extras
 
@@ -128,12 +128,15 @@ def test_a_pipeline_goes_with_spacy_and_gets_its_version(monkeypatch):
 
 def test_what_is_not_here_is_named_with_what_to_do():
     absent = Keyphrases(tagger="spacy", pipeline="xx_no_such==1.0")
-    assert "spaCy pipeline xx_no_such==1.0 (not here: `python -m spacy download" in lacks(absent)[-1]
-    assert lacks(Keyphrases(tagger="spacy", pipeline="pytest==0.1"))[-1].startswith(
+    assert "spaCy pipeline xx_no_such==1.0 (not here: `python -m spacy download" in missing_files(absent)[-1]
+    assert missing_files(Keyphrases(tagger="spacy", pipeline="pytest==0.1"))[-1].startswith(
         "the spaCy pipeline pytest==0.1"
     )
-    assert "there is no such folder" in lacks(Keyphrases(tagger="spacy", pipeline=Path("/none/such")))[-1]
-    assert lacks(Keyphrases(tagger="embedded")) == []
+    assert (
+        "there is no such folder"
+        in missing_files(Keyphrases(tagger="spacy", pipeline=Path("/none/such")))[-1]
+    )
+    assert missing_files(Keyphrases(tagger="embedded")) == []
     with pytest.raises(HarnessError, match="keyphrases: it needs "):
         build(absent)
 
@@ -165,7 +168,7 @@ def test_spacys_tags_and_tokens_are_taken_as_they_are(tmp_path):
     ruler.add([[{"LOWER": "stone"}], [{"LOWER": "bridge"}], [{"LOWER": "castle"}]], {"POS": "NOUN"})
     nlp.to_disk(tmp_path / "pipeline")
     params = Keyphrases(tagger="spacy", pipeline=tmp_path / "pipeline")
-    assert lacks(params) == []
+    assert missing_files(params) == []
     [addition] = build(params).augment([document("A stone bridge.", "castle")])
     assert addition.prefix == "stone bridge; castle"
 

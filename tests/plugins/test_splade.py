@@ -291,10 +291,10 @@ def test_pickled_weights_are_refused(tmp_path):
 
 
 def test_a_model_that_is_not_there_is_named_while_planning(tmp_path):
-    from harness_splade import lacks
+    from harness_splade import missing_files
 
-    assert "no such folder" in lacks(given(tmp_path / "absent"))[0]
-    told = lacks(SpladeParams("naver/absent", query_model="naver/absent-too"))
+    assert "no such folder" in missing_files(given(tmp_path / "absent"))[0]
+    told = missing_files(SpladeParams("naver/absent", query_model="naver/absent-too"))
     assert [line.split()[1] for line in told] == ["naver/absent", "naver/absent-too"]
 
 

@@ -79,8 +79,8 @@ class Task:
         if "method" not in self.work:
             return ()
         record = self.record
-        linked = record.linked(self._values(self.work, {})) if record.linked else {}
-        return (*record.libraries, *(name for names in linked.values() for name in names))
+        by_param = record.libraries_by_param(self._values(self.work, {})) if record.libraries_by_param else {}
+        return (*record.libraries, *(name for names in by_param.values() for name in names))
 
     def _values(self, work: JSON, changed: Mapping[str, JSON]) -> Any:
         said, record = work["method"], self.record_of(work)

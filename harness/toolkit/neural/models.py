@@ -45,7 +45,7 @@ def located(model: Path | str, revision: str = "main") -> tuple[Path | str, str]
     return model, commit or revision
 
 
-def lacks(model: Path | str, revision: str = "main", weights: Sequence[str] = WEIGHTS) -> list[str]:
+def missing_files(model: Path | str, revision: str = "main", weights: Sequence[str] = WEIGHTS) -> list[str]:
     """What has to come here before the model can be loaded, one line each; nothing if it is here."""
     if isinstance(model, Path):
         return [] if model.is_dir() else [f"model {model} (there is no such folder)"]
@@ -105,7 +105,7 @@ def folder(
     if not isinstance(model, Path) and model.startswith(PACKAGE):
         found = _in_package(model)
         if found is None:
-            raise HarnessError(f"model: {lacks(model)[0].removeprefix('model ')}")
+            raise HarnessError(f"model: {missing_files(model)[0].removeprefix('model ')}")
         return found
     if isinstance(model, Path):
         if not model.is_dir():

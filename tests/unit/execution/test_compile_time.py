@@ -27,7 +27,7 @@ def cost(monkeypatch, tmp_path, work=WORK, **said):
 
 @pytest.mark.parametrize(
     "said",
-    [{"libraries": ("numba",)}, {"linked": lambda params: {"search": ("numba",)}}],
+    [{"libraries": ("numba",)}, {"libraries_by_param": lambda params: {"search": ("numba",)}}],
     ids=["in every case", "with a parameter"],
 )
 def test_compiling_is_no_part_of_a_step_s_own_time(monkeypatch, tmp_path, said):

@@ -41,12 +41,14 @@ def test_a_parameter_that_is_left_out_is_not():
 
 
 def test_a_library_counts_where_a_parameter_that_counts_brings_it_into_play():
-    def linked(values):
+    def libraries_by_param(values):
         return {"rate": ("numpy",)} if values.rate > 1 else {}
 
-    assert described(Params(1.0), linked=linked) == described(Params(1.0))
-    assert described(Params(2.0), linked=linked) == described(Params(2.0), libraries=("numpy",))
-    assert described(Params(2.0), linked=linked, leave_out=("rate",)) == described(
+    assert described(Params(1.0), libraries_by_param=libraries_by_param) == described(Params(1.0))
+    assert described(Params(2.0), libraries_by_param=libraries_by_param) == described(
+        Params(2.0), libraries=("numpy",)
+    )
+    assert described(Params(2.0), libraries_by_param=libraries_by_param, leave_out=("rate",)) == described(
         Params(1.0), leave_out=("rate",)
     )
 

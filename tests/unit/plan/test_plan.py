@@ -134,10 +134,10 @@ def test_every_kind_of_step_has_a_format():
     assert FORMATS.keys() == steps.EXECUTORS.keys()
 
 
-def test_a_record_says_what_it_uses_by_kind_and_name():
-    uses = CATALOGUE.find("retrievers", "bm25").record.uses
+def test_a_record_names_what_it_depends_on_by_kind_and_name():
+    depends_on = CATALOGUE.find("retrievers", "bm25").record.depends_on
     params = CATALOGUE.find("retrievers", "bm25").record.params(analyser="cjk")
-    assert uses(params) == (("analysers", "cjk"),)
+    assert depends_on(params) == (("analysers", "cjk"),)
     assert isinstance(CATALOGUE.find("analysers", "cjk").record, records.Analyser)
 
 
@@ -155,9 +155,9 @@ def test_what_only_a_search_lacks_does_not_keep_another_system_from_the_index(tm
         params=Params,
         build=Method,
         resolve=None,
-        uses=None,
+        depends_on=None,
         search_only=("query_model",),
-        lacks=lambda values: ["weights"] if values.query_model == "absent" else [],
+        missing_files=lambda values: ["weights"] if values.query_model == "absent" else [],
     )
     text = """
 datasets: {t: {tour: {documents: 3}}}
@@ -196,7 +196,9 @@ def test_a_dataset_that_does_not_say_its_language_is_told_once_with_its_own_line
 
 
 def test_a_need_is_told_once_with_the_systems_that_have_it_themselves(tmp_path):
-    found = planned(tmp_path, found=with_record("retrievers", "bm25", lacks=lambda params: ["weights"]))
+    found = planned(
+        tmp_path, found=with_record("retrievers", "bm25", missing_files=lambda params: ["weights"])
+    )
     every = [need for step in found.steps.values() for need in step.needs]
     assert needs.described(found, every) == ["weights (bm25, of a, b and c on t)"]  # d is made of a and c
 
@@ -204,17 +206,21 @@ def test_a_need_is_told_once_with_the_systems_that_have_it_themselves(tmp_path):
 def test_the_needs_of_many_systems_are_cut_short(tmp_path):
     more = "".join(f"  x{i}: {{retriever: {{bm25: {{k1: {i}}}}}}}\n" for i in range(1, 4))
     text = TEXT.replace("measures", more + "measures")
-    found = planned(tmp_path, text, with_record("retrievers", "bm25", lacks=lambda params: ["weights"]))
+    found = planned(
+        tmp_path, text, with_record("retrievers", "bm25", missing_files=lambda params: ["weights"])
+    )
     assert needs.described(found, ["weights"]) == ["weights (bm25, of a, b, c and 3 more on t)"]
 
 
 def test_modules_that_one_command_installs_are_told_together(tmp_path):
-    def lacks(params):
+    def missing_files(params):
         return [
             "'bm25' with the backend fast needs two, three; install it with: pip install 'passage-harness[x]'"
         ]
 
-    absent = with_record("retrievers", "bm25", needs=("no_such_module",), extra="x", lacks=lacks)
+    absent = with_record(
+        "retrievers", "bm25", needs=("no_such_module",), extra="x", missing_files=missing_files
+    )
     found = planned(tmp_path, found=absent)
     assert needs.described(found, [need for step in found.steps.values() for need in step.needs]) == [
         "'bm25' needs no_such_module, two, three; install with: pip install 'passage-harness[x]'"

@@ -24,12 +24,12 @@ def cache(tmp_path, monkeypatch):
 def test_a_folder_is_itself(tmp_path):
     assert models.located(tmp_path) == (tmp_path, "main")
     assert models.folder(tmp_path) == tmp_path
-    assert models.lacks(tmp_path) == []
+    assert models.missing_files(tmp_path) == []
 
 
 def test_a_folder_that_is_not_there_is_lacking_and_refused(tmp_path):
     absent = tmp_path / "absent"
-    assert models.lacks(absent) == [f"model {absent} (there is no such folder)"]
+    assert models.missing_files(absent) == [f"model {absent} (there is no such folder)"]
     with pytest.raises(HarnessError, match="there is no folder"):
         models.folder(absent)
 
@@ -49,12 +49,12 @@ def test_a_hub_model_is_lacking_until_its_weights_are_in_the_cache(cache):
     snapshot = cache / "snapshots" / COMMIT
     snapshot.mkdir(parents=True)
     (snapshot / "config.json").write_text("{}")
-    said = models.lacks("org/name", COMMIT)
+    said = models.missing_files("org/name", COMMIT)
     assert said == [
         f"model org/name at revision {COMMIT} (not here: `hf download org/name --revision {COMMIT}` or name a folder)"
     ]
     (snapshot / "model.safetensors").touch()
-    assert models.lacks("org/name", COMMIT) == []
+    assert models.missing_files("org/name", COMMIT) == []
     assert models.cached("org/name", COMMIT) == snapshot
 
 
@@ -73,7 +73,7 @@ def test_a_package_s_folder_is_found_without_importing_it(tmp_path, monkeypatch)
 def test_a_package_that_is_not_installed_says_what_to_install():
     name = "package:no_such_package/model"
     assert models.located(name) == (name, "main")
-    assert models.lacks(name) == [f"model {name} (not here: `pip install no-such-package`)"]
+    assert models.missing_files(name) == [f"model {name} (not here: `pip install no-such-package`)"]
     with pytest.raises(HarnessError, match="pip install no-such-package"):
         models.folder(name)
 
