@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import pluggy
 
-from harness import hookspecs, params, records
+from harness import hookspecs, records
 from harness.errors import HarnessError
+from harness.problems import Need, unknown
 
 OWN = "passage-harness"
 KINDS: dict[str, type] = {  # in the order that `harness list` shows; the hook is `harness_<kind>`
@@ -60,7 +61,7 @@ class Catalogue:
         if offers:
             who = " and ".join(f"{entry.plugin.distribution} ({entry.plugin.module})" for entry in offers)
             raise HarnessError(f"the {singular(kind)} '{name}' is offered by {who}; uninstall one of them")
-        text = params.unknown(singular(kind), name, self.entries[kind])
+        text = unknown(singular(kind), name, self.entries[kind])
         broken = [f"{plugin.name} ({plugin.error})" for plugin in self.plugins if plugin.error]
         if broken:
             text += f"; these plugins did not load and might have offered it: {', '.join(broken)}"
@@ -124,8 +125,8 @@ class _Distributions:
         return self.known[id(point.dist)]
 
 
-def missing(record: Any, distribution: str) -> str | None:
-    """What a record needs and does not find here, with what to install; None if all is there."""
+def missing_modules(record: Any, distribution: str) -> Need | None:
+    """The modules that a record needs and that are not installed, with what installs them."""
     import importlib.util
 
     absent = [
@@ -134,4 +135,4 @@ def missing(record: Any, distribution: str) -> str | None:
     if not absent:
         return None
     target = f"{distribution}[{record.extra}]" if record.extra else distribution
-    return f"'{record.name}' needs {', '.join(absent)}; install it with: pip install '{target}'"
+    return Need("modules", "", record.name, tuple(absent), f"pip install '{target}'")

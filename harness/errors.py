@@ -1,24 +1,44 @@
-"""What a user did that cannot work, as errors that say where, what and what to do."""
+"""Errors that are told to people: who made the mistake decides the class."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from harness.problems import Keys, Place, Problem
+
 
 class HarnessError(Exception):
     """A user's mistake: `where: what; what to do`, lowercase. The CLI prints it and exits with 2."""
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        return (Problem(None, (), str(self)),)
+
+    def below(self, place: Place | None, path: Keys) -> list[Problem]:
+        """The same problems as seen from outside: where they name no place or path, these are theirs."""
+        return [
+            problem._replace(place=problem.place or place, path=problem.path or path)
+            for problem in self.problems
+        ]
 
 
 class Problems(HarnessError):
     """Several mistakes at once, one line each, so that a user mends them in one go."""
 
-    def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(self.problems))
+    def __init__(self, problems: Iterable[Problem | str]) -> None:
+        unique = dict.fromkeys(
+            problem if isinstance(problem, Problem) else Problem(None, (), problem) for problem in problems
+        )
+        self._problems = tuple(unique)
+        super().__init__("\n".join(map(str, self._problems)))
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        return self._problems
 
 
 class NoLanguage(HarnessError):
-    """A method goes by the dataset's language, and the dataset does not say it: told once a dataset."""
+    """A method goes by the dataset's language, and the dataset names none: told once a dataset."""
 
 
 class StoreError(HarnessError):

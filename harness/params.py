@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
+import os
 import types
 import typing
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from harness.problems import Keys, Problem, unknown
 from harness.types import JSON
-
-
-class Problem(NamedTuple):
-    """What is wrong at a place below the value that was given: a path of keys and indexes."""
-
-    path: tuple[str | int, ...]
-    text: str
 
 
 def fields_of(params: type) -> dict[str, tuple[dataclasses.Field[Any], Any]]:
@@ -35,21 +29,30 @@ def _hints(params: type) -> dict[str, Any]:
 def convert(params: type, given: Mapping[str, JSON], base: Path) -> tuple[Any, list[Problem]]:
     """An instance of `params`, or None with every problem. Relative paths start at `base`."""
     known = fields_of(params)
-    problems = [Problem((key,), unknown("parameter", str(key), known)) for key in given if key not in known]
+    problems = [
+        Problem(None, (key,), unknown("parameter", str(key), known)) for key in given if key not in known
+    ]
     values: dict[str, Any] = {}
     for name, (field, hint) in known.items():
         if name in given:
-            value, found = _value(given[name], hint, base, (name,))
-            problems += found or _range(field, value, (name,))
+            value, wrong = _value(given[name], hint, base, (name,))
+            problems += wrong or _range(field, value, (name,))
             values[name] = value
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-            problems.append(Problem((), f"the parameter '{name}' is missing; {describe(hint)} is expected"))
+            problems.append(
+                Problem(None, (), f"the parameter '{name}' is missing; {describe(hint)} is expected")
+            )
     if problems:
         return None, problems
     try:
         return params(**values), []
     except ValueError as error:  # a parameter type may check itself in __post_init__
-        return None, [Problem((), str(error))]
+        return None, [Problem(None, (), str(error))]
+    except Exception as error:  # or have a mistake there
+        what = (
+            f"these parameters cannot be checked ({type(error).__name__}: {error}); report it to its author"
+        )
+        return None, [Problem(None, (), what)]
 
 
 def plain(value: Any) -> JSON:
@@ -65,30 +68,24 @@ def plain(value: Any) -> JSON:
     return value
 
 
+def paths_in(value: Any) -> list[Path]:
+    """Every path that a parameter value holds, in order."""
+    if isinstance(value, Path):
+        return [value]
+    if isinstance(value, Mapping):
+        return [path for item in value.values() for path in paths_in(item)]
+    if isinstance(value, list | tuple):
+        return [path for item in value for path in paths_in(item)]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [path for name in fields_of(type(value)) for path in paths_in(getattr(value, name))]
+    return []
+
+
 def is_list(hint: Any) -> bool:
     """Whether a list is a value of this type, so that a grid must not fan it out."""
     if is_union(hint):
         return any(is_list(item) for item in typing.get_args(hint))
     return typing.get_origin(hint) in (tuple, list, Sequence)
-
-
-def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """`unknown parameter 'k'; did you mean 'k1'?` or the list of what there is."""
-    names = sorted(known)
-    close = nearest(name, names)
-    if close is not None:
-        return f"unknown {what} '{name}'; did you mean '{close}'?"
-    return f"unknown {what} '{name}'; " + (f"choose from: {', '.join(names)}" if names else "there is none")
-
-
-def nearest(name: str, names: Sequence[str]) -> str | None:
-    """The one of these names that was meant, it seems: a near one, whatever is upper and lower case."""
-    folded = {other.casefold(): other for other in reversed(names)}
-    for asked, there in ((name, {other: other for other in names}), (name.casefold(), folded)):
-        close = difflib.get_close_matches(asked, there, n=1, cutoff=0.6)
-        if close:
-            return there[close[0]]
-    return None
 
 
 def describe(hint: Any) -> str:
@@ -117,8 +114,8 @@ def shown(value: JSON) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _value(given: JSON, hint: Any, base: Path, path: tuple[str | int, ...]) -> tuple[Any, list[Problem]]:
-    wrong = [Problem(path, f"expected {describe(hint)}, got {shown(given)}")]
+def _value(given: JSON, hint: Any, base: Path, path: Keys) -> tuple[Any, list[Problem]]:
+    wrong = [Problem(None, path, f"expected {describe(hint)}, got {shown(given)}")]
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if is_union(hint):
         if isinstance(given, str) and {str, Path} <= set(args) and not given.startswith((".", "/", "~")):
@@ -133,33 +130,33 @@ def _value(given: JSON, hint: Any, base: Path, path: tuple[str | int, ...]) -> t
         if not isinstance(given, dict):
             return None, wrong
         pairs = {key: _value(item, args[1], base, (*path, key)) for key, item in given.items()}
-        problems = [problem for _, found in pairs.values() for problem in found]
+        problems = [problem for _, inner in pairs.values() for problem in inner]
         return {key: value for key, (value, _) in pairs.items()}, problems
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         if not isinstance(given, dict):
             return None, wrong
-        value, found = convert(hint, given, base)
-        return value, [Problem((*path, *problem.path), problem.text) for problem in found]
+        value, inner = convert(hint, given, base)
+        return value, [problem._replace(path=(*path, *problem.path)) for problem in inner]
     return _scalar(given, hint, base, wrong)
 
 
 def _first(
-    given: JSON, args: tuple[Any, ...], base: Path, path: tuple[str | int, ...], wrong: list[Problem]
+    given: JSON, args: tuple[Any, ...], base: Path, path: Keys, wrong: list[Problem]
 ) -> tuple[Any, list[Problem]]:
     deeper: list[Problem] = []
     for arg in args:
-        value, found = _value(given, arg, base, path)
-        if not found:
+        value, problems = _value(given, arg, base, path)
+        if not problems:
             return value, []
         if isinstance(arg, type) and dataclasses.is_dataclass(arg) and isinstance(given, dict):
-            deeper = found  # a mapping is meant for it, so what it says of itself helps more than the types
+            deeper = problems  # the mapping is meant for it: its own problems help more than the types
         else:
-            deeper = [problem for problem in found if problem.path != path] or deeper
+            deeper = [problem for problem in problems if problem.path != path] or deeper
     return None, deeper or wrong
 
 
 def _items(
-    given: JSON, args: tuple[Any, ...], base: Path, path: tuple[str | int, ...], wrong: list[Problem]
+    given: JSON, args: tuple[Any, ...], base: Path, path: Keys, wrong: list[Problem]
 ) -> tuple[Any, list[Problem]]:
     if not isinstance(given, list):
         return None, wrong
@@ -169,16 +166,19 @@ def _items(
     hints = [args[0] if args else Any] * len(given) if variadic else list(args)
     numbered = enumerate(zip(given, hints, strict=True))
     pairs = [_value(item, hint, base, (*path, i)) for i, (item, hint) in numbered]
-    return tuple(value for value, _ in pairs), [problem for _, found in pairs for problem in found]
+    return tuple(value for value, _ in pairs), [problem for _, inner in pairs for problem in inner]
 
 
 def _scalar(given: JSON, hint: Any, base: Path, wrong: list[Problem]) -> tuple[Any, list[Problem]]:
     if hint is Any:
         return given, []
     if hint is Path and isinstance(given, str) and given:
-        return base / Path(given).expanduser(), []
+        return _path(given, base, wrong)
     if hint is float and type(given) in (int, float):
-        return float(given), []
+        try:
+            return float(given), []
+        except OverflowError:
+            return None, wrong
     if hint is type(None) and given is None:
         return None, []
     if isinstance(hint, type) and type(given) is hint:  # a bool is no whole number here
@@ -186,16 +186,26 @@ def _scalar(given: JSON, hint: Any, base: Path, wrong: list[Problem]) -> tuple[A
     return None, wrong
 
 
-def _range(field: dataclasses.Field[Any], value: Any, path: tuple[str | int, ...]) -> list[Problem]:
+def _path(given: str, base: Path, wrong: list[Problem]) -> tuple[Path | None, list[Problem]]:
+    try:
+        path = base / Path(given).expanduser()
+    except RuntimeError:
+        return None, [wrong[0]._replace(text=f"{shown(given)}: the user's home folder is not known")]
+    if "\0" in given or len(os.fsencode(path)) > 4000 or any(len(os.fsencode(x)) > 255 for x in path.parts):
+        return None, [wrong[0]._replace(text=f"{shown(given)} cannot be a path; check it")]
+    return path, []
+
+
+def _range(field: dataclasses.Field[Any], value: Any, path: Keys) -> list[Problem]:
     if type(value) not in (int, float):
         return []
     if value != value or value in (float("inf"), float("-inf")):
-        return [Problem(path, f"expected a finite number, got {value}")]
+        return [Problem(None, path, f"expected a finite number, got {value}")]
     low, high = field.metadata.get("minimum"), field.metadata.get("maximum")
     if low is not None and value < low:
-        return [Problem(path, f"expected at least {low}, got {value}")]
+        return [Problem(None, path, f"expected at least {low}, got {value}")]
     if high is not None and value > high:
-        return [Problem(path, f"expected at most {high}, got {value}")]
+        return [Problem(None, path, f"expected at most {high}, got {value}")]
     return []
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from harness import contracts
+from harness.problems import Need
 from harness.types import Facts, Unit
 
 
@@ -44,7 +45,7 @@ class Record:
     libraries_by_param: Callable[[Any], Mapping[str, Sequence[str]]] | None = None
     resolve: Callable[[Any, Facts], Any] | None = None  # replaces `auto` while planning
     # what is not here, such as a model's weights: asked while planning, required only by a run
-    missing_files: Callable[[Any], Sequence[str]] | None = None
+    missing_files: Callable[[Any], Sequence[str | Need]] | None = None
     # other records that these parameters build on, as (kind, name): they enter the key too
     depends_on: Callable[[Any], Sequence[tuple[str, str]]] | None = None
 

@@ -20,12 +20,12 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.plan import analyses
 from harness.plan.graph import Plan, Step
 from harness.plan.needs import described
+from harness.problems import shown_path
 from harness.scoring import protocols
 from harness.scoring.protocols import Scoring
 from harness.store import disk
 from harness.store.artifacts import Store
 from harness.suite import Suite, Unsound
-from harness.suite.yaml_nodes import shown_path
 from harness.types import JSON
 
 

@@ -17,10 +17,10 @@ from harness.contracts import Fetching, Traced
 from harness.errors import HarnessError, Problems
 from harness.execution import open_dataset, progress
 from harness.plan.graph import Collection, Step
-from harness.plan.steps import PARTS
+from harness.plan.kinds import PARTS
+from harness.problems import shown_path
 from harness.store.artifacts import Store
 from harness.suite import Chosen, DatasetSpec, Suite
-from harness.suite.yaml_nodes import shown_path
 from harness.types import JSON
 
 WIDTH = 100

@@ -7,8 +7,8 @@ import argparse
 from harness import api
 from harness.exchange import export
 from harness.leaderboard import board_file
+from harness.problems import shown_path
 from harness.store.artifacts import Store
-from harness.suite.yaml_nodes import shown_path
 
 
 def run(options: argparse.Namespace) -> int:

@@ -16,8 +16,8 @@ from harness.inspect import lists, material, passage, query, terminal
 from harness.inspect.material import Material
 from harness.leaderboard import board_file
 from harness.leaderboard.board_file import Leaderboard
+from harness.problems import shown_path
 from harness.store.artifacts import Store
-from harness.suite.yaml_nodes import shown_path
 
 OF_SUITES = (".yaml", ".yml")
 

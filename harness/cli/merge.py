@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from harness.leaderboard.merge import merge
-from harness.suite.yaml_nodes import shown_path
+from harness.problems import shown_path
 
 
 def run(options: argparse.Namespace) -> int:

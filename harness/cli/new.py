@@ -11,7 +11,7 @@ from harness import catalogue
 from harness.cli import scaffold
 from harness.cli.scaffold import Names
 from harness.errors import HarnessError
-from harness.suite.yaml_nodes import shown_path
+from harness.problems import shown_path
 
 FIT = re.compile(r"[A-Za-z][A-Za-z0-9]*([-_][A-Za-z0-9]+)*", re.ASCII)
 WORDS_OF_YAML = ("true", "false", "null")  # a suite could not write these as names

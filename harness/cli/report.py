@@ -10,8 +10,8 @@ from harness.errors import HarnessError
 from harness.html import page, pictures, tiers
 from harness.leaderboard import board_file, published
 from harness.leaderboard.board_file import Leaderboard
+from harness.problems import shown_path
 from harness.store.artifacts import Store
-from harness.suite.yaml_nodes import shown_path
 
 SUITE = "suite.yaml"
 

@@ -11,9 +11,9 @@ from harness import api, catalogue, runner
 from harness.execution import progress
 from harness.leaderboard import text_tables
 from harness.plan.needs import described
+from harness.problems import shown_path
 from harness.runner import Prepared
 from harness.store.artifacts import Store
-from harness.suite.yaml_nodes import shown_path
 
 
 def run(options: argparse.Namespace) -> int:

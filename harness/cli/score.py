@@ -14,8 +14,8 @@ from harness.exchange import mteb_import, run_import
 from harness.exchange.run_import import Foreign, Target
 from harness.execution import progress
 from harness.leaderboard import text_tables
+from harness.problems import shown_path
 from harness.store.artifacts import Store
-from harness.suite.yaml_nodes import shown_path
 
 MEASURES = ("nDCG@10", "R@100")
 ONLY_ALONE = ("measures", "protocol", "depth", "split", "name")  # what a suite says itself

@@ -6,7 +6,7 @@ import argparse
 
 from harness.errors import HarnessError
 from harness.leaderboard import board_file, published, text_tables
-from harness.suite.yaml_nodes import shown_path
+from harness.problems import shown_path
 
 
 def show(options: argparse.Namespace) -> int:

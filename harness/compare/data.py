@@ -14,9 +14,8 @@ from harness.errors import HarnessError, Problems
 from harness.leaderboard import board_file, per_query
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.per_query import PerQuery
-from harness.params import nearest
+from harness.problems import nearest, shown_path
 from harness.scoring.measures.names import Average, is_sum
-from harness.suite.yaml_nodes import shown_path
 from harness.types import JSON
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from harness.errors import HarnessError
 from harness.exchange import ir_metadata, mteb_export, table_export, trec_export
 from harness.exchange.written_files import Written
 from harness.leaderboard.board_file import Leaderboard
+from harness.problems import shown_path
 from harness.store import disk
 from harness.store.artifacts import Store
-from harness.suite.yaml_nodes import shown_path
 
 __all__ = ["FORMS", "Written", "export"]
 

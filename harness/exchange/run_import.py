@@ -22,14 +22,13 @@ from harness.execution.steps import checked
 from harness.leaderboard import board_file, run_rows, text_tables
 from harness.leaderboard.board_file import Leaderboard
 from harness.plan import keys
+from harness.problems import shown_path
 from harness.scoring import protocols, run_files
 from harness.scoring.protocols import Scoring
 from harness.scoring.run_files import Run
 from harness.store import disk
 from harness.store.artifacts import Store
 from harness.suite import Suite
-from harness.suite.check import names_a_file
-from harness.suite.yaml_nodes import shown_path
 from harness.types import JSON, Hits
 
 Naming: TypeAlias = Literal["file", "tag"]
@@ -68,7 +67,7 @@ def read_runs(paths: Sequence[Path], naming: Naming = "file") -> list[Foreign]:
             problems.append(str(error))
             continue
         system = run.tag if naming == "tag" else name_of(path)
-        if not names_a_file(system):
+        if why_no_file(system) is not None:
             other = "file" if naming == "tag" else "tag"
             problems.append(f"{path}: '{system}' cannot name a system; rename it, or name by {other}")
         elif system in found:
@@ -105,8 +104,9 @@ def on_qrels(
     scoring = _scoring(measures, protocol, depth, catalogue)
     dataset = dataset or name_of(qrels.with_suffix("") if qrels.suffix == ".qrels" else qrels)
     for text, option in ((dataset, "--dataset"), (split, "--split")):
-        if not names_a_file(text):
-            raise HarnessError(f"{option} {text!r}: cannot name a file; use letters, digits, + - _ , =")
+        reason = why_no_file(text)
+        if reason is not None:
+            raise HarnessError(f"{option} {text!r}: cannot name a file: {reason}")
     judgements, digest = ids_only.judgements_in(qrels)
     ranked = (passage for each in runs for passage in each.run.passage_ids)
     opened = ids_only.opened(judgements, digest, ranked)

@@ -14,6 +14,7 @@ from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure, Schedule
 from harness.execution.worker_handle import Child
 from harness.plan.graph import Step
+from harness.problems import Need
 from harness.store import disk
 from harness.store.artifacts import Corrupt, Store
 
@@ -174,8 +175,8 @@ class Local:
                 child.kill()
 
 
-def missing_needs(steps: Mapping[str, Step], store: Store, targets: Iterable[str]) -> list[str]:
-    """What is not here and a run of these targets would need: files and packages, each once."""
+def missing_needs(steps: Mapping[str, Step], store: Store, targets: Iterable[str]) -> list[Need]:
+    """What a run of these targets requires and is not here, each need once."""
     open_steps: dict[str, None] = {}
 
     def visit(step: str) -> None:

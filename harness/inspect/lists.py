@@ -12,7 +12,7 @@ from harness.errors import HarnessError
 from harness.inspect.material import Material
 from harness.leaderboard import per_query
 from harness.leaderboard.board_file import Leaderboard
-from harness.params import nearest
+from harness.problems import nearest
 from harness.types import JSON
 
 

@@ -19,9 +19,9 @@ from harness.execution.progress import Reporter
 from harness.inspect import marks
 from harness.inspect.marks import Piece
 from harness.plan.graph import Collection, Plan
+from harness.problems import shown_path
 from harness.store import disk
 from harness.store.artifacts import Store
-from harness.suite.yaml_nodes import shown_path
 
 WRITTEN_AT_ONCE = 4096  # passages
 
@@ -51,7 +51,7 @@ def chains(planned: Plan, collection: Collection) -> list[Chain]:
     for step in planned.steps.values():
         texts = step.work.get("texts")
         if texts and texts["corpus"] == collection.parts.get("corpus") and texts["stages"]:
-            names = tuple(planned.steps[stage].label.rpartition(" · ")[2] for stage in texts["stages"])
+            names = tuple(planned.steps[stage].subject for stage in texts["stages"])
             found.setdefault(tuple(texts["stages"]), Chain(tuple(texts["stages"]), names))
     return list(found.values())
 

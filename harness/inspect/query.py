@@ -15,7 +15,7 @@ from harness.inspect.material import Material, Variant
 from harness.inspect.rankings import Rankings
 from harness.leaderboard import per_query
 from harness.leaderboard.board_file import Leaderboard
-from harness.params import nearest
+from harness.problems import nearest
 from harness.store.artifacts import Corrupt, Store
 from harness.types import JSON, Unit
 

@@ -13,9 +13,9 @@ from harness.errors import HarnessError
 from harness.inspect.material import Material, hits_step
 from harness.leaderboard import per_query
 from harness.leaderboard.board_file import Leaderboard
+from harness.problems import shown_path
 from harness.store import hits_files
 from harness.store.artifacts import Corrupt, Store
-from harness.suite.yaml_nodes import shown_path
 from harness.types import JSON
 
 COLUMNS = 6

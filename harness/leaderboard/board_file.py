@@ -14,8 +14,8 @@ import orjson
 
 from harness.catalogue import OWN
 from harness.errors import HarnessError
+from harness.problems import shown_path
 from harness.store import disk
-from harness.suite.yaml_nodes import shown_path
 from harness.types import JSON
 
 SCHEMA = "passage-harness/leaderboard/1"

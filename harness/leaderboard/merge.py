@@ -13,8 +13,8 @@ from harness.errors import HarnessError, Problems
 from harness.exchange import ids_only
 from harness.leaderboard import board_file, text_tables
 from harness.leaderboard.board_file import Leaderboard
+from harness.problems import shown_path
 from harness.store import disk
-from harness.suite.yaml_nodes import shown_path
 from harness.types import JSON
 
 SAME = ("measures", "slices", "scored", "limits")  # what two rows of one name must agree on

@@ -11,8 +11,8 @@ import pyarrow.csv
 
 from harness.errors import HarnessError
 from harness.leaderboard.board_file import Leaderboard
+from harness.problems import shown_path
 from harness.store import disk
-from harness.suite.yaml_nodes import shown_path
 from harness.types import JSON
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from harness.errors import HarnessError
 from harness.leaderboard import board_file, text_tables
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.text_tables import Table
+from harness.problems import shown_path
 from harness.store import disk
 from harness.suite import yaml_nodes
 from harness.types import JSON
@@ -170,7 +171,7 @@ def beside(own: Leaderboard, others: Sequence[Leaderboard]) -> Leaderboard:
 
 def _table(path: Path, datasets: Sequence[str], labels: Sequence[str]) -> Printed:
     given = {"marks": {}, "notes": [], **yaml_nodes.read(path, {}).plain()}
-    where = yaml_nodes.shown_path(path)
+    where = shown_path(path)
     known = ("page", "section", "protocol", "scale", "columns", "marks", "notes", "rows")
     _check_keys(path, given, known)
     columns = []
@@ -207,7 +208,7 @@ def _check_keys(path: Path, given: Mapping[str, JSON], known: Sequence[str]) -> 
     wrong = sorted(set(given) ^ set(known))
     if wrong:
         what = f"'{wrong[0]}' is missing or unknown"
-        raise HarnessError(f"{yaml_nodes.shown_path(path)}: {what}; its keys are {', '.join(known)}")
+        raise HarnessError(f"{shown_path(path)}: {what}; its keys are {', '.join(known)}")
 
 
 def _enter(
@@ -302,7 +303,7 @@ def main(folders: Sequence[str]) -> None:
         paper = read(folder)
         made = board(paper, folder).write()
         disk.replace_file(folder / "README.md", readme(paper).encode())
-        print(yaml_nodes.shown_path(made))
+        print(shown_path(made))
 
 
 if __name__ == "__main__":

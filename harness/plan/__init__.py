@@ -9,9 +9,11 @@ from harness.catalogue import Catalogue
 from harness.errors import Problems
 from harness.plan import plugin_sources
 from harness.plan.graph import Collection, Plan, Row, Step
+from harness.plan.guard import Broken
 from harness.plan.keys import Digest
-from harness.plan.steps import Broken, Datasets
+from harness.plan.steps import Datasets
 from harness.plan.systems import Systems
+from harness.problems import Problem
 from harness.suite import DatasetSpec, Suite, System
 
 __all__ = ["build", "dataset"]
@@ -35,9 +37,11 @@ def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str
         pattern for pattern in only
         if not any(_selected(row.dataset, row.system, [pattern]) for row in rows)
     ]  # fmt: skip
-    planner.problems += [f"--only '{pattern}': no dataset or system has such a name" for pattern in unmatched]
+    for pattern in unmatched:
+        text = f"--only '{pattern}': no dataset or system has such a name; `--dry-run` lists them"
+        planner.problems.append(Problem(None, (), text))
     if planner.problems:
-        raise Problems(dict.fromkeys(planner.problems))
+        raise Problems(planner.problems)
     rules = {name: planner.rules(collection) for name, collection in collections.items()}
     return Plan(suite, planner.steps, collections, tuple(rows), analyses, rules)
 
@@ -55,7 +59,7 @@ def dataset(spec: DatasetSpec, catalogue: Catalogue, digest: Digest) -> tuple[Co
 def _row(planner: Systems, collection: Collection, system: System, selected: bool) -> Row:
     name, split = collection.spec.name, collection.card.split
     if not collection.parts:
-        error = collection.error or collection.needs[0]
+        error = collection.error or str(collection.needs[0])
         return Row(name, split, system.name, system.unit, None, error, selected)
     try:
         output = planner.output(collection, system.name)
@@ -67,7 +71,7 @@ def _row(planner: Systems, collection: Collection, system: System, selected: boo
     if rules["by_answers"] and output.unit == "passage":
         described = {"depth": rules["depth"]}
         ids = (output.hits, collection.parts["corpus"], collection.parts["queries"])
-        labels = planner.add("label", f"label · {name} · {system.name}", described, described, ids, ())
+        labels = planner.add("label", name, system.name, described, described, ids, ())
     return Row(name, split, system.name, output.unit, output.hits, None, selected, labels, texts)
 
 

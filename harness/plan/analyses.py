@@ -7,30 +7,32 @@ from collections.abc import Iterator, Sequence
 
 from harness import params
 from harness.plan import keys
-from harness.plan.graph import Collection, Plan, Row, Step
-from harness.plan.steps import FORMATS
+from harness.plan.graph import Analysis, Collection, Plan, Row, Step
+from harness.plan.kinds import FORMATS, PARTS
 from harness.records import Column
 from harness.types import JSON
 
+REPORTING = ("augment", "index")  # steps whose reported facts an analysis may read
+
 
 def steps(plan: Plan, rows: Sequence[Row], columns: Sequence[Column]) -> Iterator[Step]:
-    """A step for each analysis of each dataset that has rows; `rows` are those whose hits are there."""
+    """A step for each analysis of each dataset; `rows` are those whose hits are in the store."""
     for name, collection in plan.collections.items():
-        own = [row for row in rows if row.dataset == name and row.hits is not None]
-        for analysis in plan.analyses if own else ():
-            yield _step(plan, collection, own, columns, analysis)
+        rows_here = [row for row in rows if row.dataset == name and row.hits is not None]
+        for analysis in plan.analyses if rows_here else ():
+            yield _step(plan, collection, rows_here, columns, analysis)
 
 
 def _step(
-    plan: Plan, collection: Collection, rows: Sequence[Row], columns: Sequence[Column], analysis: JSON
+    plan: Plan, collection: Collection, rows: Sequence[Row], columns: Sequence[Column], analysis: Analysis
 ) -> Step:
     name = collection.spec.name
     systems = [_system(plan, row) for row in rows]
-    parts = [collection.parts[part] for part in ("corpus", "queries", "judgements")]
+    parts = [collection.parts[part] for part in PARTS]
     stages = [step for system in systems for step in system["texts"]["stages"]]
     inputs = tuple(dict.fromkeys([*parts, *(row.hits for row in rows if row.hits), *stages]))
     shown = [[column.measure, column.unit] for column in columns]
-    told = {
+    dataset = {
         "dataset": name,
         "language": collection.card.language,
         "notes": list(collection.card.notes),
@@ -39,43 +41,39 @@ def _step(
     described = {
         "kind": "analyse",
         "format": FORMATS["analyse"],
-        "method": analysis["described"],
+        "method": analysis.described,
         "systems": [[row.system, row.hits] for row in rows],
         "columns": shown,
         "measures": {
-            name: said
-            for name, said in analysis["measures"].items()
+            name: measure
+            for name, measure in analysis.measures.items()
             if any(re.match(rf"{name}\b", column.measure) for column in columns)
         },
-        **told,
+        **dataset,
         "inputs": list(inputs),
     }
     work = {
-        "method": analysis["work"],
-        **told,
+        "method": analysis.work,
+        **dataset,
         "systems": systems,
         "columns": shown,
         "inputs": list(inputs),
     }
-    label = f"analyse · {name} · {analysis['work']['name']}"
-    return Step("analyse", keys.key(described), label, described, work, inputs, tuple(analysis["needs"]))
+    return Step("analyse", keys.key(described), name, analysis.name, described, work, inputs, analysis.needs)
 
 
 def _system(plan: Plan, row: Row) -> JSON:
     assert row.hits is not None
     step, ancestors = plan.steps[row.hits], plan.ancestors([row.hits])
-    telling = [
-        item for item in plan.steps.values() if item.id in ancestors and item.kind in ("augment", "index")
-    ]
-    texts = row.texts
-    indexed = [item for item in telling if item.kind == "index"]
+    telling = [item for item in plan.steps.values() if item.id in ancestors and item.kind in REPORTING]
+    indexes = [item for item in telling if item.kind == "index"]
     return {
         "name": row.system,
         "unit": row.unit,
         "hits": row.hits,
-        "texts": texts,
-        "context": [plan.steps[stage].label.rpartition(" · ")[2] for stage in texts["stages"]],
-        "retriever": keys.key(indexed[0].described["method"]) if len(indexed) == 1 else None,
+        "texts": row.texts,
+        "context": [plan.steps[stage].subject for stage in row.texts["stages"]],
+        "retriever": keys.key(indexes[0].described["method"]) if len(indexes) == 1 else None,
         "telling": [[item.kind, item.described["method"]["name"], item.id] for item in telling],
         "combine": params.plain(step.work) if step.kind == "combine" else None,
     }

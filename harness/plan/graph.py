@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from harness.problems import Need
 from harness.suite import DatasetSpec, Suite
 from harness.types import JSON, Card, Part, Unit
 
@@ -15,15 +16,21 @@ class Step(NamedTuple):
 
     kind: str
     key: str  # SHA-256 of `described`
-    label: str  # for people
+    dataset: str
+    subject: str  # the system, or the method with its parameters; empty for the parts of a dataset
     described: dict[str, JSON]  # all that can change a number
     work: dict[str, JSON]  # what a worker needs to do it; `inputs` are ids of steps
     inputs: tuple[str, ...]
-    needs: tuple[str, ...]  # what is not here: files, packages
+    needs: tuple[Need, ...]  # those of its inputs too
 
     @property
     def id(self) -> str:
         return f"{self.kind}-{self.key}"
+
+    @property
+    def label(self) -> str:
+        """The step as people read it: `index · scifact · bm25 (k1=0.9)`."""
+        return " · ".join(filter(None, (self.kind, self.dataset, self.subject)))
 
 
 class Row(NamedTuple):
@@ -41,13 +48,23 @@ class Row(NamedTuple):
 
 
 class Collection(NamedTuple):
-    """A dataset of the suite: what it says of itself and the steps that make it columnar."""
+    """A dataset of the suite: its card and the steps that make it columnar."""
 
     spec: DatasetSpec
     card: Card
     parts: dict[Part, str]  # ids of steps; empty if the dataset's plugin failed
-    needs: tuple[str, ...]
+    needs: tuple[Need, ...]
     error: str | None
+
+
+class Analysis(NamedTuple):
+    """An analysis of the suite: what its steps, one for each dataset, have in common."""
+
+    name: str
+    described: dict[str, JSON]
+    work: dict[str, JSON]
+    measures: dict[str, JSON]  # of plugins, by name: what of each enters a key
+    needs: tuple[Need, ...]
 
 
 @dataclass(frozen=True)
@@ -56,7 +73,7 @@ class Plan:
     steps: dict[str, Step]  # by id, inputs before what reads them
     collections: dict[str, Collection]
     rows: tuple[Row, ...]
-    analyses: tuple[JSON, ...] = ()  # each with `described`, `work` and `needs`
+    analyses: tuple[Analysis, ...] = ()
     rules: dict[str, JSON] = field(default_factory=dict)  # `harness.scoring.rules.Rules` of each collection
 
     def ancestors(self, ids: Sequence[str], stop_at: Callable[[Step], bool] | None = None) -> set[str]:

@@ -14,6 +14,7 @@ import orjson
 from harness import params
 from harness.catalogue import Entry
 from harness.plan import plugin_sources
+from harness.problems import exists
 from harness.types import JSON
 
 Digest = Callable[[Path], str]  # of a file or a folder, by contents
@@ -45,7 +46,7 @@ def method(entry: Entry, values: Any, digest: Digest, leave_out: tuple[str, ...]
 def addressed(value: Any, digest: Digest) -> JSON:
     """A parameter by what it says; a path by the contents that it names."""
     if isinstance(value, Path):
-        return {"sha256": digest(value)} if value.exists() else {"missing": str(value)}
+        return {"sha256": digest(value)} if exists(value) else {"missing": str(value)}
     if isinstance(value, Mapping):
         return {str(name): addressed(item, digest) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -53,19 +54,6 @@ def addressed(value: Any, digest: Digest) -> JSON:
     if hasattr(value, "__dataclass_fields__"):
         return {name: addressed(item, digest) for name, item in _items(value)}
     return params.plain(value)
-
-
-def paths_in(value: Any) -> list[Path]:
-    """Every path that a parameter value holds, in order."""
-    if isinstance(value, Path):
-        return [value]
-    if isinstance(value, Mapping):
-        return [path for item in value.values() for path in paths_in(item)]
-    if isinstance(value, list | tuple):
-        return [path for item in value for path in paths_in(item)]
-    if hasattr(value, "__dataclass_fields__"):
-        return [path for _, item in _items(value) for path in paths_in(item)]
-    return []
 
 
 def _items(values: Any) -> list[tuple[str, Any]]:

@@ -1,53 +1,51 @@
-"""What a plan needs and is not here, for people: each thing once, and for which systems and datasets."""
+"""Lines for people about what a plan needs: each need once, with the systems and datasets that have it."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from harness.plan.graph import Plan, Step
-from harness.plan.steps import PARTS
+from harness.plan.kinds import PARTS
+from harness.problems import Need
 
-MODULES = re.compile(r"'(?P<method>[^']+)'.* needs (?P<modules>.+); install it with: (?P<command>.+)")
 SHOWN = 3  # systems or datasets that a line names
 
 
 class _Users(NamedTuple):
-    """Who a need is of, each in the plan's order."""
+    """Who has a need, each in the plan's order."""
 
     methods: tuple[str, ...]
     systems: tuple[str, ...]
     datasets: tuple[str, ...]
 
 
-def described(plan: Plan, needs: Iterable[str]) -> list[str]:
+def described(plan: Plan, needs: Iterable[Need]) -> list[str]:
     """These needs of the plan's steps, datasets and analyses, a line each. Modules that one command installs
-    stand in one line, whichever methods lack them."""
-    groups: dict[str, list[str]] = {}
+    share a line, whichever methods need them."""
+    groups: dict[str | Need, list[Need]] = {}
     for need in dict.fromkeys(needs):
-        found = MODULES.fullmatch(need)
-        groups.setdefault(found["command"] if found else need, []).append(need)
+        groups.setdefault(need.command or need, []).append(need)
     users = _users(plan, [need for group in groups.values() for need in group])
     lines = []
     for group in groups.values():
-        of = _Users(
+        joined = _Users(
             *(tuple(dict.fromkeys(name for need in group for name in users[need][i])) for i in range(3))
         )
-        what = group[0] if len(group) == 1 else _together(group)
-        words = [*(name for name in of.methods if f"'{name}'" not in what), _whose(of)]
+        named = {need.method for need in group}
+        what = str(group[0]) if len(group) == 1 else _together(group)
+        words = [*(name for name in joined.methods if name not in named), _whose(joined)]
         inside = ", ".join(word for word in words if word)
         lines.append(f"{what} ({inside})" if inside else what)
     return lines
 
 
-def _together(needs: Sequence[str]) -> str:
-    """Several lines of missing modules as one, with the one command that brings them."""
-    found = [match for need in needs if (match := MODULES.fullmatch(need))]
-    methods = list(dict.fromkeys(f"'{match['method']}'" for match in found))
-    modules = list(dict.fromkeys(name for match in found for name in match["modules"].split(", ")))
+def _together(needs: Sequence[Need]) -> str:
+    """Several needs for modules as one line, with the one command that installs them."""
+    methods = list(dict.fromkeys(f"'{need.method}'" for need in needs))
+    modules = list(dict.fromkeys(name for need in needs for name in need.modules))
     verb = "needs" if len(methods) == 1 else "need"
-    return f"{_listed(methods)} {verb} {', '.join(modules)}; install with: {found[0]['command']}"
+    return f"{_listed(methods)} {verb} {', '.join(modules)}; install with: {needs[0].command}"
 
 
 def _whose(users: _Users) -> str:
@@ -67,38 +65,38 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def _users(plan: Plan, needs: Sequence[str]) -> dict[str, _Users]:
-    """Who each need is of: a dataset's own, or the rows that were not made of another with the same need."""
-    lacking: dict[str, list[Step]] = {need: [] for need in needs}
+def _users(plan: Plan, needs: Sequence[Need]) -> dict[Need, _Users]:
+    """Who has each need: a dataset, or the systems that have it other than through a system in their `of`."""
+    steps_by_need: dict[Need, list[Step]] = {need: [] for need in needs}
     for step in plan.steps.values():
-        below = {need for other in step.inputs for need in plan.steps[other].needs}
-        for need in step.needs:  # those of its inputs too
-            if need in lacking and need not in below:
-                lacking[need].append(step)
+        inherited = {need for other in step.inputs for need in plan.steps[other].needs}
+        for need in step.needs:
+            if need in steps_by_need and need not in inherited:
+                steps_by_need[need].append(step)
     ancestors_by_row = {
         (row.dataset, row.system): plan.ancestors([row.hits])
         for row in plan.rows
         if row.selected and row.hits is not None and needs
     }
-    return {need: _users_of(plan, need, steps, ancestors_by_row) for need, steps in lacking.items()}
+    return {need: _users_of(plan, need, steps, ancestors_by_row) for need, steps in steps_by_need.items()}
 
 
 def _users_of(
-    plan: Plan, need: str, steps: Sequence[Step], ancestors_by_row: dict[tuple[str, str], set[str]]
+    plan: Plan, need: Need, steps: Sequence[Step], ancestors_by_row: dict[tuple[str, str], set[str]]
 ) -> _Users:
-    absent = [name for name, collection in plan.collections.items() if need in collection.needs]
-    ours = [step.label.partition(" · ")[2] for step in steps if step.kind in PARTS]
-    if absent or ours:
-        return _Users((), (), tuple(dict.fromkeys([*absent, *ours])))
+    datasets = [name for name, collection in plan.collections.items() if need in collection.needs]
+    datasets += [step.dataset for step in steps if step.kind in PARTS]
+    if datasets:
+        return _Users((), (), tuple(dict.fromkeys(datasets)))
     methods = [step.work["method"]["name"] for step in steps]
-    methods += [analysis["work"]["name"] for analysis in plan.analyses if need in analysis["needs"]]
-    own = {step.id for step in steps}
-    having = {row for row, ancestors in ancestors_by_row.items() if not own.isdisjoint(ancestors)}
+    methods += [analysis.name for analysis in plan.analyses if need in analysis.needs]
+    ids = {step.id for step in steps}
+    rows = {row for row, ancestors in ancestors_by_row.items() if not ids.isdisjoint(ancestors)}
     first = [
         (dataset, system)
-        for dataset, system in having
-        if not any((dataset, below) in having for below in plan.suite.system(system).of)
+        for dataset, system in rows
+        if not any((dataset, below) in rows for below in plan.suite.system(system).of)
     ]
     systems = [system.name for system in plan.suite.systems if any(system.name == name for _, name in first)]
-    datasets = [name for name in plan.collections if any(name == dataset for dataset, _ in first)]
-    return _Users(tuple(dict.fromkeys(methods)), tuple(systems), tuple(datasets))
+    names = [name for name in plan.collections if any(name == dataset for dataset, _ in first)]
+    return _Users(tuple(dict.fromkeys(methods)), tuple(systems), tuple(names))

@@ -5,31 +5,24 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from harness import params
-from harness.catalogue import KINDS, Catalogue, Entry, missing
+from harness.catalogue import KINDS, Catalogue, Entry, missing_modules
 from harness.errors import HarnessError, NoLanguage
 from harness.plan import keys, plugin_sources
-from harness.plan.graph import Collection, Step
+from harness.plan.graph import Analysis, Collection, Step
+from harness.plan.guard import Broken, guarded
 from harness.plan.keys import Digest
+from harness.plan.kinds import FORMATS, PARTS
+from harness.problems import Keys, Need, Place, Problem, exists, missing_path
 from harness.records import NoParams
 from harness.suite import Chosen, DatasetSpec, Suite
-from harness.suite.yaml_nodes import shown_path
 from harness.types import JSON, Card, Facts, Part, Unit
 
-# Raised when the harness itself writes an artifact of that kind differently, or other numbers into it.
-FORMATS = {
-    "corpus": 1, "queries": 1, "judgements": 1, "augment": 1, "index": 1, "search": 1, "combine": 1,
-    "rerank": 1, "tune": 1, "analyse": 1, "label": 1,
-}  # fmt: skip
 OR_AT_METHODS = "or choose at each method, as in `analyser: english` (harness list analysers)"
-PARTS: tuple[Part, ...] = ("corpus", "queries", "judgements")
-
-
-class Broken(Exception):
-    """A plugin failed while planning: its rows fail, the suite goes on."""
 
 
 @dataclass
@@ -39,47 +32,59 @@ class Datasets:
     catalogue: Catalogue
     digest: Digest
     steps: dict[str, Step] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    timeout: float | None = None  # of one call of a plugin
 
     def add(
-        self, kind: str, label: str, described: JSON, work: JSON, inputs: Sequence[str], needs: Sequence[str]
-    ) -> str:
+        self, kind: str, dataset: str, subject: str, described: JSON, work: JSON, inputs: Sequence[str],
+        needs: Sequence[Need],
+    ) -> str:  # fmt: skip
+        """Add a step unless one of its key is there; returns its id."""
         full = {"kind": kind, "format": FORMATS[kind], **described, "inputs": list(inputs)}
-        below = [need for step in inputs for need in self.steps[step].needs]
-        every = tuple(dict.fromkeys([*needs, *below]))
-        step = Step(kind, keys.key(full), label, full, {**work, "inputs": list(inputs)}, tuple(inputs), every)
+        inherited = [need for step in inputs for need in self.steps[step].needs]
+        step = Step(
+            kind, keys.key(full), dataset, subject, full, {**work, "inputs": list(inputs)}, tuple(inputs),
+            tuple(dict.fromkeys([*needs, *inherited])),
+        )  # fmt: skip
         self.steps.setdefault(step.id, step)
         return step.id
 
+    def refuse(self, place: Place | None, path: Keys, text: str) -> NoReturn:
+        """Note a user's mistake; the rows that depend on it cannot be planned."""
+        problem = Problem(place, path, text)
+        self.problems.append(problem)
+        raise Broken(str(problem))
+
+    def guarded(self, chosen: Chosen) -> AbstractContextManager[None]:
+        return guarded(chosen.name, self.timeout)
+
     def collection(self, spec: DatasetSpec) -> Collection:
         record, values = spec.chosen.entry.record, spec.chosen.params
-        absent = missing(record, spec.chosen.entry.plugin.distribution)
         unknown = Card(None, "?")
-        lacking = [absent] if absent else list(record.missing_files(values)) if record.missing_files else []
-        if lacking:
-            return Collection(spec, unknown, {}, tuple(lacking), None)
         parts: dict[Part, str] = {}
-        needs: list[str] = []
+        needs: list[Need] = []
         try:
-            source = record.build(values)
-            card = source.card()
-            for part in PARTS:
-                inputs = source.inputs(part)
-                lacking = [f"{shown_path(path)} (not there)" for path in inputs.files if not path.exists()]
-                needs += lacking
+            with self.guarded(spec.chosen):
+                if absent := needs_of(spec.chosen, values):
+                    return Collection(spec, unknown, {}, tuple(absent), None)
+                source = record.build(values)
+                card = source.card()
+                inputs_by_part = {part: source.inputs(part) for part in PARTS}
+            for part, inputs in inputs_by_part.items():
+                absent = [missing_path(path) for path in inputs.files if not exists(path)]
+                needs += absent
                 described = {
                     "method": keys.method(spec.chosen.entry, NoParams(), self.digest),
                     "params": params.plain(inputs.params),
                     "files": [keys.addressed(path, self.digest) for path in inputs.files],
                 }
                 work = {"method": work_of(spec.chosen, values)}
-                parts[part] = self.add(part, f"{part} · {spec.name}", described, work, (), lacking)
+                parts[part] = self.add(part, spec.name, "", described, work, (), absent)
         except HarnessError as error:
-            self.problems.append(f"{spec.chosen.place}: datasets.{spec.name}: {error}")
+            self.problems += error.below(spec.chosen.place, ("datasets", spec.name))
             return Collection(spec, unknown, {}, (), str(error))
-        except Exception as error:  # a stranger's plugin may fail in any way
-            text = f"dataset '{spec.chosen.name}' failed while planning: {type(error).__name__}: {error}"
-            return Collection(spec, unknown, {}, (), text)
+        except Broken as error:
+            return Collection(spec, unknown, {}, (), f"dataset {error}")
         return Collection(spec, card, parts, tuple(dict.fromkeys(needs)), None)
 
 
@@ -91,15 +96,14 @@ class Base(Datasets):
     collections: dict[str, Collection] = field(default_factory=dict)  # of the suite, by name
     tuned_on: dict[str, Collection] = field(default_factory=dict)  # by DATASET/SPLIT
 
-    def analysis(self, chosen: Chosen) -> JSON:
-        """What the steps of an analysis have in common."""
-        record = chosen.entry.record
-        absent = missing(record, chosen.entry.plugin.distribution)
-        described = keys.method(chosen.entry, chosen.params, self.digest)
-        needs = [absent] if absent else []
-        measures = {name: self.measured(name) for name in self.catalogue.names("measures")}
-        work = work_of(chosen, chosen.params)
-        return {"described": described, "work": work, "needs": needs, "measures": measures}
+    def analysis(self, chosen: Chosen) -> Analysis:
+        return Analysis(
+            name=chosen.name,
+            described=keys.method(chosen.entry, chosen.params, self.digest),
+            work=work_of(chosen, chosen.params),
+            measures={name: self.measured(name) for name in self.catalogue.names("measures")},
+            needs=tuple(missing_modules_of(chosen)),
+        )
 
     def rules(self, collection: Collection) -> JSON:
         """`harness.scoring.rules.Rules` for a collection, as plain data."""
@@ -125,46 +129,44 @@ class Base(Datasets):
         self, collection: Collection, chosen: Chosen, values: Any, leave_out: tuple[str, ...] = ()
     ) -> dict[str, JSON]:
         """What of a method goes into a key, with the records that it builds on."""
-        described = keys.method(chosen.entry, values, self.digest, leave_out)
-        depends_on = chosen.entry.record.depends_on
-        if depends_on is not None and not collection.needs:  # what lacks data is not resolved
-            found = [self.catalogue.find(kind, name) for kind, name in depends_on(values)]
-            described["uses"] = [keys.method(entry, NoParams(), self.digest) for entry in found]
+        with self.guarded(chosen):
+            described = keys.method(chosen.entry, values, self.digest, leave_out)
+            depends_on = chosen.entry.record.depends_on
+            # what lacks data is not resolved, so that names may still be `auto`
+            names = depends_on(values) if depends_on is not None and not collection.needs else None
+        if names is not None:
+            entries = [self.catalogue.find(kind, name) for kind, name in names]
+            described["uses"] = [keys.method(entry, NoParams(), self.digest) for entry in entries]
         return described
 
-    def resolved(self, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[str]]:
-        """The parameters with nothing left `auto`, and what the method lacks here."""
+    def resolved(self, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[Need]]:
+        """The parameters with nothing left `auto`, and what the method needs and is not here."""
         record = chosen.entry.record
-        absent = missing(record, chosen.entry.plugin.distribution)
-        needs = [absent] if absent else []
-        paths = keys.paths_in(chosen.params)
-        lacking = [f"{shown_path(path)} (not there)" for path in paths if not path.exists()]
-        needs += lacking
-        if lacking:
-            return chosen.params, needs
-        card = collection.card
+        absent = missing_paths(chosen.params)
+        if absent:
+            return chosen.params, [*missing_modules_of(chosen), *absent]
+        card, name = collection.card, collection.spec.name
         facts = Facts(card.language, card.query_language or card.language, unit)
         try:
-            values = record.resolve(chosen.params, facts) if record.resolve else chosen.params
-            return values, [*needs, *(record.missing_files(values) if record.missing_files else ())]
+            with self.guarded(chosen):
+                values = record.resolve(chosen.params, facts) if record.resolve else chosen.params
+                return values, needs_of(chosen, values)
         except HarnessError as error:
-            if collection.needs and card.language is None:  # it may lie in what is not here
-                return chosen.params, needs
-            if isinstance(error, NoLanguage):  # of the dataset, and so told once for all that go by it
-                spec = collection.spec
+            if collection.needs and card.language is None:  # its language may be in what is not here
+                return chosen.params, missing_modules_of(chosen)
+            if isinstance(
+                error, NoLanguage
+            ):  # a problem of the dataset, told once
                 what = "does not say its language, by which methods choose how to read it; say it here"
-                text = f"{spec.chosen.place}: datasets.{spec.name}: {what} (`language: en`), {OR_AT_METHODS}"
-            else:
-                text = f"{chosen.place}: {chosen.name} on dataset '{collection.spec.name}': {error}"
-            self.problems.append(text)
-            raise Broken(text) from error
-        except Exception as error:  # a stranger's plugin may fail in any way
-            text = f"'{chosen.name}' failed while planning: {type(error).__name__}: {error}"
-            raise Broken(text) from error
+                self.refuse(
+                    collection.spec.chosen.place, ("datasets", name),
+                    f"{what} (`language: en`), {OR_AT_METHODS}",
+                )  # fmt: skip
+            self.refuse(chosen.place, (), f"{chosen.name} on dataset '{name}': {error}")
 
-    def index_needs(self, chosen: Chosen, values: Any, needs: Sequence[str]) -> list[str]:
-        """Of what a method lacks, that without which it cannot index: another system may share the index
-        and search it otherwise."""
+    def index_needs(self, chosen: Chosen, values: Any, needs: Sequence[Need]) -> list[Need]:
+        """Of a method's needs, those for indexing: another system may share the index and search it
+        otherwise."""
         record = chosen.entry.record
         defaults = {
             name: field.default
@@ -174,13 +176,12 @@ class Base(Datasets):
         if not defaults:
             return list(needs)
         plain = dataclasses.replace(values, **defaults)
-        absent = missing(record, chosen.entry.plugin.distribution)
-        paths = [path for path in keys.paths_in(plain) if not path.exists()]
-        if absent or paths:
-            return [*([absent] if absent else []), *(f"{shown_path(path)} (not there)" for path in paths)]
-        return [
-            need for need in needs if record.missing_files is not None and need in record.missing_files(plain)
-        ]
+        absent = [*missing_modules_of(chosen), *missing_paths(plain)]
+        if absent:
+            return absent
+        with self.guarded(chosen):
+            wanted = needs_of(chosen, plain)
+        return [need for need in needs if need in wanted]
 
     def texts(self, collection: Collection, context: tuple[str, ...], unit: Unit) -> JSON:
         language = collection.card.language
@@ -192,15 +193,15 @@ class Base(Datasets):
         }
 
     def variant(self, chosen: Chosen, context: tuple[str, ...], unit: Unit) -> str:
-        """What an index is of, for people: the method with what the suite set, the unit, the context."""
-        stages = [self.steps[step].label.rpartition(" · ")[2] for step in context]
+        """An index in words: the method with the parameters that the suite sets, the unit, the context."""
+        stages = [self.steps[step].subject for step in context]
         kept = {
             name: value for name, value in chosen.given.items() if name not in chosen.entry.record.search_only
         }
         words = [
             named(chosen.name, kept),
             *(["documents"] if unit == "document" else []),
-            *(f"+{x}" for x in stages),
+            *(f"+{stage}" for stage in stages),
         ]
         return " ".join(words)
 
@@ -215,3 +216,20 @@ def work_of(chosen: Chosen, values: Any) -> JSON:
     kind = next(kind for kind, record in KINDS.items() if type(chosen.entry.record) is record)
     plugin = f"{chosen.entry.plugin.distribution} {chosen.entry.plugin.version}"
     return {"kind": kind, "name": chosen.name, "params": params.plain(values), "plugin": plugin}
+
+
+def needs_of(chosen: Chosen, values: Any) -> list[Need]:
+    """What a method with these parameters needs and is not here."""
+    record = chosen.entry.record
+    absent = record.missing_files(values) if record.missing_files else ()
+    further = [need if isinstance(need, Need) else Need("other", need) for need in absent]
+    return [*missing_modules_of(chosen), *further]
+
+
+def missing_modules_of(chosen: Chosen) -> list[Need]:
+    need = missing_modules(chosen.entry.record, chosen.entry.plugin.distribution)
+    return [] if need is None else [need]
+
+
+def missing_paths(values: Any) -> list[Need]:
+    return [missing_path(path) for path in params.paths_in(values) if not exists(path)]

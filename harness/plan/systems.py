@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 from harness.plan import tuning as tune
 from harness.plan.graph import Collection
-from harness.plan.steps import Base, Broken, named, work_of
+from harness.plan.guard import Broken
+from harness.plan.steps import Base, named, work_of
+from harness.problems import Need
 from harness.suite import Chosen, System
 from harness.types import JSON, Unit
 
@@ -19,11 +21,11 @@ class Searched(NamedTuple):
     described: dict[str, JSON]
     work: dict[str, JSON]
     inputs: tuple[str, ...]  # the index and the stages of context
-    needs: tuple[str, ...]
+    needs: tuple[Need, ...]
 
 
 class Output(NamedTuple):
-    """What a system hands on while planning."""
+    """What other systems need to know of a planned one."""
 
     hits: str
     unit: Unit
@@ -35,7 +37,7 @@ class Output(NamedTuple):
 class Systems(Base):
     """Plans systems; what two of them share becomes one step."""
 
-    done: dict[tuple[str, str], Output | str] = field(default_factory=dict)  # by collection and system
+    done: dict[tuple[str, str], Output | str] = field(default_factory=dict)  # a text is the error
 
     def output(self, collection: Collection, name: str) -> Output:
         """The step that makes a system's hits, planned once per collection; raises Broken."""
@@ -45,10 +47,10 @@ class Systems(Base):
                 self.done[key] = self._output(collection, self.suite.system(name))
             except Broken as error:
                 self.done[key] = str(error)
-        found = self.done[key]
-        if isinstance(found, str):
-            raise Broken(found)
-        return found
+        output = self.done[key]
+        if isinstance(output, str):
+            raise Broken(output)
+        return output
 
     def _output(self, collection: Collection, system: System) -> Output:
         if system.retriever is not None:
@@ -71,8 +73,9 @@ class Systems(Base):
             "language": collection.card.language,
         }
         work = {"method": work_of(chosen, values), "language": collection.card.language}
-        label = f"augment · {collection.spec.name} · {named(chosen.name, chosen.given)}"
-        return self.add("augment", label, described, work, (collection.parts["corpus"],), needs)
+        subject = named(chosen.name, chosen.given)
+        inputs = (collection.parts["corpus"],)
+        return self.add("augment", collection.spec.name, subject, described, work, inputs, needs)
 
     def search(self, collection: Collection, system: System, context: tuple[str, ...]) -> Output:
         chosen = system.retriever
@@ -86,14 +89,13 @@ class Systems(Base):
         texts = self.texts(collection, context, system.unit)
         work = {"method": work_of(chosen, values), "depth": self.suite.depth, "texts": texts}
         inputs = (index, collection.parts["queries"], collection.parts["corpus"], *context)
-        label = f"search · {collection.spec.name} · {system.name}"
-        step = self.add("search", label, described, work, inputs, needs)
+        step = self.add("search", collection.spec.name, system.name, described, work, inputs, needs)
         again = {"method": work["method"], "texts": texts, "index": index}
         searched = Searched({"method": described["method"]}, again, (index, *context), tuple(needs))
         return Output(step, system.unit, context, searched)
 
     def index(
-        self, collection: Collection, chosen: Chosen, values: Any, needs: Sequence[str],
+        self, collection: Collection, chosen: Chosen, values: Any, needs: Sequence[Need],
         context: tuple[str, ...], unit: Unit,
     ) -> str:  # fmt: skip
         record = chosen.entry.record
@@ -103,9 +105,10 @@ class Systems(Base):
             "texts": {"unit": unit, "language": collection.card.language},
         }
         work = {"method": work_of(chosen, values), "texts": texts}
-        label = f"index · {collection.spec.name} · {self.variant(chosen, context, unit)}"
+        subject = self.variant(chosen, context, unit)
+        inputs = (collection.parts["corpus"], *context)
         needs = self.index_needs(chosen, values, needs)
-        return self.add("index", label, described, work, (collection.parts["corpus"], *context), needs)
+        return self.add("index", collection.spec.name, subject, described, work, inputs, needs)
 
     def combined(self, collection: Collection, system: System, inputs: list[Output]) -> Output:
         chosen = system.combine
@@ -124,14 +127,13 @@ class Systems(Base):
         if tuning is not None:
             work["tuned"] = tuning.parameter
             ids.append(tune.step(self, collection, system, unit, inputs))
-        label = f"combine · {collection.spec.name} · {system.name}"
-        step = self.add("combine", label, described, work, ids, needs)
+        step = self.add("combine", collection.spec.name, system.name, described, work, ids, needs)
         first = next((output for output in inputs if output.unit == "passage"), inputs[0])
         return Output(step, unit, first.context)
 
     def add_rescoring(
         self, chosen: Chosen, system: System, inputs: Sequence[Output], described: dict[str, JSON],
-        work: dict[str, JSON], ids: list[str], needs: list[str],
+        work: dict[str, JSON], ids: list[str], needs: list[Need],
     ) -> None:  # fmt: skip
         """Add to a step how its combiner has inputs score further passages; raises Broken if one cannot."""
         again: dict[str, Searched] = {}
@@ -139,11 +141,8 @@ class Systems(Base):
             searched = inputs[i].searched
             if searched is None or inputs[i].unit != "passage":
                 what = f"'{chosen.name}' scores further passages with '{system.of[i]}'"
-                text = (
-                    f"{chosen.place}: systems.{system.base}.of: {what}, which must be a retriever of passages"
-                )
-                self.problems.append(text)
-                raise Broken(text)
+                text = f"{what}, which must be a retriever of passages; name one"
+                self.refuse(chosen.place, ("systems", system.base, "of"), text)
             again[str(i)] = searched
         if again:
             described["within"] = {i: item.described for i, item in again.items()}
@@ -175,7 +174,6 @@ class Systems(Base):
         }  # fmt: skip
         first = (index,) if index else ()
         ids = (*first, below.hits, collection.parts["queries"], collection.parts["corpus"], *context)
-        label = f"rerank · {collection.spec.name} · {system.name}"
-        if len(system.rerank) > 1:
-            label += f" ({i + 1}: {chosen.name})"
-        return Output(self.add("rerank", label, described, work, ids, needs), below.unit, context)
+        subject = system.name if len(system.rerank) == 1 else f"{system.name} ({i + 1}: {chosen.name})"
+        step = self.add("rerank", collection.spec.name, subject, described, work, ids, needs)
+        return Output(step, below.unit, context)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from harness import params
 from harness.plan.graph import Collection
-from harness.plan.steps import Broken, work_of
+from harness.plan.guard import Broken
+from harness.plan.kinds import PARTS
+from harness.plan.steps import work_of
+from harness.problems import Keys, Place
 from harness.suite import DatasetSpec, System, Tuning
 from harness.types import Unit
 
@@ -28,7 +31,7 @@ def step(
         collection = _elsewhere(planner, tuning, system)
         inputs = [planner.output(collection, name) for name in system.of]
     values, needs = planner.resolved(collection, chosen, unit)
-    said = {
+    tried = {
         "parameter": tuning.parameter,
         "values": list(tuning.values),
         "measure": tuning.measure,
@@ -39,56 +42,54 @@ def step(
     place = f"{tuning.folds} folds" if tuning.on is None else "/".join(tuning.on)
     described = {
         "method": planner.method(collection, chosen, values, (tuning.parameter,)),
-        **said,
+        **tried,
         "measured": planner.measured(tuning.measure),
         "rules": planner.rules(collection),
     }
-    work = {"method": work_of(chosen, values), "on": place, "rules": planner.rules(collection), **said}
-    parts = [collection.parts[part] for part in ("corpus", "queries", "judgements")]
+    work = {"method": work_of(chosen, values), "on": place, "rules": planner.rules(collection), **tried}
+    parts = [collection.parts[part] for part in PARTS]
     ids = [*(output.hits for output in inputs), *parts]
     planner.add_rescoring(chosen, system, inputs, described, work, ids, needs)
-    label = f"tune · {collection.spec.name} · {system.name} on {place}"
-    return planner.add("tune", label, described, work, ids, needs)
+    subject = f"{system.name} on {place}"
+    return planner.add("tune", collection.spec.name, subject, described, work, ids, needs)
 
 
 def _elsewhere(planner: Systems, tuning: Tuning, system: System) -> Collection:
-    """The split that a suite names for tuning, which may not be one that it scores."""
+    """The split that a suite names for tuning, which must not be one that it scores."""
     assert tuning.on is not None
     name, split = tuning.on
-    where = f"{tuning.place}: systems.{system.base}.combine: tune"
-    key = "/".join(tuning.on)
+    key = f"{name}/{split}"
+    path = ("systems", system.base, "combine", "tune")
     if key not in planner.tuned_on:
         spec = next(spec for spec in planner.suite.datasets if spec.name == name)
-        found = planner.collections.get(name)
-        if found is None or found.card.split != split:
-            found = planner.collection(_of_split(planner, spec, split, where))
-        planner.tuned_on[key] = found
-    found = planner.tuned_on[key]
-    scored = planner.collections.values()
-    judged = {item.parts["judgements"]: item.spec.name for item in scored if item.parts and item.spec.scored}
-    if not found.parts:
-        raise Broken(found.error or (found.needs[0] if found.needs else f"'{key}' failed while planning"))
-    if found.parts["judgements"] in judged:
-        text = f"{where}: '{key}' is what the suite scores as '{judged[found.parts['judgements']]}'"
-        _refused(planner, f"{text}; tune on another split, or across 'folds: 5'")
-    return found
+        collection = planner.collections.get(name)
+        if collection is None or collection.card.split != split:
+            collection = planner.collection(_of_split(planner, spec, split, tuning.place, path))
+        planner.tuned_on[key] = collection
+    collection = planner.tuned_on[key]
+    if not collection.parts:
+        needs = map(str, collection.needs)
+        raise Broken(collection.error or next(needs, f"'{key}' failed while planning"))
+    for scored in planner.collections.values():
+        same = scored.parts and scored.parts["judgements"] == collection.parts["judgements"]
+        if same and scored.spec.scored:
+            text = f"'{key}' is what the suite scores as '{scored.spec.name}'"
+            advice = "tune on another split, or across 'folds: 5'"
+            planner.refuse(tuning.place, path, f"{text}; {advice}")
+    return collection
 
 
-def _of_split(planner: Systems, spec: DatasetSpec, split: str, where: str) -> DatasetSpec:
+def _of_split(planner: Systems, spec: DatasetSpec, split: str, place: Place, path: Keys) -> DatasetSpec:
     """The same dataset with another split."""
     chosen = spec.chosen
     record = chosen.entry.record
     if "split" not in params.fields_of(record.params):
-        _refused(planner, f"{where}: the dataset '{spec.name}' has no parameter 'split'")
+        what = f"the dataset '{spec.name}' has no parameter 'split'"
+        planner.refuse(place, path, f"{what}; tune across 'folds: 5'")
     given = {**chosen.given, "split": split}
     values, problems = params.convert(
         record.params, {**params.plain(chosen.params), "split": split}, planner.suite.path.parent
     )
     if problems:
-        _refused(planner, f"{where}: {spec.name}/{split}: {problems[0].text}")
+        planner.refuse(place, path, f"{spec.name}/{split}: {problems[0].text}")
     return spec._replace(name=f"{spec.name}/{split}", chosen=chosen._replace(given=given, params=values))
-
-
-def _refused(planner: Systems, text: str) -> NoReturn:
-    planner.problems.append(text)
-    raise Broken(text)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from harness.catalogue import Catalogue
 from harness.errors import HarnessError
-from harness.params import Problem
+from harness.problems import Problem
 from harness.records import Column, Measure, Protocol
 from harness.scoring import measures
 from harness.types import Unit
@@ -40,21 +40,21 @@ def of_measures(
     own = own_measures(catalogue)
     problems: list[Problem] = []
     columns: dict[Column, str] = {}
-    for place, text in enumerate(texts):
+    for index, text in enumerate(texts):
         try:
-            found, cutoff = column(text, own)
+            parsed, cutoff = column(text, own)
         except HarnessError as error:
-            problems.append(Problem((place,), str(error)))
+            problems.append(Problem(None, (index,), str(error)))
             continue
-        if found in columns:
-            what = f"{found.label} stands here twice ('{columns[found]}', '{text}')"
-            problems.append(Problem((place,), f"{what}; remove one of the two"))
+        if parsed in columns:
+            what = f"{parsed.label} stands here twice ('{columns[parsed]}', '{text}')"
+            problems.append(Problem(None, (index,), f"{what}; remove one of the two"))
         if cutoff is not None and cutoff > depth:
-            what = f"{found.label} reads {cutoff} ranks, but the suite's depth is {depth}"
-            problems.append(Problem((place,), f"{what}; set depth: {cutoff} or more"))
-        columns[found] = text
+            what = f"{parsed.label} reads {cutoff} ranks, but the suite's depth is {depth}"
+            problems.append(Problem(None, (index,), f"{what}; set depth: {cutoff} or more"))
+        columns[parsed] = text
     if not texts:
-        problems.append(Problem((), "there is no measure; name one, such as nDCG@10"))
+        problems.append(Problem(None, (), "there is no measure; name one, such as nDCG@10"))
     if problems:
         return None, problems
     if documents:

@@ -14,4 +14,4 @@ def load(path: Path, catalogue: Catalogue) -> Suite:
     """Read and check a suite. Raises HarnessError with everything that is wrong with it."""
     from harness.suite import check, include
 
-    return check.Checker(catalogue).suite(include.read(path.absolute(), ()))
+    return check.Checker(catalogue).suite(include.read(path.absolute()))

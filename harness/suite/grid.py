@@ -30,11 +30,8 @@ def points(record_params: type, given: Mapping[str, JSON]) -> list[tuple[dict[st
     count = math.prod(len(value) for value in lists.values())
     if count > MOST:
         raise HarnessError(f"the grid has {count} points, at most {MOST} are allowed; vary less at once")
-    found = []
-    for values in itertools.product(*lists.values()):
-        point = dict(zip(lists, values, strict=True))
-        found.append(({**given, **point}, tuple(point.items())))
-    return found
+    combinations = [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
+    return [({**given, **point}, tuple(point.items())) for point in combinations]
 
 
 def product(*parts: Sequence[tuple[Any, Varied]]) -> list[tuple[tuple[Any, ...], Varied]]:
@@ -42,11 +39,11 @@ def product(*parts: Sequence[tuple[Any, Varied]]) -> list[tuple[tuple[Any, ...],
     count = math.prod(len(part) for part in parts)
     if count > MOST:
         raise HarnessError(f"the grids make {count} systems together, at most {MOST} are allowed; vary less")
-    found = []
+    combinations = []
     for options in itertools.product(*parts):
         values = tuple(value for value, _ in options)
-        found.append((values, tuple(pair for _, varied in options for pair in varied)))
-    return found
+        combinations.append((values, tuple(pair for _, varied in options for pair in varied)))
+    return combinations
 
 
 def name(base: str, varied: Varied) -> str:
@@ -76,13 +73,12 @@ def fan_out(expanded: Mapping[str, Sequence[System]]) -> tuple[System, ...]:
                 f"'{above[0]}' is built on more than {DEEPEST} others, one on the other; flatten it"
             )
         if base not in done:
-            found = []
+            done[base] = []
             for system in expanded[base]:
                 options = [inputs(below, (*above, base)) for below in system.of]
                 for of, varied in product(*options):
                     both = (*system.varied, *_once(varied))
-                    found.append(system._replace(name=name(base, both), varied=both, of=of))
-            done[base] = found
+                    done[base].append(system._replace(name=name(base, both), varied=both, of=of))
         return done[base]
 
     def inputs(below: str, above: tuple[str, ...]) -> list[tuple[str, Varied]]:

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from harness import params
-from harness.errors import HarnessError
+from harness.errors import HarnessError, Problems
+from harness.problems import Problem, shown_path
 from harness.suite import yaml_nodes
 from harness.suite.yaml_nodes import Node
 
+DEEPEST = 20  # suites that include each other in a chain
 
-def read(path: Path, above: tuple[Path, ...]) -> Node:
-    """The root mapping with the suites that it includes merged in; its own values win, but a name of
-    a dataset or system may be defined only once."""
-    if path in above:
-        chain = " -> ".join(str(yaml_nodes.shown_path(item)) for item in (*above, path))
-        raise HarnessError(f"{yaml_nodes.shown_path(path)}: includes itself ({chain}); remove one include")
+
+def read(path: Path, above: tuple[Path, ...] = ()) -> Node:
+    """The root mapping with the suites that it includes merged in; its values win over theirs, but a name
+    of a dataset or system may be defined only once. `above` are the suites that include this one."""
+    _refuse_circle(path, above)
     root = yaml_nodes.read(path)
     if not isinstance(root.value, dict):
-        raise HarnessError(f"{root.place}: a suite is a mapping; see `harness schema suite`")
+        raise _wrong(root, "a suite is a mapping; see `harness schema suite`")
     include = root.value.get("include")
     if include is None:
         return root
     merged = dict(root.value)
     for item in include.value if isinstance(include.value, list) else [include]:
-        if not isinstance(item.value, str) or not item.value:
-            raise HarnessError(f"{item.place}: include: expected a path, got {params.shown(item.plain())}")
-        target = Path(path.parent, item.value).absolute()
-        if not target.is_file():
-            raise HarnessError(f"{item.place}: include: no such file '{item.value}'; check the path")
-        other = dict(read(target, (*above, path)).value)
-        if "measures" in merged or "protocol" in merged:  # one way of scoring: what stands here wins
+        other = dict(read(_target(path, item), (*above, path)).value)
+        if "measures" in merged or "protocol" in merged:  # there is one way of scoring: this suite's
             other.pop("measures", None)
             other.pop("protocol", None)
         for key in ("datasets", "systems"):
@@ -40,21 +37,41 @@ def read(path: Path, above: tuple[Path, ...]) -> Node:
     return Node(merged, root.file, root.line)
 
 
+def _refuse_circle(path: Path, above: tuple[Path, ...]) -> None:
+    # `realpath`, because `../sub/../sub/suite.yaml` is another name of the same file at each turn
+    if os.path.realpath(path) in map(os.path.realpath, above):
+        chain = " -> ".join(shown_path(item) for item in (*above, path))
+        raise HarnessError(f"{shown_path(path)}: includes itself ({chain}); remove one include")
+    if len(above) > DEEPEST:
+        raise HarnessError(f"{shown_path(path)}: more than {DEEPEST} suites include each other; merge some")
+
+
+def _target(path: Path, item: Node) -> Path:
+    if not isinstance(item.value, str) or not item.value:
+        raise _wrong(item, f"expected a path, got {params.shown(item.plain())}", "include")
+    target = Path(path.parent, item.value).absolute()
+    if not os.path.isfile(target):  # noqa: PTH113 - false, not an OSError, for what cannot be a path
+        raise _wrong(item, f"no such file {params.shown(item.value)}; check the path", "include")
+    return target
+
+
 def _joined(key: str, theirs: Node, ours: Node | None) -> Node:
-    theirs, ours = _named(theirs), None if ours is None else _named(ours)
+    theirs, ours = _as_mapping(theirs), None if ours is None else _as_mapping(ours)
     if ours is None or not isinstance(ours.value, dict) or not isinstance(theirs.value, dict):
         return ours or theirs
     for name in ours.value:
         if name in theirs.value and ours.value[name] != theirs.value[name]:  # both may include one base
             first = theirs.value[name].place
-            raise HarnessError(
-                f"{ours.value[name].place}: {key}: '{name}' is already defined at {first}; rename one"
-            )
+            raise _wrong(ours.value[name], f"'{name}' is already defined at {first}; rename one", key)
     return Node({**theirs.value, **ours.value}, ours.file, ours.line)
 
 
-def _named(node: Node) -> Node:
+def _as_mapping(node: Node) -> Node:
     """`datasets: [tour]` as the mapping that it stands for; a wrong list stays for the checker to refuse."""
     if not isinstance(node.value, list) or not all(isinstance(item.value, str) for item in node.value):
         return node
     return node._replace(value={item.value: item for item in node.value})
+
+
+def _wrong(node: Node, text: str, *path: str) -> Problems:
+    return Problems([Problem(node.place, path, text)])

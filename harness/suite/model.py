@@ -12,6 +12,7 @@ import orjson
 
 from harness.catalogue import Entry
 from harness.errors import Problems
+from harness.problems import Place, Problem
 from harness.types import JSON, Unit
 
 
@@ -23,7 +24,7 @@ class Tuning(NamedTuple):
     values: tuple[float, ...]  # ascending
     on: tuple[str, str] | None  # dataset and split
     folds: int | None  # across folds of what is scored
-    place: str
+    place: Place
 
 
 class Chosen(NamedTuple):
@@ -32,7 +33,7 @@ class Chosen(NamedTuple):
     entry: Entry
     given: dict[str, JSON]  # as written, for provenance: relative paths stay relative
     params: Any  # an instance of the record's parameter type
-    place: str  # file:line
+    place: Place | None  # None: not of a suite's file
     tuned: Tuning | None = None  # `params` then holds one of its values
 
     @property
@@ -63,7 +64,7 @@ class System(NamedTuple):
     of: tuple[str, ...]
     combine: Chosen | None
     rerank: tuple[Rerank, ...]
-    place: str
+    place: Place
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Suite:
     depth: int
     seed: int
     timeout: float | None
-    scoring_place: str  # where measures or protocol stand
+    scoring_place: Place | None  # of `measures` or `protocol`
     digest: str  # SHA-256 of what the suite says, comments and layout aside
 
     def system(self, name: str) -> System:
@@ -87,27 +88,27 @@ class Suite:
 
 
 class Unsound(Problems):
-    """What is wrong with a suite, and the rest of it, in which more may be found."""
+    """The problems of a suite, and what is sound of it, in which planning may find more."""
 
-    def __init__(self, problems: Iterable[str], rest: Suite | None) -> None:
+    def __init__(self, problems: Iterable[Problem], rest: Suite | None) -> None:
         super().__init__(problems)
         self.rest = rest
 
 
 def digest(name: str, datasets: tuple[DatasetSpec, ...], systems: tuple[System, ...], scoring: JSON) -> str:
-    """SHA-256 of what a suite says; comments, layout and folders do not change it."""
-    said = [
+    """SHA-256 of what a suite asks for; comments, layout and folders do not change it."""
+    content = [
         name,
         [_plain_dataset(spec) for spec in datasets],
         [_plain_system(item) for item in systems],
         scoring,
     ]
-    return hashlib.sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _plain_dataset(spec: DatasetSpec) -> JSON:
-    said = [spec.name, spec.chosen.name, spec.chosen.given, spec.unknown_judgements]
-    return said if spec.scored else [*said, "not scored"]
+    plain = [spec.name, spec.chosen.name, spec.chosen.given, spec.unknown_judgements]
+    return plain if spec.scored else [*plain, "not scored"]
 
 
 def _plain_system(system: System) -> JSON:

@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, Problems
+from harness.problems import Keys, Place, Problem, shown_path
 from harness.types import JSON
 
+LARGEST = 10_000_000  # bytes of a suite: `harness run /dev/zero` must end
+DEEPEST = 100  # levels, counted through aliases
 MOST_NODES = 200_000  # aliases could otherwise expand without end
 VARIABLE = re.compile(r"\$(\$)?\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 PLAIN: tuple[tuple[re.Pattern[str], Callable[[str], JSON]], ...] = (  # YAML 1.2 core schema, in order
@@ -34,8 +37,8 @@ class Node(NamedTuple):
     written: str | None = None  # a scalar as it stands in the file, if variables were put in
 
     @property
-    def place(self) -> str:
-        return f"{shown_path(self.file)}:{self.line}"
+    def place(self) -> Place:
+        return Place(self.file, self.line)
 
     def plain(self, written: bool = False) -> JSON:
         """The same without places, with variables as values or as they are written."""
@@ -45,7 +48,7 @@ class Node(NamedTuple):
             return [node.plain(written) for node in self.value]
         return self.written if written and self.written is not None else self.value
 
-    def at(self, path: tuple[str | int, ...]) -> Node:
+    def at(self, path: Keys) -> Node:
         """The node at this path, or the nearest above it that exists."""
         node = self
         for step in path:
@@ -59,41 +62,24 @@ class Node(NamedTuple):
         return node
 
 
-def shown_path(path: Path) -> str:
-    """A path as messages show it: relative to the current folder where it is inside."""
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except (ValueError, OSError):
-        return str(path)
-
-
 def read(path: Path, environment: Mapping[str, str] | None = None) -> Node:
     """The document of a YAML file. `${NAME}` and `${NAME:-default}` in a value are taken from the
     environment, `$${` is a plain `${`."""
-    where = shown_path(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise HarnessError(f"{where}:{line}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise HarnessError(f"{where}: cannot be read ({reason}); check the path") from None
+    text = _text(path)
     try:
         root = yaml.compose(text, Loader=yaml.BaseLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 1
         what = (error.problem or "cannot be parsed").replace("\n", " ")
         advice = "check the indentation and quotes"
-        raise HarnessError(f"{where}:{line}: not valid YAML ({what}); {advice}") from None
+        raise _wrong(path, mark.line + 1 if mark else 1, f"not valid YAML ({what})", advice) from None
     except yaml.YAMLError as error:
-        what = str(error).splitlines()[0]
-        raise HarnessError(f"{where}:1: not valid YAML ({what}); remove the character") from None
+        what = str(error).partition("\n")[0]
+        raise _wrong(path, 1, f"not valid YAML ({what})", "remove the character") from None
     except RecursionError:
-        raise HarnessError(f"{where}:1: nested too deeply; a suite needs a few levels only") from None
+        raise _wrong(path, 1, "nested too deeply", "a suite needs a few levels only") from None
     if root is None:
-        raise HarnessError(f"{where}:1: the file is empty; see `harness schema suite` for what goes in")
+        raise _wrong(path, 1, "the file is empty", "see `harness schema suite` for what goes in")
     reader = _Reader(path, os.environ if environment is None else environment)
     return reader.node(root, (), root.start_mark.line + 1)
 
@@ -101,6 +87,25 @@ def read(path: Path, environment: Mapping[str, str] | None = None) -> Node:
 def of_data(data: JSON, file: Path, environment: Mapping[str, str] | None = None) -> Node:
     """Plain data as nodes, as if `file` held them: variables are taken from the environment."""
     return _Reader(file, os.environ if environment is None else environment).of_data(data)
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise HarnessError(f"{shown_path(path)}: larger than {LARGEST:,} bytes; name a suite's YAML file")
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise _wrong(path, line, f"not UTF-8 at byte {error.start}", "save it as UTF-8") from None
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise HarnessError(f"{shown_path(path)}: cannot be read ({reason}); check the path") from None
+
+
+def _wrong(path: Path, line: int, what: str, advice: str) -> Problems:
+    return Problems([Problem(Place(path, line), (), f"{what}; {advice}")])
 
 
 class _Reader:
@@ -117,6 +122,8 @@ class _Reader:
             raise self.error(line, "the aliases expand to too many values", "write them out or use fewer")
         if id(given) in above:
             raise self.error(line, "an alias contains itself", "break the circle")
+        if len(above) > DEEPEST:
+            raise self.error(line, "nested too deeply", "a suite needs a few levels only")
         above = (*above, id(given))
         if isinstance(given, yaml.MappingNode):
             self.check_tag(given, "tag:yaml.org,2002:map", line)
@@ -137,7 +144,7 @@ class _Reader:
         return Node(VARIABLE.sub(lambda match: self.variable(match, 1), data), self.path, 1, data)
 
     def mapping(self, given: yaml.MappingNode, above: tuple[int, ...]) -> dict[str, Node]:
-        found: dict[str, Node] = {}
+        items: dict[str, Node] = {}
         merged: dict[str, Node] = {}
         for key_node, value_node in given.value:
             line = key_node.start_mark.line + 1
@@ -150,11 +157,11 @@ class _Reader:
             if type(key) is not str:
                 advice = f"quote it: '{key_node.value}'"
                 raise self.error(line, f"the key {key_node.value} is not a text", advice)
-            if key in found:
-                first = found[key].line
+            if key in items:
+                first = items[key].line
                 raise self.error(line, f"the key '{key}' stands twice (first in line {first})", "remove one")
-            found[key] = self.node(value_node, above, line)
-        return {**merged, **found}
+            items[key] = self.node(value_node, above, line)
+        return {**merged, **items}
 
     def merged(self, given: yaml.Node, above: tuple[int, ...], line: int) -> dict[str, Node]:
         parts = given.value if isinstance(given, yaml.SequenceNode) else [given]
@@ -172,11 +179,16 @@ class _Reader:
         text = given.value
         if variables:
             text = VARIABLE.sub(lambda match: self.variable(match, line), text)
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise self.error(line, "half of a surrogate pair is no character", "write the character itself")
         if not plain:
             return text
         for pattern, convert in PLAIN:
             if pattern.fullmatch(text):
-                return convert(text)
+                value = convert(text)
+                if isinstance(value, int) and not -(2**63) <= value < 2**63:
+                    raise self.error(line, "a whole number of more than 64 bits", "quote it if it is a text")
+                return value
         return text
 
     def written(self, given: Any) -> str | None:
@@ -197,5 +209,5 @@ class _Reader:
         if given.tag != expected:
             raise self.error(line, f"the tag {given.tag} is not allowed", "write plain values")
 
-    def error(self, line: int, what: str, advice: str) -> HarnessError:
-        return HarnessError(f"{shown_path(self.path)}:{line}: {what}; {advice}")
+    def error(self, line: int, what: str, advice: str) -> Problems:
+        return _wrong(self.path, line, what, advice)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness import catalogue, params, records
+from harness import catalogue, records
 from harness.errors import HarnessError
+from harness.problems import unknown
 from harness.testing import analyser, child, combiner, context, dataset, record, reranker, retriever
 from harness.testing.subject import Broken, Subject, find
 from harness.types import JSON
@@ -61,7 +62,7 @@ def cases(
     record that is not installed is spared the cases that need a second process to find it.
     """
     if kind not in OF_KIND:
-        raise HarnessError(params.unknown("kind", kind, OF_KIND))
+        raise HarnessError(unknown("kind", kind, OF_KIND))
     checks = (*record.CHECKS, *OF_KIND[kind])
     if isinstance(method, str):
         checks = (*checks, *record.CHECKS_IN_A_CHILD, *child.CHECKS.get(kind, ()))
@@ -84,8 +85,8 @@ def contract(
 
 def _skip_if_something_is_missing(subject: Subject) -> None:
     distribution = subject.plugin.distribution if subject.plugin else "the plugin"
-    absent = catalogue.missing(subject.record, distribution)
-    if absent:
+    missing = catalogue.missing_modules(subject.record, distribution)
+    if missing is not None:
         import pytest
 
-        pytest.skip(absent)
+        pytest.skip(str(missing))

@@ -34,9 +34,7 @@ def find(kind: str, method: str | records.Record, given: Mapping[str, JSON], tol
         record, plugin = method, None
     value, problems = params.convert(record.params, given, Path())
     if problems:
-        raise Problems(
-            f"{'.'.join(map(str, (record.name, *problem.path)))}: {problem.text}" for problem in problems
-        )
+        raise Problems(problem._replace(path=(record.name, *problem.path)) for problem in problems)
     return Subject(kind, record, value, given, plugin, tolerance)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from harness.hookspecs import hookimpl
+from harness.problems import Need
 from harness.records import Reranker, param
 from harness.types import Facts
 
@@ -59,10 +60,10 @@ def resolve(params: CrossEncoderParams, facts: Facts) -> CrossEncoderParams:
     return resolved(params)
 
 
-def missing_files(params: CrossEncoderParams) -> Sequence[str]:
-    from harness_crossencoder.settings import lacking
+def missing_files(params: CrossEncoderParams) -> Sequence[str | Need]:
+    from harness_crossencoder.settings import missing_files
 
-    return lacking(params)
+    return missing_files(params)
 
 
 def libraries_by_param(params: CrossEncoderParams) -> Mapping[str, Sequence[str]]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import params as strict
 from harness.errors import HarnessError
+from harness.problems import Need, unknown
 from harness.toolkit.neural import backends, model_folder, models
 from harness_crossencoder import CrossEncoderParams, registry
 from harness_crossencoder.registry import Known
@@ -71,15 +71,15 @@ def resolved(params: CrossEncoderParams) -> CrossEncoderParams:
     return dataclasses.replace(params, **found)
 
 
-def lacking(params: CrossEncoderParams) -> list[str]:
+def missing_files(params: CrossEncoderParams) -> list[str | Need]:
     """What has to come here before a run: models, unless the run can fetch them, and libraries."""
-    found = [
+    weights = [
         need
         for model, revision in named(params)
         for need in models.missing_files(model, revision, weights_of(params))
         if isinstance(model, Path) or not models.reachable(model, revision)
     ]
-    return found + backends.absent("crossencoder", f"with the backend {params.backend}", params.backend)
+    return weights + backends.absent("crossencoder", f"with the backend {params.backend}", params.backend)
 
 
 def weights_of(params: CrossEncoderParams) -> Sequence[str]:
@@ -100,7 +100,7 @@ def _member(model: Path | str, revision: str) -> Member:
     name = known.model if known else model
     if isinstance(name, str) and "/" not in name and not name.startswith(models.PACKAGE):
         raise HarnessError(
-            f"model: {strict.unknown('model', name, registry.names())} "
+            f"model: {unknown('model', name, registry.names())} "
             "(a folder starts with '.', '/' or '~', a model of the hub is written org/name)"
         )
     at, commit = models.located(name, revision)

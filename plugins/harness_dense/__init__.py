@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from harness.hookspecs import hookimpl
+from harness.problems import Need
 from harness.records import Retriever, param
 from harness.types import Facts
 from harness_dense.faiss_options import Faiss
@@ -61,10 +62,10 @@ def resolve(params: DenseParams, facts: Facts) -> DenseParams:
     return resolved(params)
 
 
-def missing_files(params: DenseParams) -> Sequence[str]:
-    from harness_dense.resolving import lacking
+def missing_files(params: DenseParams) -> Sequence[str | Need]:
+    from harness_dense.resolving import missing_files
 
-    return lacking(params)
+    return missing_files(params)
 
 
 def libraries_by_param(params: DenseParams) -> Mapping[str, Sequence[str]]:

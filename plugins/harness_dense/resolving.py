@@ -6,8 +6,8 @@ import dataclasses
 from pathlib import Path, PurePath
 from typing import Any
 
-from harness import params as strict
 from harness.errors import HarnessError
+from harness.problems import Need, unknown
 from harness.toolkit.neural import backends, model_folder, models
 from harness.toolkit.neural.model_folder import EXPORTS
 from harness_dense import DenseParams, registry
@@ -50,7 +50,7 @@ def resolved(params: DenseParams) -> DenseParams:
     return dataclasses.replace(params, **found)
 
 
-def lacking(params: DenseParams) -> list[str]:
+def missing_files(params: DenseParams) -> list[str | Need]:
     """What has to come here before a run: models, unless the run can fetch them, and libraries."""
     weights = EXPORTS if params.backend == "onnx" else models.WEIGHTS
     towers = [(params.model, params.revision)]
@@ -60,16 +60,16 @@ def lacking(params: DenseParams) -> list[str]:
     if params.code_revision is not None:
         names = {name for tower in towers if (said := _described(*tower)) for name in said.code}
         wanted += [(name, params.code_revision, models.CODE) for name in sorted(names)]
-    found = [
+    needs: list[str | Need] = [
         need
         for model, revision, patterns in wanted
         for need in models.missing_files(model, revision, patterns)
         if isinstance(model, Path) or not models.reachable(model, revision)
     ]
-    found += backends.absent("dense", f"with the backend {params.backend}", params.backend)
+    needs += backends.absent("dense", f"with the backend {params.backend}", params.backend)
     if params.search != "exact":
-        found += backends.absent("dense", "with this search", "faiss")
-    return found
+        needs += backends.absent("dense", "with this search", "faiss")
+    return needs
 
 
 def _code_revision(params: DenseParams, *towers: Said | None) -> str | None:
@@ -94,7 +94,7 @@ def _known(params: DenseParams) -> Known | None:
         return registry.find(params.model)
     known = registry.find(params.settings)
     if known is None:
-        raise HarnessError(f"settings: {strict.unknown('model', params.settings, registry.names())}")
+        raise HarnessError(f"settings: {unknown('model', params.settings, registry.names())}")
     return known
 
 
@@ -104,7 +104,7 @@ def _located(model: Path | str, revision: str) -> tuple[Path | str, str]:
     name = known.passages if known else model
     if isinstance(name, str) and "/" not in name and not name.startswith(models.PACKAGE):
         raise HarnessError(
-            f"model: {strict.unknown('model', name, registry.names())} "
+            f"model: {unknown('model', name, registry.names())} "
             "(a folder starts with '.', '/' or '~', a model of the hub is written org/name)"
         )
     return models.located(name, revision)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness import params
 from harness.errors import HarnessError, NoLanguage
 
 # io.anserini.analysis.AnalyzerMap, and English, which Anserini takes where no language is named.
@@ -20,7 +19,7 @@ def resolve(name: str, language: str | None) -> str:
     """The analyser's name: as given, or for `auto` the code of the dataset's language."""
     if name != "auto":
         if name not in (*CODES, WHITESPACE):
-            raise HarnessError(f"analyser: {params.unknown('analyser', name, (*CODES, WHITESPACE))}")
+            raise HarnessError(f"analyser: {unknown('analyser', name, (*CODES, WHITESPACE))}")
         return name
     advice = "choose one with `analyser: CODE`, such as en, or whitespace for text that is tokenised already"
     if language is None:

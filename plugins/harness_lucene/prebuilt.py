@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from harness import params
 from harness.errors import HarnessError
+from harness.problems import unknown
 from harness_lucene.runtime import Java
 
 
@@ -18,7 +18,7 @@ def folder(java: Java, name: str) -> Path:
     entry = catalogue.get(name)
     if entry is None:
         known = [item.name for item in catalogue.entries().toArray()]
-        raise HarnessError(f"prebuilt: {params.unknown('index', name, known)}")
+        raise HarnessError(f"prebuilt: {unknown('index', name, known)}")
     at = place(entry.filename, entry.md5)
     if at.is_dir():
         return at

@@ -9,7 +9,8 @@ ROOT = Path(__file__).parents[2]
 CORE = ROOT / "harness"
 # Each package may import what stands before it; those of one line may not import each other.
 LAYERS = [
-    ["errors", "types"],
+    ["types", "problems"],
+    ["errors"],
     ["findings"],
     ["contracts"],
     ["records"],

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 
-from harness import params
 from harness.errors import HarnessError
+from harness.problems import unknown
 from harness.scoring.measures.names import Metric, Slot, meant
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def family_of(name: str, text: str, known: Iterable[str]) -> tuple[str, dict[str
         close = meant(text, known, registry)
         if close is not None:
             raise HarnessError(f"{text}: unknown measure '{name}'; did you mean '{close}'?")
-        raise HarnessError(f"{text}: {params.unknown('measure', name, {*known, *registry})}")
+        raise HarnessError(f"{text}: {unknown('measure', name, {*known, *registry})}")
     measure = registry[name]
     slots = {
         key: Slot(info.dtype, None if info.default is _NOTHING else info.default, info.required)

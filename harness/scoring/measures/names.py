@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from harness import params
 from harness.errors import HarnessError
+from harness.problems import unknown
 from harness.records import Measure
 
 UNJUDGED = -(2**31)  # a ranked passage without a judgement
@@ -168,7 +169,7 @@ def _parts(text: str) -> tuple[str, dict[str, Any], Any] | None:
 def _check(text: str, given: Mapping[str, Any], slots: Mapping[str, Slot], at_name: str) -> None:
     for name, value in given.items():
         if name not in slots:
-            raise HarnessError(f"{text}: {params.unknown('parameter', name, slots)}")
+            raise HarnessError(f"{text}: {unknown('parameter', name, slots)}")
         slot = slots[name]
         fits = type(value) is slot.type  # a bool is no whole number here
         if not fits:

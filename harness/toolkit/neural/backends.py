@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 
 from harness.errors import HarnessError
+from harness.problems import Need
 from harness.toolkit.neural import hardware
 
 MODULES = {
@@ -41,12 +42,11 @@ def dtype(asked: str, device: str, backend: str) -> str:
     return "stored" if backend == "onnx" else hardware.dtype(asked, device)
 
 
-def absent(method: str, why: str, what: str) -> list[str]:
-    """The modules of a backend, or of a search, that are not installed, in one line; nothing if all are."""
+def absent(method: str, when: str, what: str) -> list[Need]:
+    """The need for the modules of a backend, or of a search, that are not installed; none if all are.
+    `when` says when the method needs them."""
     missing = [name for name in MODULES.get(what, ()) if importlib.util.find_spec(name) is None]
     if not missing:
         return []
-    return [
-        f"'{method}' {why} needs {', '.join(missing)}; install it with: "
-        f"pip install 'passage-harness[{EXTRAS[what]}]'"
-    ]
+    command = f"pip install 'passage-harness[{EXTRAS[what]}]'"
+    return [Need("modules", when, method, tuple(missing), command)]

@@ -48,9 +48,9 @@ class Encoded(NamedTuple):
 def load(name: str) -> Analyse:
     """The analyser of that name; a HarnessError says what there is instead, or what to install."""
     entry = catalogue.load().find("analysers", name)
-    problem = catalogue.missing(entry.record, entry.plugin.distribution)
-    if problem:
-        raise HarnessError(problem)
+    missing = catalogue.missing_modules(entry.record, entry.plugin.distribution)
+    if missing is not None:
+        raise HarnessError(str(missing))
     analyse: Analyse = entry.record.build(NoParams())
     return analyse
 

@@ -11,7 +11,7 @@ import yaml
 from harness import catalogue, runner, suite
 from harness.errors import Problems
 from harness.store.artifacts import Store
-from harness.suite import check
+from harness.suite import check, systems
 
 ROOT = Path(__file__).parents[3]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
@@ -58,7 +58,9 @@ def test_a_mistake_in_such_a_block_would_be_found(tmp_path):
         suite.load(path, catalogue.load())
 
 
-@pytest.mark.parametrize("key", [*check.KEYS, *check.SYSTEM_KEYS, *check.DATASET_KEYS, *check.RERANK_KEYS])
+@pytest.mark.parametrize(
+    "key", [*check.KEYS, *systems.SYSTEM_KEYS, *check.DATASET_KEYS, *systems.RERANK_KEYS]
+)
 def test_every_key_of_a_suite_is_described_and_shown(key):
     page = (ROOT / "docs" / "suite.md").read_text(encoding="utf-8")
     assert f"`{key}`" in page

@@ -14,7 +14,7 @@ from harness.execution.worker_handle import Child
 from harness.plan.graph import Step
 from harness.store.artifacts import Store
 
-STEP = Step("index", "0" * 64, "a label", {}, {"big": "x" * 300_000}, (), ())
+STEP = Step("index", "0" * 64, "a dataset", "a method", {}, {"big": "x" * 300_000}, (), ())
 SAY = "import os, sys, time; line = os.fdopen(int(sys.argv[3]), 'w', buffering=1);"
 
 

@@ -10,7 +10,7 @@ from harness.execution import progress
 from harness.execution.progress import Lines
 from harness.plan.graph import Step
 
-STEP = Step("index", "0" * 64, "index · x", {}, {}, (), ())
+STEP = Step("index", "0" * 64, "x", "", {}, {}, (), ())
 
 
 @pytest.fixture

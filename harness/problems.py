@@ -1,0 +1,93 @@
+"""What is wrong and what is missing, as typed values, and the one place that makes text of them."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+Keys: TypeAlias = tuple[str | int, ...]  # a path of keys and indexes: ("systems", "bm25", "rerank", 0)
+
+
+class Place(NamedTuple):
+    """A line of a file."""
+
+    file: Path
+    line: int
+
+    def __str__(self) -> str:
+        return f"{shown_path(self.file)}:{self.line}"
+
+
+class Problem(NamedTuple):
+    """One mistake of a user: where it stands, below which keys, and what is wrong; what to do."""
+
+    place: Place | None
+    path: Keys
+    text: str
+
+    def __str__(self) -> str:
+        parts = (str(self.place) if self.place else "", dotted(self.path), self.text)
+        return ": ".join(part for part in parts if part)
+
+
+class Need(NamedTuple):
+    """Something that a run requires and that is not here."""
+
+    kind: Literal["modules", "path", "other"]
+    text: str = ""  # a path as shown, or a plugin's words; of modules: when the method needs them
+    method: str = ""
+    modules: tuple[str, ...] = ()
+    command: str = ""  # what installs the modules
+
+    def __str__(self) -> str:
+        if self.kind == "path":
+            return f"{self.text} (not there)"
+        if self.kind == "other":
+            return self.text
+        method = " ".join(filter(None, (f"'{self.method}'", self.text)))
+        return f"{method} needs {', '.join(self.modules)}; install it with: {self.command}"
+
+
+def dotted(path: Keys) -> str:
+    """`systems.bm25.rerank[0]`: a path of keys as messages show it."""
+    text = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
+    return text.removeprefix(".")
+
+
+def shown_path(path: Path) -> str:
+    """A path as messages show it: relative to the current folder where it is inside."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)
+
+
+def exists(path: Path) -> bool:
+    """Like `Path.exists`, but false rather than an OSError for what cannot be looked up."""
+    return os.path.exists(path)  # noqa: PTH110
+
+
+def missing_path(path: Path) -> Need:
+    return Need("path", shown_path(path))
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """`unknown parameter 'k'; did you mean 'k1'?`, or the list of the known names."""
+    names = sorted(known)
+    close = nearest(name, names)
+    if close is not None:
+        return f"unknown {what} '{name}'; did you mean '{close}'?"
+    return f"unknown {what} '{name}'; " + (f"choose from: {', '.join(names)}" if names else "there is none")
+
+
+def nearest(name: str, names: Sequence[str]) -> str | None:
+    """The known name that was probably meant; upper and lower case count only where nothing else decides."""
+    folded = {other.casefold(): other for other in reversed(names)}
+    for wanted, known in ((name, {other: other for other in names}), (name.casefold(), folded)):
+        close = difflib.get_close_matches(wanted, known, n=1, cutoff=0.6)
+        if close:
+            return known[close[0]]
+    return None

@@ -1,0 +1,124 @@
+"""What must hold between the parts of a suite: names that exist, depths, tuning, no circles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from harness import params
+from harness.problems import Problem, unknown
+from harness.suite.model import DatasetSpec, System
+
+
+def problems(
+    systems: Sequence[System], datasets: Sequence[DatasetSpec], written: set[str], depth: int
+) -> Iterator[Problem]:
+    """`written` are the names of systems in the file: a system that could not be read is reported there,
+    not again at each system that names it."""
+    yield from _depths(systems, depth)
+    yield from _tuning(systems, datasets)
+    yield from _references(systems, written)
+
+
+def _depths(systems: Sequence[System], depth: int) -> Iterator[Problem]:
+    for system in systems:
+        for item in system.rerank:
+            if item.depth is not None and item.depth > depth:
+                text = f"re-ranks {item.depth}, but the suite's depth is {depth}"
+                advice = f"set depth: {item.depth} or more"
+                path = ("systems", system.base, "rerank")
+                yield Problem(item.chosen.place, path, f"{text}; {advice}")
+
+
+def _tuning(systems: Sequence[System], datasets: Sequence[DatasetSpec]) -> Iterator[Problem]:
+    names = {spec.name for spec in datasets}
+    tuned_on = set()
+    for system in systems:
+        combine = system.combine
+        if combine is None or combine.tuned is None:
+            continue
+        tuning = combine.tuned
+        path = ("systems", system.base, "combine", combine.name, tuning.parameter, "tune")
+        if tuning.on is not None:
+            tuned_on.add(tuning.on[0])
+            if tuning.on[0] not in names:
+                yield Problem(tuning.place, (*path, "on"), unknown("dataset", tuning.on[0], names))
+        if combine.params is None:  # its other problems are noted already
+            continue
+        # the first value was checked with the other parameters; the last must lie in the range too
+        last = {**params.plain(combine.params), tuning.parameter: tuning.values[-1]}
+        for problem in params.convert(combine.entry.record.params, last, Path("/"))[1]:
+            yield Problem(tuning.place, (*path, "grid"), problem.text)
+    for spec in datasets:
+        if not spec.scored and spec.name not in tuned_on:
+            text = "'scored: false' is for a dataset that a system tunes on; none does"
+            yield Problem(spec.chosen.place, ("datasets", spec.name), text)
+    if datasets and not any(spec.scored for spec in datasets):
+        yield Problem(datasets[0].chosen.place, ("datasets",), "none is scored; score at least one")
+
+
+def _references(systems: Sequence[System], written: set[str]) -> Iterator[Problem]:
+    known = {system.name: system for system in systems}
+    for system in systems:
+        path = ("systems", system.base, "of")
+        for name in system.of:
+            if name not in known and name not in written:
+                yield Problem(system.place, path, unknown("system", name, {*known, *written}))
+        if system.combine is not None and not _takes(system):
+            least, most = system.combine.entry.record.inputs
+            bounds = f"at least {least}" if most is None else f"{least} to {most}"
+            text = f"'{system.combine.name}' combines {bounds} systems, not {len(system.of)}"
+            yield Problem(system.place, path, text)
+    for circle in _circles(known):
+        text = f"the systems refer to each other in a circle: {' -> '.join(circle)}; break it"
+        yield Problem(known[circle[0]].place, ("systems", circle[0], "of"), text)
+
+
+def _takes(system: System) -> bool:
+    """Whether the combiner takes as many systems as it is given."""
+    assert system.combine is not None
+    least, most = system.combine.entry.record.inputs
+    return len(system.of) >= least and (most is None or len(system.of) <= most)
+
+
+def sound(systems: Sequence[System], datasets: set[str]) -> tuple[System, ...]:
+    """The systems that can be planned: read without a problem, and so is all that they build on."""
+    readable = [system for system in systems if _is_sound(system, datasets)]
+    kept: dict[str, System] = {}
+    while more := [
+        system for system in readable if system.name not in kept and all(name in kept for name in system.of)
+    ]:
+        kept |= {system.name: system for system in more}
+    return tuple(system for system in readable if system.name in kept)
+
+
+def _is_sound(system: System, datasets: set[str]) -> bool:
+    """Whether a system's own keys can be planned, whatever its inputs are."""
+    if (system.retriever is None) == (not system.of):
+        return False
+    if len(system.of) > 1 and system.combine is None:
+        return False
+    if system.combine is not None and not _takes(system):
+        return False
+    chosen = [system.retriever, system.combine, *(system.context or ())]
+    chosen += [item.chosen for item in system.rerank]
+    tuned = [item.tuned.on for item in chosen if item is not None and item.tuned is not None]
+    readable = all(item is None or item.params is not None for item in chosen)
+    return readable and all(on is None or on[0] in datasets for on in tuned)
+
+
+def _circles(known: dict[str, System]) -> list[list[str]]:
+    """Each circle once, from the first of its systems by name."""
+    circles = []
+    for start in sorted(known):
+        stack, seen = [(start, [start])], set()
+        while stack:
+            name, path = stack.pop()
+            for below in known[name].of if name in known else ():
+                if below == start:
+                    if start == min(path):
+                        circles.append([*path, start])
+                elif below not in seen:
+                    seen.add(below)
+                    stack.append((below, [*path, below]))
+    return circles

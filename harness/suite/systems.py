@@ -1,0 +1,139 @@
+"""The systems of a suite: which keys go together, and what a grid makes of one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from harness.errors import HarnessError
+from harness.problems import Keys
+from harness.suite import grid
+from harness.suite.forms import Forms
+from harness.suite.model import Rerank, System
+from harness.suite.yaml_nodes import Node
+from harness.types import Unit
+
+SYSTEM_KEYS = ("context", "retriever", "unit", "of", "combine", "rerank", "depth")
+RERANK_KEYS = ("depth", "tail")
+LONGEST = 160  # bytes of a name, so that it can name a file with what is added to it
+UNITS: tuple[Unit, ...] = ("passage", "document")
+UNFIT = '/\\:*?"<>|'  # characters that some file system refuses
+
+
+class SystemForms(Forms):
+    def systems(self, node: Node) -> tuple[System, ...]:
+        expanded: dict[str, list[System]] = {}
+        for name, item in self.named(node, "systems"):
+            path = ("systems", name)
+            values = self.mapping(item, path, SYSTEM_KEYS)
+            try:
+                expanded[name] = list(self.system(name, item, values, path)) if values else []
+            except HarnessError as error:
+                self.problems += error.below(item.place, path)
+                expanded[name] = []
+            if not values and isinstance(item.value, dict) and not item.value:
+                self.note(item, path, "is empty; give it a 'retriever', or 'of' with 'combine' or 'rerank'")
+        try:
+            systems = grid.fan_out(expanded)
+        except HarnessError as error:
+            self.problems += error.below(node.place, ("systems",))
+            return ()
+        for system in systems:
+            if len(system.name.encode()) > LONGEST:
+                text = f"the name '{system.name[:40]}...' is too long for a file; vary fewer parameters"
+                self.note(node, ("systems", system.base), text)
+        for name, count in Counter(system.name for system in systems).items():
+            if count > 1:
+                self.note(node, ("systems", name), "two systems get this name; rename one or its grid")
+        return systems
+
+    def system(self, name: str, item: Node, values: dict[str, Node], path: Keys) -> Iterator[System]:
+        if "depth" in values:
+            text = "is the suite's, or stands beside a re-ranker: 'rerank: {NAME: {}, depth: 100}'"
+            self.note(values["depth"], (*path, "depth"), text)
+        unit = self.choice(values, "unit", UNITS, path)
+        of = self.names(values["of"], (*path, "of")) if "of" in values else ()
+        retrievers = self.variants(values.get("retriever"), (*path, "retriever"), "retrievers")
+        combiners = self.variants(values.get("combine"), (*path, "combine"), "combiners")
+        contexts = self.chain(values.get("context"), (*path, "context"), "contexts")
+        rerankers = self.rerankers(values.get("rerank"), (*path, "rerank"))
+        self.check_shape(item, path, values, of)
+        for option in grid.product(retrievers, combiners, contexts, rerankers):
+            (retriever, combine, context, rerank), varied = option
+            if retriever is not None and unit not in retriever.entry.record.units:
+                text = f"'{retriever.name}' does not index a {unit} as its unit; name another unit"
+                self.note(values.get("unit", item), (*path, "unit"), text)
+            yield System(
+                name=grid.name(name, varied),
+                base=name,
+                varied=varied,
+                context=context if "context" in values else None,
+                retriever=retriever,
+                unit=unit,
+                of=of,
+                combine=combine,
+                rerank=rerank,
+                place=item.place,
+            )
+
+    def check_shape(self, item: Node, path: Keys, values: dict[str, Node], of: tuple[str, ...]) -> None:
+        if ("retriever" in values) == ("of" in values):
+            self.note(item, path, "expected either a 'retriever' or 'of' other systems, not both or neither")
+        elif "of" in values and "combine" not in values and len(of) > 1:
+            self.note(values["of"], (*path, "of"), "several systems need a 'combine'")
+        elif "of" in values and "combine" not in values and "rerank" not in values:
+            self.note(item, path, "'of' one system needs a 'rerank'")
+        elif "of" not in values and "combine" in values:
+            self.note(values["combine"], (*path, "combine"), "needs 'of': the systems to combine")
+        if "of" in values and "unit" in values:
+            text = "is the unit of a retriever; set it at the system in 'of'"
+            self.note(values["unit"], (*path, "unit"), text)
+        if "of" in values and "context" in values and "rerank" not in values:
+            text = "is read by a retriever or re-ranker; this system has neither"
+            self.note(values["context"], (*path, "context"), text)
+
+    def rerankers(self, node: Node | None, path: Keys) -> list[tuple[tuple[Rerank, ...], grid.Varied]]:
+        if node is None:
+            return [((), ())]
+        parts = []
+        for i, item in enumerate(node.value if isinstance(node.value, list) else [node]):
+            inner: Keys = (*path, i) if isinstance(node.value, list) else path
+            keys = item.value if isinstance(item.value, dict) else {}
+            depth = self.scalar(keys, "depth", int, "a whole number", None, least=1, path=inner)
+            tail = self.choice(keys, "tail", ("keep", "drop"), inner)
+            options = self.variants(item, inner, "rerankers", RERANK_KEYS)
+            parts.append([(Rerank(chosen, depth, tail), varied) for chosen, varied in options if chosen])
+        return [(tuple(values), varied) for values, varied in grid.product(*parts)]
+
+    def named(self, node: Node, key: str) -> Iterator[tuple[str, Node]]:
+        """The items of `datasets` or `systems`, whose names also name files."""
+        if isinstance(node.value, list) and key == "datasets":  # `datasets: [tour]`
+            values = {item.value: item for item in node.value if isinstance(item.value, str)}
+            if len(values) < len(node.value):
+                text = "expected a list of different names, or a mapping of name to plugin"
+                self.note(node, (key,), text)
+        else:
+            values = self.mapping(node, (key,), tuple(node.value) if isinstance(node.value, dict) else ())
+            if isinstance(node.value, dict) and not values:
+                self.note(node, (key,), "is empty; name at least one")
+        for name, item in values.items():
+            reason = why_no_file(name)
+            if reason is None:
+                yield name, item
+            else:
+                shown = name if len(name) <= 40 else f"{name[:40]}..."
+                self.note(item, (key,), f"the name {shown!r} cannot name a file: {reason}")
+
+
+def why_no_file(name: str) -> str | None:
+    """What keeps a dataset or a system from this name, which its files get too; None if nothing does."""
+    if not name.strip():
+        return "it is empty; use letters and digits"
+    if name[0] in ".~":
+        return f"it begins with {name[0]!r}; begin with a letter or digit"
+    if len(name.encode()) > LONGEST:
+        return f"it has more than {LONGEST} bytes; shorten it"
+    for character in name:
+        if character in UNFIT or ord(character) < 32:
+            return f"it has {character!r}; use letters, digits, + - _ , ="
+    return None
