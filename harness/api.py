@@ -1,4 +1,4 @@
-"""The same things for a notebook: load a suite, run it, get the leaderboard as rows for pandas."""
+"""The harness in a notebook: load a suite, run it, get the leaderboard as rows for pandas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from harness import catalogue, runner, suite
 from harness.errors import HarnessError
 from harness.execution import progress
 from harness.leaderboard.board_file import Leaderboard
-from harness.leaderboard.board_file import read as read_leaderboard
+from harness.leaderboard.board_file import read as _read
+from harness.problems import Problem
 from harness.store.artifacts import Store
 from harness.suite import Suite
 
@@ -25,17 +26,16 @@ def default_store() -> Path:
 
 
 def load(path: str | Path) -> Suite:
-    """Read and check a suite; HarnessError tells all that is wrong with it."""
+    """Read and check a suite; HarnessError lists every problem."""
     return suite.load(Path(path), catalogue.load())
 
 
-def check(path: str | Path, *, store: str | Path | None = None) -> list[str]:
-    """What is wrong with a suite, a line each; nothing if it may be planned. Data need not be here."""
-    found = catalogue.load()
+def check(path: str | Path, *, store: str | Path | None = None) -> list[Problem]:
+    """The problems of a suite, each with its place; none if it can be planned. Data need not be here."""
     try:
-        runner.read(Path(path), found, _opened(store))
+        runner.read(Path(path), catalogue.load(), _opened(store))
     except HarnessError as error:
-        return str(error).splitlines()
+        return list(error.problems)
     return []
 
 
@@ -53,16 +53,23 @@ def run(
     """Run a suite (its path, or what `load` returned) and return its leaderboard, written beside the
     suite or into `out`. Failed systems are rows with `status: failed`. A folder with the leaderboard of
     another suite is refused unless `replace` is set."""
-    found = catalogue.load()
-    loaded = path if isinstance(path, Suite) else suite.load(Path(path), found)
-    kept = _opened(store)
-    prepared = runner.prepare(loaded, found, kept, only)
+    if isinstance(only, str):
+        raise HarnessError(f"only: expected a list of names, got the text '{only}'; write ['{only}']")
+    records = catalogue.load()
+    loaded = path if isinstance(path, Suite) else suite.load(Path(path), records)
+    artifacts = _opened(store)
+    prepared = runner.prepare(loaded, records, artifacts, only)
     reporter = progress.Silent() if quiet else progress.reporter(sys.stderr)
     try:
         target = Path(out) if out is not None else loaded.path.parent
-        return runner.execute(prepared, kept, target, reporter, jobs, fresh, replace).leaderboard
+        return runner.execute(prepared, artifacts, target, reporter, jobs, fresh, replace).leaderboard
     finally:
         reporter.close()
+
+
+def read_leaderboard(path: str | Path) -> Leaderboard:
+    """The leaderboard in a folder, or in its JSON file."""
+    return _read(Path(path))
 
 
 def _opened(store: str | Path | None) -> Store:

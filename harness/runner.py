@@ -20,7 +20,7 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.plan import analyses
 from harness.plan.graph import Plan, Step
 from harness.plan.needs import described
-from harness.problems import shown_path
+from harness.problems import Need, Problem, shown_path
 from harness.scoring import protocols
 from harness.scoring.protocols import Scoring
 from harness.store import disk
@@ -45,11 +45,11 @@ class Prepared(NamedTuple):
         return [step for step in self.plan.steps if step in wanted]
 
     @property
-    def needs(self) -> list[str]:
-        """What is not here for the chosen rows' datasets and the analyses, whatever is in the store."""
+    def needs(self) -> list[Need]:
+        """The needs of the chosen rows' datasets and of the analyses, whatever is in the store."""
         names = dict.fromkeys(row.dataset for row in self.plan.rows if row.selected)
         needs = [need for name in names for need in self.plan.collections[name].needs]
-        return needs + [need for analysis in self.plan.analyses for need in analysis["needs"]]
+        return needs + [need for analysis in self.plan.analyses for need in analysis.needs]
 
 
 class Outcome(NamedTuple):
@@ -74,38 +74,39 @@ def read(path: Path, catalogue: Catalogue, store: Store, only: Sequence[str] = (
             try:
                 prepare(error.rest, catalogue, store)
             except HarnessError as further:
-                problems += str(further).splitlines()
-        raise Problems(dict.fromkeys(problems)) from None
+                problems += further.problems
+        raise Problems(problems) from None
 
 
 def prepare(suite: Suite, catalogue: Catalogue, store: Store, only: Sequence[str] = ()) -> Prepared:
     """Plan a suite, telling every problem at once."""
-    problems: list[str] = []
+    problems: list[Problem] = []
     planned, scoring = None, None
     try:
         planned = plan.build(suite, catalogue, store.digest, only)
     except HarnessError as error:
-        problems += str(error).splitlines()
+        problems += error.problems
     try:
         documents = any(row.unit == "document" for row in planned.rows) if planned else False
         scoring = _scoring(suite, catalogue, documents)
     except HarnessError as error:
-        problems += str(error).splitlines()
+        problems += error.problems
     problems += _tuning_problems(suite, catalogue)
     if planned is None or scoring is None or problems:
         raise Problems(problems)
     return Prepared(planned, scoring)
 
 
-def _tuning_problems(suite: Suite, catalogue: Catalogue) -> list[str]:
+def _tuning_problems(suite: Suite, catalogue: Catalogue) -> list[Problem]:
     """What is wrong with the measures that systems are tuned for."""
-    problems = []
+    problems: list[Problem] = []
     for system in suite.systems:
         tuning = system.combine.tuned if system.combine else None
         if tuning is not None:
-            _, found = protocols.of_measures([tuning.measure], suite.depth, catalogue)
-            problems += [f"{tuning.place}: systems.{system.base}: tune: {problem.text}" for problem in found]
-    return list(dict.fromkeys(problems))
+            path = ("systems", system.base, "combine", "tune", "measure")
+            _, unfit = protocols.of_measures([tuning.measure], suite.depth, catalogue)
+            problems += [Problem(tuning.place, path, problem.text) for problem in unfit]
+    return problems
 
 
 def _scoring(suite: Suite, catalogue: Catalogue, documents: bool) -> Scoring:
@@ -113,10 +114,10 @@ def _scoring(suite: Suite, catalogue: Catalogue, documents: bool) -> Scoring:
         try:
             return protocols.of_protocol(suite.protocol, suite.depth, catalogue)
         except HarnessError as error:
-            raise HarnessError(f"{suite.scoring_place}: protocol: {error}") from error
+            raise Problems(error.below(suite.scoring_place, ("protocol",))) from error
     scoring, problems = protocols.of_measures(suite.measures, suite.depth, catalogue, documents=documents)
     if scoring is None:
-        raise Problems(f"{suite.scoring_place}: measures: {problem.text}" for problem in problems)
+        raise Problems(Problem(suite.scoring_place, ("measures",), problem.text) for problem in problems)
     return scoring
 
 

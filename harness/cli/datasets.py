@@ -18,7 +18,7 @@ from harness.errors import HarnessError, Problems
 from harness.execution import open_dataset, progress
 from harness.plan.graph import Collection, Step
 from harness.plan.kinds import PARTS
-from harness.problems import shown_path
+from harness.problems import Problem, shown_path
 from harness.store.artifacts import Store
 from harness.suite import Chosen, DatasetSpec, Suite
 from harness.types import JSON
@@ -48,12 +48,12 @@ def show(options: argparse.Namespace) -> int:
     store = Store(options.store or api.default_store()).open()
     specs = _specs(options, records)
     planned = []
-    problems: list[str] = []
+    problems: list[Problem] = []
     for spec in specs:
         try:
             planned.append(plan.dataset(spec, records, store.digest))
         except HarnessError as error:
-            problems += str(error).splitlines()
+            problems += error.problems
     if problems:
         raise Problems(problems)
     return max(_show(collection, steps, store) for collection, steps in planned)
@@ -104,8 +104,8 @@ def _of_plugin(records: Catalogue, name: str, given: Sequence[str]) -> DatasetSp
         pairs[key] = yaml.safe_load(value)
     values, problems = params.convert(entry.record.params, pairs, Path.cwd())
     if problems:
-        raise Problems(": ".join([name, *map(str, item.path), item.text]) for item in problems)
-    return DatasetSpec(name, Chosen(entry, pairs, values, name), "keep")
+        raise Problems(problem._replace(path=(name, *problem.path)) for problem in problems)
+    return DatasetSpec(name, Chosen(entry, pairs, values, None), "keep")
 
 
 def _show(collection: Collection, steps: Mapping[str, Step], store: Store) -> int:

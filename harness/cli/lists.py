@@ -39,9 +39,9 @@ def _lines(found: Catalogue, kind: str, with_params: bool) -> Iterator[str]:
 
 
 def _remark(entry: Entry) -> str:
-    lacking = catalogue.missing(entry.record, entry.plugin.distribution)
+    missing = catalogue.missing_modules(entry.record, entry.plugin.distribution)
     source = f" [{entry.plugin.distribution}]" if entry.plugin.distribution != catalogue.OWN else ""
-    return source + (f" ({lacking})" if lacking else "")
+    return source + (f" ({missing})" if missing else "")
 
 
 def _parameters(record: Any) -> Iterator[str]:

@@ -60,7 +60,7 @@ def dry_run(prepared: Prepared, store: Store) -> Iterable[str]:
             shared = f"  (shared by {used[step.id]} rows)" if used[step.id] > 1 else ""
             yield f"  {state}  {step.key[:12]}  {step.label}{shared}"
     if planned.analyses:
-        names = ", ".join(analysis["work"]["name"] for analysis in planned.analyses)
+        names = ", ".join(analysis.name for analysis in planned.analyses)
         yield f"  then, over the rows that ran: {names}"
     for row in planned.rows:
         if row.error:

@@ -10,6 +10,7 @@ import yaml
 from harness.exchange.measure_names import trec_eval
 from harness.exchange.written_files import Written, dataset_of, put, scored
 from harness.leaderboard.board_file import Leaderboard
+from harness.plan.kinds import PREPARING
 from harness.scoring import run_files
 from harness.store.artifacts import Store
 from harness.types import JSON
@@ -101,7 +102,7 @@ def _method(row: JSON) -> JSON:
     steps = row["provenance"]["steps"]
     if row["origin"] == "imported":
         return {"run file": next((step["params"] for step in steps), None)}
-    making = [_stage(step) for step in steps if step["step"] in ("augment", "index")]
+    making = [_stage(step) for step in steps if step["step"] in PREPARING]
     stages: list[JSON] = []
     unread: list[str] = []  # rankings that no later stage has read yet
     for number, step in enumerate(item for item in steps if item["step"] in RANKING):

@@ -29,6 +29,7 @@ from harness.scoring.run_files import Run
 from harness.store import disk
 from harness.store.artifacts import Store
 from harness.suite import Suite
+from harness.suite.systems import why_no_file
 from harness.types import JSON, Hits
 
 Naming: TypeAlias = Literal["file", "tag"]

@@ -69,7 +69,7 @@ def made_parts(
     targets = list(collection.parts.values())
     missing = [*collection.needs, *missing_needs(steps, store, targets)]
     if not targets or missing:
-        raise Unavailable(collection.error or missing[0])
+        raise Unavailable(collection.error or str(missing[0]))
 
     def read(failures: Mapping[str, Failure]) -> dict[Part, Artifact]:
         if failures:

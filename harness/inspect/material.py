@@ -17,6 +17,7 @@ from harness.exchange import ids_only
 from harness.inspect import marks
 from harness.inspect.marks import Piece
 from harness.leaderboard.board_file import Leaderboard
+from harness.plan.kinds import PARTS
 from harness.store import hits_files
 from harness.store.artifacts import Corrupt, Store
 from harness.types import JSON, Hits, Unit
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.types import Ints
-
-PARTS = ("corpus", "queries", "judgements")
 
 
 class Variant(NamedTuple):

@@ -11,6 +11,7 @@ import numpy as np
 from harness.execution.open_dataset import Opened
 from harness.execution.steps import checked
 from harness.plan.graph import Collection, Plan, Row, Step
+from harness.plan.kinds import METHODS
 from harness.scoring import answers, bounds, run_files, score
 from harness.scoring.protocols import Scoring
 from harness.scoring.rules import Rules, scores_of
@@ -18,8 +19,6 @@ from harness.scoring.score import Documents
 from harness.store import disk, hits_files
 from harness.store.artifacts import Store
 from harness.types import JSON, Hits, Unit
-
-METHOD_STEPS = ("augment", "index", "search", "combine", "rerank")
 
 
 def dataset_block(collection: Collection, opened: Opened | None) -> dict[str, JSON]:
@@ -123,7 +122,7 @@ def cost(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
         for step in plan.steps.values()
         if step.id in ancestors
     ]
-    own = [(kind, found) for kind, found in costs if kind in METHOD_STEPS]
+    own = [(kind, found) for kind, found in costs if kind in METHODS]
     total: dict[str, JSON] = {
         "seconds": round(sum(found["seconds"] for _, found in own), 3),
         "cpu_seconds": round(sum(found["cpu_seconds"] for _, found in own), 3),
@@ -149,7 +148,7 @@ def cost(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
             }
             for name, found in spent_on.items()
         }
-    for kind in METHOD_STEPS:
+    for kind in METHODS:
         seconds = [found["seconds"] for other, found in own if other == kind]
         if seconds:
             total[f"{kind}_seconds"] = round(sum(seconds), 3)

@@ -22,7 +22,7 @@ __all__ = ["build", "dataset"]
 def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str] = ()) -> Plan:
     """The whole graph of a suite. With `only`, rows that no pattern matches are marked as not selected."""
     plugin_sources.digest.cache_clear()  # a notebook may have edited a plugin since the last run
-    planner = Systems(catalogue, digest, suite=suite)
+    planner = Systems(catalogue, digest, timeout=suite.timeout, suite=suite)
     # what is only tuned on is planned when a system tunes on it
     scored = [spec for spec in suite.datasets if spec.scored]
     collections = {spec.name: planner.collection(spec) for spec in scored}

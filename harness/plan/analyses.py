@@ -8,11 +8,9 @@ from collections.abc import Iterator, Sequence
 from harness import params
 from harness.plan import keys
 from harness.plan.graph import Analysis, Collection, Plan, Row, Step
-from harness.plan.kinds import FORMATS, PARTS
+from harness.plan.kinds import FORMATS, PARTS, PREPARING
 from harness.records import Column
 from harness.types import JSON
-
-REPORTING = ("augment", "index")  # steps whose reported facts an analysis may read
 
 
 def steps(plan: Plan, rows: Sequence[Row], columns: Sequence[Column]) -> Iterator[Step]:
@@ -65,7 +63,7 @@ def _step(
 def _system(plan: Plan, row: Row) -> JSON:
     assert row.hits is not None
     step, ancestors = plan.steps[row.hits], plan.ancestors([row.hits])
-    telling = [item for item in plan.steps.values() if item.id in ancestors and item.kind in REPORTING]
+    telling = [item for item in plan.steps.values() if item.id in ancestors and item.kind in PREPARING]
     indexes = [item for item in telling if item.kind == "index"]
     return {
         "name": row.system,

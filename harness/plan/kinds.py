@@ -7,8 +7,9 @@ from typing import Final
 from harness.types import Part
 
 PARTS: Final[tuple[Part, ...]] = ("corpus", "queries", "judgements")  # of a dataset, made columnar
+PREPARING: Final = ("augment", "index")  # what a method does before it sees a query
 RANKINGS: Final = ("search", "combine", "rerank")  # whose artifact holds hits
-METHODS: Final = ("augment", "index", *RANKINGS)  # that a system's hits are made by
+METHODS: Final = (*PREPARING, *RANKINGS)
 
 # The format of each kind's artifact: raised when the harness itself writes it differently, or writes other
 # numbers into it. It is in every key.

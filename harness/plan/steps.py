@@ -154,9 +154,7 @@ class Base(Datasets):
         except HarnessError as error:
             if collection.needs and card.language is None:  # its language may be in what is not here
                 return chosen.params, missing_modules_of(chosen)
-            if isinstance(
-                error, NoLanguage
-            ):  # a problem of the dataset, told once
+            if isinstance(error, NoLanguage):  # a problem of the dataset, told once
                 what = "does not say its language, by which methods choose how to read it; say it here"
                 self.refuse(
                     collection.spec.chosen.place, ("datasets", name),

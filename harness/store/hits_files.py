@@ -8,15 +8,14 @@ from typing import Any, cast
 
 import numpy as np
 
+from harness.plan.kinds import RANKINGS
 from harness.store.artifacts import Artifact
 from harness.types import JSON, Hits, Unit
-
-KINDS = ("search", "combine", "rerank")
 
 
 def among(steps: Sequence[str]) -> list[str]:
     """The ids of those steps that leave hits."""
-    return [step for step in steps if step.partition("-")[0] in KINDS]
+    return [step for step in steps if step.partition("-")[0] in RANKINGS]
 
 
 def save(folder: Path, hits: Hits, inputs: Sequence[str]) -> dict[str, JSON]:

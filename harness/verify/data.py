@@ -14,7 +14,7 @@ from harness.execution.open_dataset import Opened, Unavailable
 from harness.execution.progress import Reporter
 from harness.leaderboard import board_file
 from harness.leaderboard.board_file import Leaderboard
-from harness.plan.steps import PARTS
+from harness.plan.kinds import PARTS
 from harness.scoring import protocols
 from harness.scoring.protocols import Scoring
 from harness.store.artifacts import Corrupt, Store

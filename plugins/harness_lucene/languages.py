@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness.errors import HarnessError, NoLanguage
+from harness.problems import unknown
 
 # io.anserini.analysis.AnalyzerMap, and English, which Anserini takes where no language is named.
 CODES = (

@@ -245,7 +245,7 @@ def test_parameters_are_checked_together(given, message):
 def test_the_catalogue_has_it():
     record = catalogue.load().find("datasets", "files").record
     assert record.params is FilesParams
-    assert catalogue.missing(record, "passage-harness") is None
+    assert catalogue.missing_modules(record, "passage-harness") is None
 
 
 FAULTS = {

@@ -9,6 +9,7 @@ import pytest
 
 from harness import catalogue, records, testing
 from harness.errors import HarnessError
+from harness.problems import Need
 
 pytestmark = pytest.mark.extras
 
@@ -252,19 +253,19 @@ def test_a_missing_extra_says_what_to_install():
     record = records.Retriever(
         name="colbert", summary="x", build=lambda _: None, needs=("json", "no_such.part"), extra="dense"
     )
-    assert catalogue.missing(record, "passage-harness") == (
-        "'colbert' needs no_such.part; install it with: pip install 'passage-harness[dense]'"
-    )
+    need = catalogue.missing_modules(record, "passage-harness")
+    assert need == Need("modules", "", "colbert", ("no_such.part",), "pip install 'passage-harness[dense]'")
+    assert str(need) == "'colbert' needs no_such.part; install it with: pip install 'passage-harness[dense]'"
 
 
 def test_without_an_extra_the_distribution_is_what_to_install():
     record = records.Retriever(name="x", summary="x", build=lambda _: None, needs=("no_such_module",))
-    assert catalogue.missing(record, "stranger").endswith("pip install 'stranger'")
+    assert catalogue.missing_modules(record, "stranger").command == "pip install 'stranger'"
 
 
 def test_nothing_is_missing_where_all_modules_are_there():
     record = records.Retriever(name="x", summary="x", build=lambda _: None, needs=("json", "os.path"))
-    assert catalogue.missing(record, "stranger") is None
+    assert catalogue.missing_modules(record, "stranger") is None
 
 
 def test_our_own_plugins_come_first_whatever_a_stranger_calls_itself(install):

@@ -7,6 +7,7 @@ from typing import Literal
 import pytest
 
 from harness import params
+from harness.problems import nearest
 from harness.records import param
 
 
@@ -112,7 +113,7 @@ def test_a_list_fans_out_only_where_it_is_no_value(hint, expected):
     ],
 )
 def test_what_was_meant_is_found_in_upper_and_lower_case(name, meant):
-    assert params.nearest(name, ["R@100", "nDCG@10", "document nDCG@10"]) == meant
+    assert nearest(name, ["R@100", "nDCG@10", "document nDCG@10"]) == meant
 
 
 @dataclass(frozen=True)
@@ -140,3 +141,45 @@ class Either:
 def test_a_mapping_that_is_one_of_two_forms_says_what_is_wrong_with_it(given, problem):
     _, problems = params.convert(Either, {"how": given}, Path())
     assert [found.text for found in problems] == [problem]
+
+
+@dataclass(frozen=True)
+class WithPath:
+    model: Path
+
+
+@pytest.mark.parametrize("value", [{"a": Path("x")}, (Path("x"),), WithPath(Path("x"))])
+def test_paths_are_found_wherever_they_stand(value):
+    assert params.paths_in(value) == [Path("x")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" * 300, "a/" * 2500, "a\0b", "~no-such-user-of-this-machine/x"],
+    ids=["name", "path", "nul", "user"],
+)
+def test_what_cannot_be_a_path_is_refused(text):
+    value, [problem] = params.convert(WithPath, {"model": text}, Path("/"))
+    assert value is None
+    assert problem.path == ("model",)
+
+
+def test_a_number_beyond_a_float_is_refused():
+    @dataclass(frozen=True)
+    class Rate:
+        rate: float
+
+    _, [problem] = params.convert(Rate, {"rate": 10**400}, Path("/"))
+    assert problem.path == ("rate",)
+
+
+def test_a_parameter_type_that_fails_while_it_checks_itself_is_a_problem():
+    @dataclass(frozen=True)
+    class Wrong:
+        k: int
+
+        def __post_init__(self):
+            raise TypeError("no")
+
+    _, [problem] = params.convert(Wrong, {"k": 1}, Path("/"))
+    assert "TypeError: no" in problem.text

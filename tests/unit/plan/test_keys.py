@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from harness.catalogue import Entry, Plugin
 from harness.plan import keys
 from harness.records import Record, param
@@ -62,8 +60,3 @@ def test_a_path_counts_by_its_contents_not_its_name(tmp_path):
 
 def test_the_order_of_a_mapping_does_not_count():
     assert keys.key({"a": 1, "b": 2}) == keys.key({"b": 2, "a": 1})
-
-
-@pytest.mark.parametrize("value", [{"a": Path("x")}, (Path("x"),), Params(model=Path("x"))])
-def test_paths_are_found_wherever_they_stand(value):
-    assert keys.paths_in(value) == [Path("x")]

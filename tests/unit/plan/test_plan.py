@@ -11,6 +11,7 @@ from harness import catalogue, plan, records, suite
 from harness.catalogue import Catalogue, Entry
 from harness.errors import HarnessError
 from harness.plan import needs
+from harness.problems import Need
 
 CATALOGUE = catalogue.load()
 TEXT = """
@@ -123,13 +124,13 @@ def test_what_is_missing_is_a_need_and_no_error(tmp_path):
     absent = with_record("retrievers", "bm25", needs=("no_such_module",), extra="fast")
     found = planned(tmp_path, found=absent)
     [need] = {need for step in found.steps.values() for need in step.needs}
-    assert need == "'bm25' needs no_such_module; install it with: pip install 'passage-harness[fast]'"
+    assert need == Need("modules", "", "bm25", ("no_such_module",), "pip install 'passage-harness[fast]'")
     assert all(step.needs for step in found.steps.values() if step.kind == "combine")
 
 
 def test_every_kind_of_step_has_a_format():
     from harness.execution import steps
-    from harness.plan.steps import FORMATS
+    from harness.plan.kinds import FORMATS
 
     assert FORMATS.keys() == steps.EXECUTORS.keys()
 
@@ -168,7 +169,7 @@ measures: [nDCG@10]
 """
     made = planned(tmp_path, text, found)
     needs = {row.system: made.steps[row.hits].needs for row in made.rows}
-    assert needs == {"a": ("weights",), "b": ()}
+    assert needs == {"a": (Need("other", "weights"),), "b": ()}
 
 
 SILENT = """
@@ -209,14 +210,15 @@ def test_the_needs_of_many_systems_are_cut_short(tmp_path):
     found = planned(
         tmp_path, text, with_record("retrievers", "bm25", missing_files=lambda params: ["weights"])
     )
-    assert needs.described(found, ["weights"]) == ["weights (bm25, of a, b, c and 3 more on t)"]
+    assert needs.described(found, [Need("other", "weights")]) == [
+        "weights (bm25, of a, b, c and 3 more on t)"
+    ]
 
 
 def test_modules_that_one_command_installs_are_told_together(tmp_path):
     def missing_files(params):
-        return [
-            "'bm25' with the backend fast needs two, three; install it with: pip install 'passage-harness[x]'"
-        ]
+        command = "pip install 'passage-harness[x]'"
+        return [Need("modules", "with the backend fast", "bm25", ("two", "three"), command)]
 
     absent = with_record(
         "retrievers", "bm25", needs=("no_such_module",), extra="x", missing_files=missing_files
@@ -239,6 +241,6 @@ def test_the_need_of_a_dataset_names_the_dataset_alone(tmp_path):
 def test_the_need_of_an_analysis_names_it(tmp_path):
     absent = with_record("analyses", "levels", needs=("no_such_module",), extra="x")
     found = planned(tmp_path, TEXT + "analyses: [levels]\n", absent)
-    [need] = found.analyses[0]["needs"]
-    assert needs.described(found, [need]) == [need]  # which begins with its name
-    assert need.startswith("'levels' needs no_such_module")
+    [need] = found.analyses[0].needs
+    assert (need.method, need.modules) == ("levels", ("no_such_module",))
+    assert needs.described(found, [need]) == [str(need)]  # which begins with its name

@@ -158,7 +158,7 @@ depht: 10
         (HEAD + "systems: {a: {retriever: {bm25: {k1: []}}}}\n", "expected a number, got a list"),
         (HEAD + "systems: {a: {retriever: bm25}, b: {of: a, unit: document, rerank: sdm}}\n", "the unit of a retriever"),
         (HEAD + "systems: {a: {retriever: bm25}}\nprotocol: dapr\n", "only one of 'measures' and 'protocol'"),
-        ("datasets: [tour]\nsystems: {a: {retriever: bm25}}\n", "say what to measure"),
+        ("datasets: [tour]\nsystems: {a: {retriever: bm25}}\n", "nothing to measure"),
         ("protocol: dpar\ndatasets: [tour]\nsystems: {a: {retriever: bm25}}\n", "did you mean 'dapr'"),
         (HEAD + "systems: {a: {retriever: bm25}}\ndepth: 0\n", "depth: expected 1 to 1000000, got 0"),
         (HEAD + "systems: {a: {retriever: bm25}}\ntimeout: soon\n", "a number of seconds"),
