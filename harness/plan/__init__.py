@@ -38,7 +38,7 @@ def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str
         if not any(_selected(row.dataset, row.system, [pattern]) for row in rows)
     ]  # fmt: skip
     for pattern in unmatched:
-        text = f"--only '{pattern}': no dataset or system has such a name; `--dry-run` lists them"
+        text = f"--only '{pattern}': no dataset or system has such a name"
         planner.problems.append(Problem(None, (), text))
     if planner.problems:
         raise Problems(planner.problems)

@@ -107,10 +107,8 @@ def test_faiss_that_is_not_installed_is_told_with_its_extra(monkeypatch, tmp_pat
     folder = tiny_models.onnx(tmp_path)
     params = resolve(DenseParams(folder, pooling="mean", search=Faiss("Flat")), Facts("en", "en", "passage"))
     monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
-    told = missing_files(params)[-1]
-    assert (
-        told == "'dense' with this search needs faiss; install it with: pip install 'passage-harness[faiss]'"
-    )
+    need = missing_files(params)[-1]
+    assert (need.modules, need.command) == (("faiss",), "pip install 'passage-harness[faiss]'")
 
 
 def test_systems_that_search_otherwise_share_one_encoding_and_tell_their_recall(model, tmp_path):

@@ -239,7 +239,7 @@ class TestBackend:
     def test_a_backend_that_is_not_installed_is_told_with_its_extra(self, tmp_path, monkeypatch):
         monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
         found = resolved(tiny_models.onnx(tmp_path), pooling="mean")
-        assert missing_files(found) == [
+        assert list(map(str, missing_files(found))) == [
             "'dense' with the backend onnx needs onnxruntime; install it with: "
             "pip install 'passage-harness[onnx]'"
         ]

@@ -181,7 +181,7 @@ def test_what_is_not_here_is_told_with_all_that_is_known(tmp_path, capsys):
         (("t2ranking",), "t2ranking: the parameter 'path' is missing"),
         (("t2ranking", "path"), "'path': expected PARAMETER=VALUE"),
         (("t2rankin",), "did you mean 't2ranking'?"),
-        (("t2ranking", "path=x", "split=1"), "t2ranking: split: expected a text, got 1"),
+        (("t2ranking", "path=x", "split=1"), "t2ranking.split: expected a text, got 1"),
     ],
 )
 def test_what_is_asked_wrongly_is_told(tmp_path, capsys, arguments, message):
