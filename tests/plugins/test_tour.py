@@ -84,6 +84,7 @@ def test_a_larger_collection_begins_with_the_smaller_one(language):
     assert small == list(itertools.islice(large, 20))
 
 
+@pytest.mark.slow
 @LANGUAGES
 def test_ids_and_texts_are_unique_at_twenty_thousand_documents(language):
     ids, texts, passages = set(), set(), 0
@@ -115,6 +116,7 @@ def test_short_names_are_distinct_as_long_as_questions_use_them(language, names)
     assert len(set(short)) == names.SHORT_NAMES
 
 
+@pytest.mark.slow
 def test_a_stream_of_many_documents_stays_far_below_its_own_size_in_memory():
     list(Tour(TourParams(documents=5)).documents())  # templates are read once
     size = 0

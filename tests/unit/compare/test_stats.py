@@ -119,11 +119,12 @@ def test_t_is_scipy_s_on_real_values():
     assert compared > 50
 
 
-@pytest.mark.parametrize("queries", [9, 13, 14, 50, 51, None])
-def test_wilcoxon_is_scipy_s_on_real_values(queries):
+@pytest.mark.parametrize("every", [20, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("queries", [9, pytest.param(13, marks=pytest.mark.slow), 14, 50, 51, None])
+def test_wilcoxon_is_scipy_s_on_real_values(queries, every):
     scipy = pytest.importorskip("scipy.stats")
     compared = 0
-    for difference in itertools.islice(real_differences(), 0, None, 3):
+    for difference in itertools.islice(real_differences(), 0, None, every):
         rounded = np.round(difference[:queries], paired.DECIMALS)
         if rounded.any():
             theirs = scipy.wilcoxon(rounded, correction=False)
@@ -182,10 +183,11 @@ def test_few_queries_are_tested_exactly_as_scipy_does():
     assert compared > 10
 
 
-def test_many_queries_agree_with_scipy_within_the_error_of_drawing():
+@pytest.mark.parametrize("every", [40, pytest.param(6, marks=pytest.mark.slow)])
+def test_many_queries_agree_with_scipy_within_the_error_of_drawing(every):
     scipy = pytest.importorskip("scipy.stats")
     flips, compared = 20_000, 0
-    for difference in itertools.islice(real_differences(), 0, None, 6):
+    for difference in itertools.islice(real_differences(), 0, None, every):
         if not difference.any():
             continue
         theirs = scipy.permutation_test(
