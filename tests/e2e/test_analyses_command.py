@@ -1,8 +1,9 @@
-"""Analyses rest on the rules of the rows, and one that fails is told, not hidden."""
+"""Analyses follow the scoring rules of the rows, and a failed one is reported, not hidden."""
 
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 
 import orjson
 import pytest
@@ -26,21 +27,27 @@ def changed(**changes) -> dict:
     return {key: value for key, value in {**copy.deepcopy(SUITE), **changes}.items() if value is not None}
 
 
-def board(harness: Harness, suite: dict, code: int = 0, **variables: str) -> dict:
+@pytest.fixture(scope="module")
+def store(tmp_path_factory) -> Path:
+    """One store for all, so that the systems are searched once."""
+    return tmp_path_factory.mktemp("analysed") / "store"
+
+
+def board(harness: Harness, store: Path, suite: dict, code: int = 0, **variables: str) -> dict:
     harness.suite(suite)
-    ran = harness.run(**variables)
+    ran = harness.run("suite.yaml", "--store", store, **variables)
     assert ran.code == code, ran.err
     return leaderboard(harness.out)
 
 
-def agrees(found: dict) -> None:
-    """What `levels` and `weights` say of a system is what its row says."""
-    label = found["columns"][0]["label"]
-    tables = {entry["name"]: entry["rows"] for entry in found["analyses"]}
+def assert_analyses_agree_with_rows(data: dict) -> None:
+    """`levels` and `weights` have the value of the row where they measure the same."""
+    label = data["columns"][0]["label"]
+    tables = {entry["name"]: entry["rows"] for entry in data["analyses"]}
     levels = {
-        (system, level): value for system, level, value in tables["levels/" + found["rows"][0]["dataset"]]
+        (system, level): value for system, level, value in tables["levels/" + data["rows"][0]["dataset"]]
     }
-    rows = {row["system"]: row for row in found["rows"]}
+    rows = {row["system"]: row for row in data["rows"]}
     for system, row in rows.items():
         if row["unit"] == "passage":
             assert levels[system, "passage"] == row["measures"][label]["mean"], system
@@ -50,43 +57,47 @@ def agrees(found: dict) -> None:
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "MicroR@10", "NumRel", "RR(rel=2)@10"])
-def test_an_analysis_scores_as_the_row_is_scored(harness, measure):
-    agrees(board(harness, changed(measures=[measure])))
+def test_an_analysis_scores_as_the_row_is_scored(harness, store, measure):
+    assert_analyses_agree_with_rows(board(harness, store, changed(measures=[measure])))
 
 
-def test_by_a_protocol_that_cuts_runs_and_by_one_that_goes_by_answers(harness):
-    agrees(board(harness, changed(measures=None, protocol="dureader-retrieval")))
-    agrees(board(harness, changed(measures=None, protocol="rocketqav2-nq")))
+def test_by_a_protocol_that_cuts_runs_and_by_one_that_goes_by_answers(harness, store):
+    assert_analyses_agree_with_rows(
+        board(harness, store, changed(measures=None, protocol="dureader-retrieval"))
+    )
+    assert_analyses_agree_with_rows(board(harness, store, changed(measures=None, protocol="rocketqav2-nq")))
 
 
-def test_with_judgements_of_unknown_passages_dropped_or_kept_and_not_one_for_the_other(harness):
-    data = harness.folder / "data"
-    (data / "qrels").mkdir(parents=True)
+def test_with_judgements_of_unknown_passages_dropped_or_kept_and_not_one_for_the_other(harness, store):
+    folder = harness.folder / "data"
+    (folder / "qrels").mkdir(parents=True)
     rows = [{"_id": f"p{i}", "text": f"a fox number{i}"} for i in range(5)]
-    (data / "corpus.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
-    (data / "queries.jsonl").write_bytes(orjson.dumps({"_id": "q", "text": "fox number3"}))
-    (data / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq\tp3\t1\nq\tgone\t1\n")
+    (folder / "corpus.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    (folder / "queries.jsonl").write_bytes(orjson.dumps({"_id": "q", "text": "fox number3"}))
+    (folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq\tp3\t1\nq\tgone\t1\n")
     means = {}
     for policy in ("keep", "drop"):
-        dataset = {"files": {"path": str(data), "language": "en"}, "unknown_judgements": policy}
-        found = board(harness, changed(measures=["R@10"], datasets={"small": dataset}))
-        agrees(found)
-        means[policy] = found["rows"][0]["measures"]["R@10"]["mean"]
+        dataset = {"files": {"path": str(folder), "language": "en"}, "unknown_judgements": policy}
+        data = board(harness, store, changed(measures=["R@10"], datasets={"small": dataset}))
+        assert_analyses_agree_with_rows(data)
+        means[policy] = data["rows"][0]["measures"]["R@10"]["mean"]
     assert means == {"keep": 0.5, "drop": 1.0}
 
 
 @pytest.mark.parametrize(
-    ("how", "said"), [("raises", "no analysis today"), ("ragged", "row 1 has 1 cells for 2 columns")]
+    ("how", "message"), [("raises", "no analysis today"), ("ragged", "row 1 has 1 cells for 2 columns")]
 )
-def test_an_analysis_that_fails_stands_in_the_leaderboard_and_in_the_exit_code(harness, how, said):
-    found = board(harness, changed(analyses=[{"bad": {"how": how}}, "levels"]), code=1, PYTHONPATH=FAULTS)
-    assert [entry["name"] for entry in found["analyses"]] == ["bad/tour", "levels/tour"]
-    assert said in found["analyses"][0]["rows"][0][0]
-    assert all(row["status"] == "ok" for row in found["rows"])
+def test_an_analysis_that_fails_stands_in_the_leaderboard_and_in_the_exit_code(harness, store, how, message):
+    data = board(
+        harness, store, changed(analyses=[{"bad": {"how": how}}, "levels"]), code=1, PYTHONPATH=FAULTS
+    )
+    assert [entry["name"] for entry in data["analyses"]] == ["bad/tour", "levels/tour"]
+    assert message in data["analyses"][0]["rows"][0][0]
+    assert all(row["status"] == "ok" for row in data["rows"])
 
 
-def test_a_damaged_analysis_is_made_again(harness):
-    first = board(harness, SUITE)
-    [manifest, *_] = sorted(harness.store.glob("artifacts/analyse-*/manifest.json"))
-    manifest.write_bytes(manifest.read_bytes().replace(b'"facts"', b'"fakts"'))
-    assert board(harness, SUITE) == first
+def test_a_damaged_analysis_is_made_again(harness, store):
+    first = board(harness, store, SUITE)
+    for manifest in store.glob("artifacts/analyse-*/manifest.json"):
+        manifest.write_bytes(manifest.read_bytes().replace(b'"facts"', b'"fakts"'))
+    assert board(harness, store, SUITE) == first

@@ -44,7 +44,10 @@ def store(tmp_path_factory):
     return tmp_path_factory.mktemp("store") / "store"
 
 
-@pytest.mark.parametrize(("kind", "name"), list(NEW.items()))
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [pytest.param(*item, marks=() if item[0] == "retriever" else pytest.mark.slow) for item in NEW.items()],
+)
 def test_a_new_package_passes_its_own_tests_and_its_suite_has_its_method(kind, name, tmp_path, store):
     package = made(tmp_path, kind, name)
     tests = child(package, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
