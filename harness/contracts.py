@@ -102,6 +102,10 @@ class Texts(Protocol):
         """The texts at these positions, in their order."""
         ...
 
+    def ids(self, positions: Ints) -> list[str]:
+        """The collection's own ids of the texts at these positions."""
+        ...
+
     def progress(self, done: int) -> None:
         """Tell that so many texts are done. A method that reads far ahead of its work calls it; of the
         others the harness shows how much they have read."""

@@ -16,7 +16,7 @@ import scipy.sparse
 from harness.toolkit.neural.encoding.parts import Shard
 from harness.toolkit.neural.tokens import Lost
 from harness_splade import storage
-from harness_splade.retriever import Search
+from harness_splade.searching import Search
 
 VOCABULARY, TERMS, QUERY_TERMS, SHARD = 30_522, 120, 30, 8192
 

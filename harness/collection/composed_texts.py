@@ -61,6 +61,9 @@ class View:
             for i, text in enumerate(texts)
         ]
 
+    def ids(self, positions: Ints) -> list[str]:
+        return (self.corpus.ids if self.unit == "passage" else self.corpus.document_ids)(positions)
+
     def progress(self, done: int) -> None:
         """Nobody watches."""
 

@@ -67,6 +67,9 @@ class MemoryTexts:
     def take(self, positions: Ints) -> list[str]:
         return [self.every[position] for position in np.asarray(positions).tolist()]
 
+    def ids(self, positions: Ints) -> list[str]:
+        return [str(position) for position in np.asarray(positions).tolist()]
+
     def progress(self, done: int) -> None:
         """Nobody watches."""
 

@@ -1,4 +1,4 @@
-"""Learned sparse retrieval as SPLADE: an impact index over a masked-language model's vocabulary."""
+"""Learned sparse retrieval: SPLADE and uniCOIL by their models, and weights of terms made elsewhere."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from harness.records import Retriever, param
 from harness.types import Facts
 
 if TYPE_CHECKING:
+    from harness_splade.impacts import Impacts
     from harness_splade.retriever import Sparse
-
 
 Auto = Literal["auto"]
 
@@ -51,6 +51,22 @@ class SpladeParams:
     trust_remote_code: bool = param(False, "run code that comes with the model; the leaderboard says so")
 
 
+@dataclass(frozen=True)
+class ImpactsParams:
+    """Weights are JSON lines as Anserini's JsonVectorCollection has them, plain or compressed."""
+
+    passages: Path = param(help='a file, or a folder of files, of {"id": ..., "vector": {term: weight}}')
+    queries: Path | None = param(
+        None, 'of {"contents": the query, "vector": {term: weight}}; null: each of its words by 1'
+    )
+    quantise: int | None = param(
+        None, "weights times this become whole numbers, in queries too; null: floats", minimum=1
+    )
+    missing: Literal["refuse", "skip"] = param(
+        "refuse", "a passage without weights: refuse it, or never find it"
+    )
+
+
 def resolve(params: SpladeParams, facts: Facts) -> SpladeParams:
     from harness_splade.settings import resolved
 
@@ -63,6 +79,12 @@ def missing_files(params: SpladeParams) -> Sequence[str]:
     return absent(params)
 
 
+def build_impacts(params: ImpactsParams) -> Impacts:
+    from harness_splade.impacts import Impacts
+
+    return Impacts(params)
+
+
 def build(params: SpladeParams) -> Sparse:
     from harness_splade.retriever import Sparse
 
@@ -73,7 +95,7 @@ def build(params: SpladeParams) -> Sparse:
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="splade",
-        summary="SPLADE and other learned sparse models, searched exactly in an impact index",
+        summary="SPLADE, uniCOIL and other learned sparse models, searched exactly in an impact index",
         build=build,
         params=SpladeParams,
         needs=("torch", "transformers", "tokenizers", "safetensors", "huggingface_hub"),
@@ -82,4 +104,12 @@ def harness_retrievers() -> Iterable[Retriever]:
         resolve=resolve,
         missing_files=missing_files,
         search_only=("query", "query_model", "query_revision", "query_length"),
+    )
+    yield Retriever(
+        name="impacts",
+        summary="Term weights made elsewhere, summed: uniCOIL, DeepImpact, DeepCT in Anserini's form",
+        build=build_impacts,
+        params=ImpactsParams,
+        libraries=("numba",),
+        search_only=("queries",),
     )

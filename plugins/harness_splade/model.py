@@ -1,4 +1,4 @@
-"""A masked-language model as an encoder of sparse rows: its logits, saturated, the highest of each term."""
+"""Networks as encoders of sparse rows: SPLADE's logits of all terms, and uniCOIL's weight of each token."""
 
 from __future__ import annotations
 
@@ -8,28 +8,37 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 import torch
+import transformers
+from numpy.typing import NDArray
+from safetensors import safe_open
 
 from harness.errors import HarnessError
 from harness.toolkit.neural import checkpoints, torch_encoder
 from harness.toolkit.neural.tokens import Tokens
 from harness_splade.storage import Row
 
+TOKEN_HEAD, COIL = "tok_proj.weight", "coil_encoder."  # uniCOIL's head, and what may stand before its names
 LOGITS = 512  # tokens whose logits are in memory at a time: each has as many as the vocabulary has terms
 
 Head: TypeAlias = Callable[[torch.Tensor], torch.Tensor]  # states [t, d] -> logits [t, V]
 
 
 class Network(NamedTuple):
-    """A masked-language model in two parts, so that logits need no padding; one of each for each worker."""
+    """A network in two parts, so that what stands on the encoder needs no padding; one of each for each
+    worker."""
 
     bodies: Sequence[torch_encoder.States]
     heads: Sequence[Head]
     vocabulary: int  # V
+    by_token: bool = False  # uniCOIL's head: one weight for each token
 
 
 def load(folder: Path, dtype: str, device: str, padding: int, trust_remote_code: bool = False) -> Network:
     """`padding` is the id of the padding token."""
+    if TOKEN_HEAD in tensor_names(folder) or COIL + TOKEN_HEAD in tensor_names(folder):
+        return _unicoil(folder, dtype, device, padding)
     model = checkpoints.load(folder, "AutoModelForMaskedLM", dtype, trust_remote_code=trust_remote_code)
     bodies = torch_encoder.encoders(model.base_model, padding, device)
     if device == "cuda":
@@ -37,6 +46,32 @@ def load(folder: Path, dtype: str, device: str, padding: int, trust_remote_code:
     else:
         copies = [model] * len(bodies)
     return Network(bodies, [_head(each, folder) for each in copies], int(model.config.vocab_size))
+
+
+def tensor_names(folder: Path) -> set[str]:
+    names: set[str] = set()
+    for path in checkpoints.weight_files(folder):
+        with safe_open(path, "pt") as file:
+            names |= set(file.keys())
+    return names
+
+
+def _unicoil(folder: Path, dtype: str, device: str, padding: int) -> Network:
+    """A BERT with one output for each token, by the names of its authors' checkpoints."""
+    tensors = checkpoints.weights(folder)
+    prefix = COIL if COIL + TOKEN_HEAD in tensors else ""
+    config = transformers.BertConfig.from_pretrained(folder, local_files_only=True)
+    with checkpoints.quiet():
+        model = transformers.BertModel(config, add_pooling_layer=False)
+    model.load_state_dict(checkpoints.take(tensors, f"{prefix}bert.", folder, model.state_dict()))
+    head = torch.nn.Linear(config.hidden_size, 1)
+    head.load_state_dict(checkpoints.take(tensors, f"{prefix}tok_proj.", folder, ("weight", "bias")))
+    model = model.to(checkpoints.DTYPES[dtype]).eval().requires_grad_(False)
+    head = head.to(checkpoints.DTYPES[dtype]).requires_grad_(False)
+    bodies = torch_encoder.encoders(model, padding, device)
+    devices = [f"cuda:{number}" if device == "cuda" else "cpu" for number in range(len(bodies))]
+    heads = [copy.deepcopy(head).to(at) for at in devices]
+    return Network(bodies, heads, int(config.vocab_size), by_token=True)
 
 
 def _head(model: Any, folder: Path) -> Head:
@@ -91,9 +126,37 @@ class Encoder:
         return once.log1p() if self._twice else once
 
 
-def encoders(network: Network, pooling: str, activation: str) -> list[Encoder]:
+class TokenWeights:
+    """One pass over a batch of texts: a token weighs relu(w h + b), and a term as its heaviest token in a
+    passage, and as its tokens together in a query (uniCOIL: Lin and Ma 2021, with its authors' code: all
+    tokens count but the first, [CLS])."""
+
+    def __init__(self, body: torch_encoder.States, head: Head, queries: bool) -> None:
+        self._body, self._head = body, head
+        self._join = np.add if queries else np.maximum
+
+    def __call__(self, batch: Tokens) -> Sequence[Row]:
+        states = self._body(batch)  # [T, d]
+        with torch.inference_mode():
+            weights = self._head(states)[:, 0].relu().float().cpu().numpy()
+        return [
+            self._row(batch.ids[a + 1 : z], weights[a + 1 : z]) for a, z in pairwise(batch.bounds.tolist())
+        ]
+
+    def _row(self, ids: NDArray[np.int32], weights: NDArray[np.float32]) -> Row:
+        terms, places = np.unique(ids, return_inverse=True)
+        joined = np.zeros(len(terms), np.float32)
+        self._join.at(joined, places, weights)
+        return Row(terms[joined > 0].astype(np.int32), joined[joined > 0])
+
+
+def encoders(
+    network: Network, pooling: str, activation: str, queries: bool = False
+) -> Sequence[Encoder | TokenWeights]:
     """One for each worker; one alone has all cores."""
     pairs = zip(network.bodies, network.heads, strict=True)
+    if network.by_token:
+        return [TokenWeights(*pair, queries) for pair in pairs]
     return [Encoder(*pair, pooling, activation, len(network.bodies) == 1) for pair in pairs]
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,8 @@ from harness.toolkit.neural import models, tokens
 from harness.toolkit.neural.encoding.passes import workers
 from harness.toolkit.neural.tokens import Lost
 from harness_splade import SpladeParams, model, settings
+from harness_splade.searching import Encode
 from harness_splade.storage import Row
-
-Encode: TypeAlias = Callable[[Sequence[str]], tuple[list[Row], Lost]]
 
 
 def encoder(params: SpladeParams) -> Encode:
@@ -49,7 +48,7 @@ def _by_model(params: SpladeParams) -> Encode:
     here = models.folder(*chosen, trust_remote_code=params.trust_remote_code)
     tokeniser = tokens.load(here, params.trust_remote_code)
     network = model.load(here, "fp32", params.device, tokeniser.padding, params.trust_remote_code)
-    forwards = model.encoders(network, params.pooling, params.activation)
+    forwards = model.encoders(network, params.pooling, params.activation, queries=True)
     length = settings.length_of("query_length", params.query_length, here)
 
     def encode(queries: Sequence[str]) -> tuple[list[Row], Lost]:

@@ -29,6 +29,7 @@ def find(name: str | Path) -> Known | None:
 V2, PLUS = "Formal et al. 2021", "Formal et al. 2022"
 V3 = "Lassance et al. 2024; the configuration in its authors' code"
 EFFICIENT = "Lassance and Clinchant 2022"
+UNICOIL = "Lin and Ma 2021; the encoder in its authors' code"
 OPENSEARCH = "Geng et al. 2024; its model card"
 
 MODELS = (
@@ -41,6 +42,10 @@ MODELS = (
     Known("splade-v3", "naver/splade-v3", 256, V3),
     Known("splade-v3-distilbert", "naver/splade-v3-distilbert", 256, V3),
     Known("splade-v3-doc", "naver/splade-v3-doc", 256, V3, query="binary"),
+    *(
+        Known(f"unicoil{kind}", f"castorini/unicoil{kind}-msmarco-passage", 512, UNICOIL, query_length=128)
+        for kind in ("", "-noexp")
+    ),
     *(
         Known(
             f"efficient-splade-{name}",

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from harness.contracts import Texts
-from harness.toolkit.index.positions import rows_of
-from harness.toolkit.neural import hardware, models, tokens
+from harness.toolkit.neural import models, tokens
 from harness.toolkit.neural.encoding.loop import encode
 from harness.toolkit.neural.encoding.passes import BUDGETS
-from harness.toolkit.search.topk import NOTHING, decode
-from harness.types import Hits, Unit
-from harness_splade import SpladeParams, kernels, model, settings, storage
-from harness_splade.queries import Encode, encoder
+from harness_splade import SpladeParams, model, settings, storage
+from harness_splade.queries import encoder
+from harness_splade.searching import Search
 
 if TYPE_CHECKING:
-    from harness.types import JSON, Batch, Ints
+    from harness.types import JSON, Batch
 
 
 class Sparse:
@@ -48,71 +41,3 @@ class Sparse:
 
     def open(self, texts: Texts, folder: Path) -> Search:
         return Search(storage.read(folder), encoder(self._params), texts.unit)
-
-
-class Search:
-    """An open index. Its results depend neither on the number of threads nor on the other queries."""
-
-    def __init__(self, index: storage.Index, encode: Encode, unit: Unit, threads: int | None = None) -> None:
-        self._index, self._encode, self._unit = index, encode, unit
-        self._threads = threads or hardware.threads()
-        self._lost = tokens.Lost()
-
-    def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
-        """The k best texts of each query, equal scores by position. Without `within` a hit has at least
-        one term of its query; with it every named text that is indexed is one, if only with a score of 0."""
-        asked = self._queries(queries)
-        if within is None:
-            depth = min(k, len(self._index.positions))
-            keys = np.empty((len(queries), depth), np.uint64)
-
-            def work(begin: int, end: int) -> None:
-                kernels.search(self._index.postings, asked, begin, end, keys, kernels.room(depth))
-        else:
-            texts = rows_of(within, self._index.positions)
-            windows = np.searchsorted(self._index.postings.first, texts, "right").astype(np.int64) - 1
-            keys = np.empty(texts.shape, np.uint64)
-
-            def work(begin: int, end: int) -> None:
-                kernels.rescore(self._index.postings, asked, begin, end, windows, texts, keys)
-
-        self._spread(len(queries), work)
-        keys.sort(axis=1)
-        if within is not None:
-            keys[:, 1:][keys[:, 1:] == keys[:, :-1]] = NOTHING  # named twice
-            keys.sort(axis=1)
-        return self._hits(keys[:, :k], k)
-
-    def report(self) -> dict[str, JSON]:
-        return {"queries_cut": self._lost.texts, "query_tokens_lost": self._lost.tokens}
-
-    def _queries(self, queries: Sequence[str]) -> kernels.Queries:
-        """The heaviest terms first, which is the order in which their shares are added."""
-        encoded, lost = self._encode(queries)
-        self._lost = self._lost.plus(lost)
-        rows = [self._rounded(row) for row in encoded]
-        sizes = [len(row.terms) for row in rows]
-        terms = np.concatenate([*(row.terms for row in rows), np.empty(0, np.int32)])
-        weights = np.concatenate([*(row.weights for row in rows), np.empty(0, np.float32)])
-        order = np.lexsort((terms, -weights, np.repeat(np.arange(len(rows)), sizes)))
-        first = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
-        return kernels.Queries(first, terms[order].astype(np.int32), weights[order].astype(np.float32))
-
-    def _rounded(self, row: storage.Row) -> storage.Row:
-        if self._index.quantise is None:
-            return row
-        weights = np.rint(row.weights * np.float32(self._index.quantise))
-        return storage.Row(row.terms[weights > 0], weights[weights > 0])
-
-    def _spread(self, queries: int, work: Callable[[int, int], None]) -> None:
-        """Run `work(begin, end)` over all queries in equal parts, several to a thread."""
-        edges = np.linspace(0, queries, min(queries, 8 * self._threads) + 1).astype(int).tolist()
-        with ThreadPoolExecutor(self._threads) as pool:
-            list(pool.map(work, edges[:-1], edges[1:]))
-
-    def _hits(self, keys: NDArray[np.uint64], k: int) -> Hits:
-        passages, scores = np.full((len(keys), k), -1, np.int64), np.zeros((len(keys), k), np.float32)
-        texts, scores[:, : keys.shape[1]] = decode(keys)
-        found = texts >= 0
-        passages[:, : keys.shape[1]][found] = self._index.positions[texts[found]]
-        return Hits(passages, scores, self._unit)

@@ -102,8 +102,8 @@ def finish(folder: Path, vocabulary: int, quantise: int | None) -> int:
     arrays: dict[str, NDArray[Any]] = {
         "positions": np.concatenate(positions),
         "first": np.array(first, np.int64),
-        "starts": np.array(starts, np.int64).reshape(-1, vocabulary + 1),
-        "peaks": np.array(peaks, np.float32).reshape(-1, vocabulary),
+        "starts": np.array(starts, np.int64).reshape(len(starts), vocabulary + 1),
+        "peaks": np.array(peaks, np.float32).reshape(len(peaks), vocabulary),
     }
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)

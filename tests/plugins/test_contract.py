@@ -40,6 +40,7 @@ TESTED_ON_THEIR_OWN = {
     "coreference-rewritten": "coreference_files",
     "dapr": "dapr_dataset",
     "dureader-retrieval": "dureader",
+    "impacts": "impacts",
     "ir_datasets": "ir_datasets",
     "mteb": "mteb",
     "t2ranking": "t2ranking",

@@ -69,6 +69,32 @@ def plain_row(folder, text, length=64, pooling="max", activation="log"):
     return weights.max(axis=0) if pooling == "max" else weights.sum(axis=0)
 
 
+def plain_token_row(folder, text, prefix, queries):
+    """float64[V]: relu(w h + b) of every token but the first: its greatest in a passage, their sum in a query
+    (uniCOIL: Lin and Ma 2021, and its authors' encoder)."""
+    tensors = tiny_models.read_safetensors(folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    body = {name.removeprefix(f"{prefix}bert."): array for name, array in tensors.items()}
+    ids = token_ids(text, 64)
+    states = slow_bert.hidden_states(body, config, ids)
+    weights = np.maximum(0, slow_bert.linear(tensors, f"{prefix}tok_proj", states))[:, 0]
+    row = np.zeros(len(tiny_models.VOCABULARY))
+    for id, weight in zip(ids[1:], weights[1:], strict=True):
+        row[id] = row[id] + weight if queries else max(row[id], weight)
+    return row
+
+
+@pytest.mark.parametrize("prefix", ["coil_encoder.", ""])
+def test_unicoil_by_its_checkpoint_equals_the_plain_reading(tmp_path, prefix):
+    model = tiny_heads.unicoil(tmp_path / "model", prefix)
+    search, facts = opened(given(model), TEXTS, tmp_path / "index")
+    found = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
+    asked = np.array([plain_token_row(model, text, prefix, True) for text in QUERIES])
+    rows = np.array([plain_token_row(model, text, prefix, False) for text in TEXTS])
+    assert found == pytest.approx(asked @ rows.T, abs=1e-4, rel=1e-5)
+    assert facts["postings"] == np.count_nonzero(rows) > 20
+
+
 def given(folder, **more):
     found, problems = strict.convert(
         SpladeParams, {"model": str(folder), "dtype": "fp32", **more}, folder.parent
@@ -370,7 +396,7 @@ def test_many_texts_in_several_windows_are_ranked_as_by_hand(tmp_path):
     from harness.toolkit.neural.encoding.parts import Shard
     from harness.toolkit.neural.tokens import Lost
     from harness_splade import storage
-    from harness_splade.retriever import Search
+    from harness_splade.searching import Search
 
     chance = np.random.default_rng(3)
     dense = np.where(chance.random((90_000, 40)) < 0.05, chance.random((90_000, 40)), 0).astype(np.float32)

@@ -30,6 +30,13 @@ def splade(folder: Path, seed: int = 1, **more: Any) -> Path:
     return tiny_models.bert(folder, seed=seed, **said | more)
 
 
+def unicoil(folder: Path, prefix: str = "coil_encoder.", seed: int = 1) -> Path:
+    """As castorini/unicoil-msmarco-passage is: a BERT with one output for each token."""
+    more = {f"{prefix}tok_proj.weight": (1, tiny_models.HIDDEN), f"{prefix}tok_proj.bias": (1,)}
+    said = {"prefix": f"{prefix}bert.", "more": more, "architecture": "UniCoilEncoder"}
+    return tiny_models.bert(folder, seed=seed, **said)
+
+
 def colbert(folder: Path, seed: int = 1, **metadata: Any) -> Path:
     """As colbert-ir/colbertv2.0 is; `metadata` overrides what artifact.metadata says."""
     linear = {"linear.weight": (DIMENSION, tiny_models.HIDDEN)}
