@@ -16,7 +16,8 @@ KINDS = (
     "datasets", "contexts", "retrievers", "rerankers", "combiners", "analysers", "analyses",
     "protocols", "measures",
 )  # fmt: skip
-EXPORTS = ("trec", "ir-metadata", "mteb", "csv")
+EXPORTS = ("trec", "ir-metadata", "mteb", "csv", "msmarco", "rocketqa", "tevatron", "dureader")
+RUN_FORMS = ("trec", "rocketqa", "msmarco", "tevatron", "dureader")
 NEW_KINDS = ("retriever", "reranker", "context", "dataset")
 
 
@@ -202,8 +203,10 @@ def _command(
 def _score(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--run", type=Path, nargs="+", action="extend", required=True, metavar="RUN",
-        help="TREC runs, plain or .gz (may be repeated)",
+        help="runs, plain or .gz, in a form of `--run-form` (may be repeated)",
     )  # fmt: skip
+    forms = "the form of the runs, where a file does not show it"
+    command.add_argument("--run-form", choices=RUN_FORMS, help=forms)
     on = command.add_mutually_exclusive_group(required=True)
     on.add_argument("--qrels", type=Path, metavar="QRELS", help="judgements: TREC's four columns, or BEIR's")
     on.add_argument("--suite", type=Path, metavar="SUITE", help="score on its dataset, by its measures")

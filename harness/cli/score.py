@@ -22,7 +22,7 @@ ONLY_ALONE = ("measures", "protocol", "depth", "split", "name")  # what a suite 
 
 
 def run(options: argparse.Namespace) -> int:
-    runs = run_import.read_runs(options.run, options.names)
+    runs = run_import.read_runs(options.run, options.names, options.run_form)
     target = _on_suite(options) if options.suite else _on_qrels(options, runs)
     board = run_import.write(target, runs, options.out, _command(options))
     print(text_tables.render(board, "table"))
@@ -77,6 +77,8 @@ def _command(options: argparse.Namespace) -> str:
         if value:
             values = value if isinstance(value, list) else [value]
             words += [f"--{name}", *(item.name if isinstance(item, Path) else str(item) for item in values)]
+    if options.run_form:
+        words += ["--run-form", options.run_form]
     if options.names != "file":
         words += ["--names", options.names]
     return shlex.join([*words, "--out", "DIR"])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from harness.errors import HarnessError
-from harness.exchange import ir_metadata, mteb_export, table_export, trec_export
+from harness.exchange import ir_metadata, mteb_export, run_form_export, table_export, trec_export
 from harness.exchange.written_files import Written
 from harness.leaderboard.board_file import Leaderboard
 from harness.problems import shown_path
@@ -22,6 +23,7 @@ FORMS: dict[str, Writer] = {
     "ir-metadata": ir_metadata.write,
     "mteb": mteb_export.write,
     "csv": table_export.write,
+    **{form: partial(run_form_export.write, form=form) for form in run_form_export.ENDINGS},
 }
 
 

@@ -15,7 +15,8 @@ from harness.catalogue import OWN, Catalogue
 from harness.collection import qrels_files
 from harness.collection.queries import Judgements
 from harness.errors import HarnessError, Problems
-from harness.exchange import ids_only
+from harness.exchange import ids_only, run_forms
+from harness.exchange.run_forms import ForeignRun
 from harness.execution.open_dataset import Opened, Unavailable, open_collection
 from harness.execution.progress import Reporter
 from harness.execution.steps import checked
@@ -33,7 +34,7 @@ from harness.suite.systems import why_no_file
 from harness.types import JSON, Hits
 
 Naming: TypeAlias = Literal["file", "tag"]
-ENDINGS = (".gz", ".run", ".trec", ".txt", ".tsv", ".res")  # of a run's file, no part of its name
+ENDINGS = (".gz", ".run", ".trec", ".txt", ".tsv", ".res", ".json")  # of a run's file, no part of its name
 DEPTH = 1000  # a suite's default
 STEP = "import"
 
@@ -43,7 +44,11 @@ class Foreign(NamedTuple):
 
     system: str
     path: Path
-    run: Run
+    read: ForeignRun
+
+    @property
+    def run(self) -> Run:
+        return self.read.run
 
 
 class Target(NamedTuple):
@@ -57,17 +62,18 @@ class Target(NamedTuple):
     judgements: Judgements | None  # to be kept beside the leaderboard; None: a suite says where they are
 
 
-def read_runs(paths: Sequence[Path], naming: Naming = "file") -> list[Foreign]:
-    """Read runs, named by their files or by the tags in them. Every problem is told at once."""
+def read_runs(paths: Sequence[Path], naming: Naming = "file", form: str | None = None) -> list[Foreign]:
+    """Read runs, named by their files or by the tags in them, in one form or in what each file shows. Every
+    problem is told at once."""
     found: dict[str, Foreign] = {}
     problems = []
     for path in paths:
         try:
-            run = run_files.read_run(path)
+            read = run_forms.read_run(path, form)
         except HarnessError as error:
             problems.append(str(error))
             continue
-        system = run.tag if naming == "tag" else name_of(path)
+        system = read.run.tag if naming == "tag" else name_of(path)
         if why_no_file(system) is not None:
             other = "file" if naming == "tag" else "tag"
             problems.append(f"{path}: '{system}' cannot name a system; rename it, or name by {other}")
@@ -75,7 +81,7 @@ def read_runs(paths: Sequence[Path], naming: Naming = "file") -> list[Foreign]:
             what = f"the name '{system}' is that of {found[system].path} already"
             problems.append(f"{path}: {what}; rename the {naming} of one, or leave one out")
         else:
-            found[system] = Foreign(system, path, run)
+            found[system] = Foreign(system, path, read)
     if problems:
         raise Problems(problems)
     return list(found.values())
@@ -210,6 +216,8 @@ def _ranking(target: Target, each: Foreign) -> tuple[Hits, dict[str, JSON]]:
     known = set(opened.queries.ids)
     facts = {
         "file": each.path.name,
+        "form": each.read.form,
+        "ordered by": "rank" if each.read.by_rank else "score",
         "tag": each.run.tag,
         "queries of the file": len(each.run.query_ids),
         "queries that the dataset lacks, left out": sum(name not in known for name in each.run.query_ids),

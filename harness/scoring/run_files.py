@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import math
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -96,7 +95,7 @@ def _by_columns(path: Path) -> Run | None:
         return None
     if words["query"][0].startswith("#"):
         return None
-    hits = _rows(row, passage, values.astype(np.float32), len(words["query"]))
+    hits = rows_of(row, passage, values.astype(np.float32), len(words["query"]))
     return Run(tuple(words["query"]), tuple(words["passage"]), hits, words["tag"][0])
 
 
@@ -128,11 +127,11 @@ def _by_lines(path: Path) -> Run:
             f"{path}: the run is empty; give a file with lines of `query Q0 passage rank score tag`"
         )
     pairs = np.array(list(lines), np.int64)  # int64[n, 2]
-    hits = _rows(pairs[:, 0], pairs[:, 1], np.array(values, np.float32), len(queries))
+    hits = rows_of(pairs[:, 0], pairs[:, 1], np.array(values, np.float32), len(queries))
     return Run(tuple(queries), tuple(passages), hits, tag)
 
 
-def _rows(row: Ints, passage: Ints, score: Floats, queries: int) -> Hits:
+def rows_of(row: Ints, passage: Ints, score: Floats, queries: int) -> Hits:
     """One row a query, in the order of the file."""
     order = np.argsort(row, kind="stable")
     counts = np.bincount(row, minlength=queries)
@@ -148,13 +147,19 @@ def _score(words: Sequence[str], path: Path, number: int) -> float:
     if len(words) != COLUMNS:
         what = f"expected `query Q0 passage rank score tag`, got {len(words)} columns"
         raise HarnessError(f"{path}:{number}: {what}; mend or remove the line")
-    try:
-        score = float(words[4])
-    except ValueError:
-        score = math.nan
-    if not abs(score) < TOO_LARGE:  # NaN is refused too
+    score = finite(words[4])
+    if score is None:
         raise HarnessError(f"{path}:{number}: the score '{words[4]}' is no finite number; mend the line")
     return score
+
+
+def finite(word: str) -> float | None:
+    """A score that a float32 can hold; None for any other word."""
+    try:
+        score = float(word)
+    except ValueError:
+        return None
+    return score if abs(score) < TOO_LARGE else None  # NaN is refused too
 
 
 @contextmanager

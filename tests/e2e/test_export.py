@@ -206,3 +206,22 @@ def test_files_that_are_no_results_and_results_that_stand_twice_are_named_togeth
     assert "T / model stands in another file already" in ran.err
     assert "old.json: is no task result of MTEB" in ran.err
     assert not (tmp_path / "claimed").exists()
+
+
+@pytest.mark.parametrize("form", ["msmarco", "rocketqa", "tevatron", "dureader"])
+def test_a_run_in_another_tools_form_is_scored_and_written_again_with_the_same_bytes(made, tmp_path, form):
+    for name in ("trec", form):
+        ran = export(made, name, tmp_path / name)
+        assert ran.code == 0, ran.err
+    first = next((tmp_path / form / "tour").glob("both.*"))
+    ran = made.command(
+        "score", "--run", first, "--qrels", tmp_path / "trec" / "tour" / "qrels", "--dataset", "tour",
+        "--measures", "nDCG@10", "R@20", "RR", "--out", tmp_path / "again",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    again, before = rows(tmp_path / "again")["both"], rows(made.out)["both"]
+    assert again["measures"] == {label: before["measures"][label] for label in ("nDCG@10", "R@20", "RR")}
+    assert again["reported"][0]["facts"]["form"] == form
+    ran = made.command("export", tmp_path / "again", "--form", form, "--out", tmp_path / "twice")
+    assert ran.code == 0, ran.err
+    assert (tmp_path / "twice" / "tour" / first.name).read_bytes() == first.read_bytes()

@@ -93,11 +93,11 @@ def test_a_system_is_called_by_its_file(tmp_path, file, name):
 def test_runs_of_one_name_are_refused_together_with_what_else_is_wrong(tmp_path):
     (tmp_path / "x").mkdir()
     paths = [written(tmp_path / "a.run", RUN), written(tmp_path / "x" / "a.run", RUN)]
-    paths.append(written(tmp_path / "bad.run", "q1 Q0 a 1\n"))
+    paths.append(written(tmp_path / "bad.run", "q1 Q0 a 1 2\n"))
     with pytest.raises(HarnessError) as error:
         run_import.read_runs(paths)
     assert "the name 'a' is that of" in str(error.value)
-    assert "bad.run:1: expected" in str(error.value)
+    assert "bad.run:1: 5 columns are no form of runs" in str(error.value)
 
 
 def test_tags_name_systems_if_asked(tmp_path):

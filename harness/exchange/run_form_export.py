@@ -1,0 +1,49 @@
+"""Runs in the forms that `harness score` reads besides TREC's: a file for each system."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.collection.lines import lines_of
+from harness.exchange.written_files import Written, name, scored
+from harness.leaderboard import per_query
+from harness.leaderboard.board_file import Leaderboard
+from harness.store import disk
+from harness.store.artifacts import Store
+
+ENDINGS = {"msmarco": "tsv", "rocketqa": "tsv", "tevatron": "txt", "dureader": "json"}
+
+
+def write(board: Leaderboard, out: Path, store: Store, *, form: str) -> Written:
+    """`DATASET/SYSTEM.ENDING`. Raises HarnessError for a run that is not the one that its row cites."""
+    notes: list[str] = []
+    paths = []
+    for row in scored(board, notes):
+        run = per_query.cited(board, row, "run")
+        if run is None:
+            notes.append(f"{name(row)}: its run is not here, and is left out")
+            continue
+        path: Path = out / row["dataset"] / f"{row['system']}.{ENDINGS[form]}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with disk.replacing(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(_lists(run) if form == "dureader" else _columns(run, form))
+        paths.append(path)
+    return Written(tuple(paths), tuple(notes))
+
+
+def _columns(run: Path, form: str) -> Iterator[str]:
+    for _, line in lines_of(run):
+        query, _, passage, rank, score, _ = line.split()
+        last = {"msmarco": rank, "rocketqa": f"{rank}\t{score}", "tevatron": score}[form]
+        yield f"{query}\t{passage}\t{last}\n"
+
+
+def _lists(run: Path) -> Iterator[str]:
+    """As DuReader-retrieval's own script writes it: indented by a tab, no newline at the end."""
+    ranked: dict[str, list[str]] = {}
+    for _, line in lines_of(run):
+        query, _, passage, *_ = line.split()
+        ranked.setdefault(query, []).append(passage)
+    yield json.dumps(ranked, ensure_ascii=False, indent="\t")

@@ -1,0 +1,261 @@
+"""Runs in the forms of the field's tools, told apart by what stands in the file."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import re
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from harness.collection.lines import lines_of
+from harness.errors import HarnessError
+from harness.scoring import ranking, run_files
+from harness.scoring.run_files import Run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.types import Floats, Ints
+
+# form -> its columns; `dureader` is one JSON object, query id -> passage ids, best first
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "trec": ("query", "Q0", "passage", "rank", "score", "tag"),
+    "rocketqa": ("query", "passage", "rank", "score"),  # T2Ranking's too
+    "msmarco": ("query", "passage", "rank"),
+    "tevatron": ("query", "passage", "score"),
+}
+FORMS = (*COLUMNS, "dureader")
+CODED = pa.dictionary(pa.int32(), pa.string())
+TYPES = {"query": CODED, "passage": CODED, "rank": pa.int64(), "score": pa.float64()}
+RANK = re.compile(r"[0-9]{1,18}")
+PICKLE, JSON_START = b"\x80", b"{"
+
+
+class ForeignRun(NamedTuple):
+    run: Run
+    form: str
+    by_rank: bool  # the file's ranks give the order, and the run's scores are 1 / rank
+
+
+def read_run(path: Path, form: str | None = None) -> ForeignRun:
+    """Read a run in `form`, or in the form that the file shows. Raises HarnessError for a damaged file,
+    with its line, and for one that may be either of two forms."""
+    form = form or _form_of(path)
+    if form == "trec":
+        return ForeignRun(run_files.read_run(path), form, by_rank=False)
+    if form == "dureader":
+        return _lists(path)
+    table = _table(path, form)
+    if table is None:
+        _explain(path, form)
+    return _ranked(path, table, form)
+
+
+def _form_of(path: Path) -> str:
+    first = _first_line(path)
+    if first.startswith(PICKLE):
+        what = "is a pickle, which can run any code and is never loaded"
+        raise HarnessError(f"{path}: {what}; let Tevatron write text: search with --save_text")
+    if first.lstrip().startswith(JSON_START):
+        return "dureader"
+    width = 6 if first.startswith(b"#") else len(first.split())  # run_files passes over TREC's comments
+    if width == 4 and first.split()[1] in (b"0", b"Q0"):
+        raise HarnessError(f"{path}:1: looks like judgements, not a run; give them as --qrels")
+    if width != 3:
+        named = [form for form, columns in COLUMNS.items() if len(columns) == width]
+        if not named:
+            known = ", ".join(f"{' '.join(columns)} ({form})" for form, columns in COLUMNS.items())
+            raise HarnessError(f"{path}:1: {width} columns are no form of runs; known are: {known}")
+        return named[0]
+    ranks = _table(path, "msmarco")
+    if ranks is None:
+        return "tevatron"
+    row, rank = _codes(ranks, "query"), ranks["rank"].to_numpy()
+    order = np.lexsort((rank, row))
+    if (rank[order] == _places(row[order]) + 1).all():
+        return "msmarco"
+    what = "the third column may hold ranks or scores: whole numbers that do not count 1, 2, 3 in each query"
+    raise HarnessError(f"{path}: {what}; say which with --run-form msmarco (ranks) or tevatron (scores)")
+
+
+def _first_line(path: Path) -> bytes:
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            first = next((line for line in file if line.strip()), b"")
+    except FileNotFoundError:
+        raise HarnessError(f"{path}: there is no such file; check the path") from None
+    except (EOFError, zlib.error, OSError) as error:
+        raise HarnessError(f"{path}: {error}; check the file") from None
+    if not first:
+        raise HarnessError(f"{path}: the run is empty; give a file in one of the forms: {', '.join(FORMS)}")
+    return first
+
+
+def _table(path: Path, form: str) -> pa.Table | None:
+    """The columns; None for a file that `_explain` has something to say about."""
+    names = COLUMNS[form]
+    try:
+        table = pyarrow.csv.read_csv(
+            path,
+            read_options=pyarrow.csv.ReadOptions(column_names=names),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter="\t" if b"\t" in _first_line(path) else " ", quote_char=False
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types={name: TYPES[name] for name in names}, strings_can_be_null=False
+            ),
+        )
+    except (pa.ArrowException, OSError, EOFError, zlib.error, UnicodeDecodeError):
+        return None
+    words = [word for name in ("query", "passage") for word in _words(table, name)]
+    if not table.num_rows or any(table[name].null_count for name in names):
+        return None
+    if len(" ".join(words).split()) != len(words) or not all(words):
+        return None
+    if "score" in names and not (np.abs(table["score"].to_numpy()) < run_files.TOO_LARGE).all():
+        return None
+    if "rank" in names and table["rank"].to_numpy().min() < 0:
+        return None
+    return table
+
+
+def _ranked(path: Path, table: pa.Table, form: str) -> ForeignRun:
+    queries, passages = _words(table, "query"), _words(table, "passage")
+    row, passage = _codes(table, "query"), _codes(table, "passage")
+    pairs = np.sort(row * len(passages) + passage)
+    if (pairs[1:] == pairs[:-1]).any():
+        _explain(path, form)
+    if form == "tevatron":
+        hits = run_files.rows_of(row, passage, table["score"].to_numpy().astype(np.float32), len(queries))
+        return ForeignRun(Run(queries, passages, hits, ""), form, by_rank=False)
+    rank = table["rank"].to_numpy()
+    order = np.lexsort((rank, row))
+    row, passage, rank = row[order], passage[order], rank[order]
+    same = row[1:] == row[:-1]
+    if (same & (rank[1:] == rank[:-1])).any():
+        _explain(path, form)
+    scores = _reciprocal(row)
+    by_rank = True
+    if form == "rocketqa":
+        written = table["score"].to_numpy()[order]
+        if (same & (written[1:] > written[:-1])).any():
+            _explain(path, form)
+        rounded = written.astype(np.float32)
+        ids = ranking.ranks_of(passages)[passage]
+        # the harness breaks ties by descending id: where the ranks say otherwise, they replace the scores
+        by_rank = bool((same & (rounded[1:] == rounded[:-1]) & (ids[1:] > ids[:-1])).any())
+        scores = scores if by_rank else rounded
+    hits = run_files.rows_of(row, passage, scores, len(queries))
+    return ForeignRun(Run(queries, passages, hits, ""), form, by_rank)
+
+
+def _lists(path: Path) -> ForeignRun:
+    """DuReader's form: `{query: [passage, ...]}`."""
+    text = "".join(line for _, line in lines_of(path))
+
+    def refuse(query: str, what: str) -> NoReturn:
+        line = text[: text.find(json.dumps(query, ensure_ascii=False))].count("\n") + 1
+        raise HarnessError(f"{path}:{line}: query '{query}' {what}; mend the file")
+
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        seen: dict[str, object] = {}
+        for key, value in pairs:
+            if key in seen:
+                refuse(key, "is there twice")
+            seen[key] = value
+        return seen
+
+    try:
+        lists = json.loads(text, object_pairs_hook=unique)
+    except json.JSONDecodeError as error:
+        raise HarnessError(f"{path}:{error.lineno}: {error.msg}; copy the file again") from None
+    if not isinstance(lists, dict) or not lists:
+        raise HarnessError(f"{path}:1: expected an object of query id -> passage ids; give DuReader's form")
+    passages: dict[str, int] = {}
+    rows, positions = [], []
+    for number, (query, ranked) in enumerate(lists.items()):
+        if not isinstance(ranked, list) or not ranked or not all(isinstance(id, str) for id in ranked):
+            refuse(query, "has no list of passage ids")
+        if len(set(ranked)) != len(ranked):
+            refuse(query, "has a passage twice")
+        for word in (query, *ranked):
+            if len(word.split()) != 1:
+                refuse(query, f"has the id {word!r}, which is empty or holds white space")
+        rows += [number] * len(ranked)
+        positions += [passages.setdefault(id, len(passages)) for id in ranked]
+    row = np.array(rows, np.int64)
+    scores = _reciprocal(row)
+    hits = run_files.rows_of(row, np.array(positions, np.int64), scores, len(lists))
+    return ForeignRun(Run(tuple(lists), tuple(passages), hits, ""), "dureader", by_rank=True)
+
+
+def _places(row: Ints) -> Ints:
+    """Where each line stands within its query, from 0; `row` is sorted."""
+    first = np.flatnonzero(np.r_[True, row[1:] != row[:-1]])
+    return np.arange(len(row)) - np.repeat(first, np.diff(np.r_[first, len(row)]))
+
+
+def _reciprocal(row: Ints) -> Floats:
+    return (np.float32(1) / (1 + _places(row)).astype(np.float32)).astype(np.float32)
+
+
+def _words(table: pa.Table, name: str) -> tuple[str, ...]:
+    return tuple(table[name].combine_chunks().dictionary.to_pylist())
+
+
+def _codes(table: pa.Table, name: str) -> NDArray[np.int64]:
+    codes: NDArray[np.int64] = table[name].combine_chunks().indices.to_numpy().astype(np.int64)
+    return codes
+
+
+def _explain(path: Path, form: str) -> NoReturn:
+    """Read the file line by line for what is wrong with it, and raise it."""
+    columns = COLUMNS[form]
+    passages: dict[tuple[str, str], int] = {}  # query and passage -> line
+    ranks: dict[tuple[str, int], int] = {}
+    ranked: dict[str, list[tuple[int, float, int]]] = {}  # query -> rank, score, line
+    for number, line in lines_of(path):
+        words = line.split()
+        if not words:
+            continue
+
+        def refuse(what: str, number: int = number) -> NoReturn:
+            raise HarnessError(f"{path}:{number}: {what}; mend or remove the line")
+
+        if len(words) != len(columns):
+            refuse(f"expected `{' '.join(columns)}` ({form}), got {len(words)} columns")
+        query, passage = words[:2]
+        before = passages.setdefault((query, passage), number)
+        if before != number:
+            refuse(f"the passage '{passage}' of the query '{query}' stands in line {before} already")
+        score = run_files.finite(words[columns.index("score")]) if "score" in columns else 0.0
+        if score is None:
+            refuse(f"the score '{words[columns.index('score')]}' is no finite number")
+        if "rank" not in columns:
+            continue
+        if not RANK.fullmatch(words[2]):
+            refuse(f"the rank '{words[2]}' is no whole number")
+        before = ranks.setdefault((query, int(words[2])), number)
+        if before != number:
+            refuse(f"the query '{query}' has the rank {words[2]} in line {before} already")
+        ranked.setdefault(query, []).append((int(words[2]), score, number))
+    for query, places in ranked.items():
+        better = _contradiction(places)
+        if better:
+            what = f"the score of query '{query}' rises at rank {better[0]}: rank and score disagree"
+            raise HarnessError(f"{path}:{better[2]}: {what}; keep one of them (cut -f1-3 keeps the ranks)")
+    raise HarnessError(f"{path}: the columns do not stand between single tabs or blanks; write them so")
+
+
+def _contradiction(places: Sequence[tuple[int, float, int]]) -> tuple[int, float, int] | None:
+    """The first place whose score is higher than the one ranked before it."""
+    pairs = itertools.pairwise(sorted(places))
+    return next((after for before, after in pairs if after[1] > before[1]), None)
