@@ -187,6 +187,8 @@ def test_queries_without_judgements_and_deep_results_are_left_out_and_counted(co
     row = rows(copy.folder / "scored")["deep"]
     assert row["reported"][0]["facts"] == {
         "file": "deep.run",
+        "form": "trec",
+        "ordered by": "score",
         "tag": "t",
         "queries of the file": 2,
         "queries that the dataset lacks, left out": 1,
