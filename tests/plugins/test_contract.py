@@ -44,6 +44,7 @@ TESTED_ON_THEIR_OWN = {
     "ir_datasets": "ir_datasets",
     "mteb": "mteb",
     "t2ranking": "t2ranking",
+    "vectors": "vectors",
 }
 
 

@@ -1,0 +1,132 @@
+"""Vectors in files: .npy with a file of ids, Pyserini's JSON lines, Pyserini's flat faiss index."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from harness.errors import HarnessError
+from harness.toolkit.files.json_lines import Keys, Records
+from harness.toolkit.files.paths import bare
+from harness.toolkit.files.reading import lines, opened, refuse, text_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PICKLE = b"\x80"
+CONVERT = (
+    "python -c \"import pickle, numpy; v, ids = pickle.load(open('{name}', 'rb')); "
+    "numpy.save('{stem}.npy', v); open('{stem}.ids', 'w').writelines(f'{{id}}\\n' for id in ids)\""
+)
+KEYS = Keys(("id", "vector"), {"id": ("str",), "vector": ("list",), "contents": ("str",)})
+
+
+class _Line(msgspec.Struct, gc=False):
+    id: str
+    vector: list[float]
+    contents: str = ""
+
+
+class Embeddings(NamedTuple):
+    ids: Sequence[str]
+    rows: NDArray[Any]  # float16 or float32 [n, d]
+    texts: Sequence[str] | None  # where the file has them
+
+
+def read(path: Path, ids: Path | None = None) -> Embeddings:
+    """All vectors of a file, mapped into memory where its form allows. Raises HarnessError, with the line
+    where there are lines, for a damaged file and for any pickle."""
+    if path.is_dir():
+        found = _faiss(path)
+    elif path.suffix == ".npy":
+        assert ids is not None  # the parameters saw to it
+        found = Embeddings(_ids(ids), _array(path), None)
+    elif bare(path).suffix == ".jsonl":
+        found = _json_lines(path)
+    else:
+        with opened(path) as file:
+            pickled = file.read(1) == PICKLE
+        if pickled:
+            raise _refused_pickle(path)
+        raise HarnessError(f"{path}: is no form of vectors; give .npy, .jsonl or a folder with docid")
+    if len(found.ids) != len(found.rows):
+        counts = f"{len(found.rows)} vectors and {len(found.ids)} ids"
+        raise HarnessError(f"{path}: {counts} do not belong together; give the ids of these vectors")
+    return found
+
+
+def _array(path: Path) -> NDArray[Any]:
+    with opened(path) as file:
+        if file.read(1) == PICKLE:
+            raise _refused_pickle(path)
+    try:
+        rows: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        what = "holds Python objects" if "object" in str(error).lower() else "is damaged or cut"
+        raise HarnessError(f"{path}: {what}; save the vectors again with numpy.save") from None
+    if rows.ndim != 2 or rows.dtype not in (np.float16, np.float32):
+        what = f"expected float16 or float32 [n, d], got {rows.dtype} {list(rows.shape)}"
+        raise HarnessError(f"{path}: {what}; save it as that")
+    return rows
+
+
+def _ids(path: Path) -> list[str]:
+    seen: dict[str, int] = {}
+    for number, line in lines(path):
+        id = text_of(path, number, line).strip()
+        before = seen.setdefault(id, number)
+        if before != number:
+            refuse(path, number, f"the id '{id}' is already at line {before}; keep one")
+    return list(seen)
+
+
+def _json_lines(path: Path) -> Embeddings:
+    """Pyserini's `encode` without --to-faiss: `{"id": ..., "contents": ..., "vector": [...]}`."""
+    records: Records[_Line] = Records(path, (_Line,), KEYS)
+    seen: dict[str, int] = {}
+    rows: list[NDArray[np.float32]] = []
+    texts = []
+    for number, line in records.numbered():
+        before = seen.setdefault(line.id, number)
+        if before != number:
+            refuse(path, number, f"the id '{line.id}' is already at line {before}; keep one")
+        if rows and len(line.vector) != len(rows[0]):
+            what = f"the vector has {len(line.vector)} numbers, others have {len(rows[0])}"
+            refuse(path, number, f"{what}; mend the line")
+        rows.append(np.array(line.vector, np.float32))
+        texts.append(line.contents)
+    return Embeddings(list(seen), np.stack(rows), texts if all(texts) else None)
+
+
+def _faiss(folder: Path) -> Embeddings:
+    """Pyserini's `encode --to-faiss`: `index`, a flat index by inner product, and `docid`."""
+    try:
+        faiss = importlib.import_module("faiss")
+    except ImportError:
+        what = "is read with faiss, which is not here; pip install 'passage-harness[faiss]'"
+        raise HarnessError(f"{folder}: {what}") from None
+    ids = _ids(folder / "docid")
+    path = folder / "index"
+    with opened(path):
+        pass  # a missing file is named as any other
+    try:
+        owner = faiss.read_index(str(path))  # kept, because the cast index does not keep it alive
+    except RuntimeError as error:
+        why = str(error).splitlines()[0]
+        raise HarnessError(f"{path}: faiss cannot read it ({why}); encode again") from None
+    index = faiss.downcast_index(owner)
+    if not isinstance(index, faiss.IndexFlat):
+        what = f"an index of type {type(index).__name__} holds no exact vectors"
+        raise HarnessError(f"{path}: {what}; give the flat one that Pyserini's encode writes")
+    return Embeddings(ids, index.reconstruct_n(0, index.ntotal), None)
+
+
+def _refused_pickle(path: Path) -> HarnessError:
+    convert = CONVERT.format(name=path.name, stem=path.stem)
+    what = "is a pickle, which can run any code and is never loaded"
+    return HarnessError(f"{path}: {what}; if you trust it, convert it once: {convert}")

@@ -1,0 +1,143 @@
+"""The retriever behind the record: puts given vectors in the order of a corpus, and searches them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from harness.contracts import Texts
+from harness.errors import HarnessError
+from harness.toolkit.files.json_lines import Keys, Records
+from harness.toolkit.files.paths import bare
+from harness.toolkit.files.reading import lines, refuse, text_of
+from harness.toolkit.index.positions import rows_of
+from harness.toolkit.neural.encoding import vectors
+from harness.toolkit.neural.encoding.parts import Shard
+from harness.toolkit.search import exact
+from harness.types import JSON, Hits, Unit
+from harness_vectors import VectorsParams, embedding_files
+from harness_vectors.embedding_files import Embeddings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.types import Floats, Ints
+
+SHARD = 1 << 16  # vectors copied at once
+
+
+class _Query(msgspec.Struct, gc=False):
+    id: str = msgspec.field(name="_id")
+    text: str
+
+
+class Vectors:
+    def __init__(self, params: VectorsParams) -> None:
+        self._params = params
+
+    def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
+        """The vectors of the corpus' texts in their order, found by id."""
+        params = self._params
+        given = embedding_files.read(params.passages, params.passage_ids)
+        row_of = {id: row for row, id in enumerate(given.ids)}
+        positions, places = [], []
+        for batch in texts.batches(SHARD):
+            for position, id in zip(batch.positions.tolist(), texts.ids(batch.positions), strict=True):
+                if id in row_of:
+                    positions.append(position)
+                    places.append(row_of[id])
+                elif params.missing == "refuse":
+                    what = f"has no vector for the {texts.unit} '{id}'"
+                    raise HarnessError(f"{params.passages}: {what}; encode all, or say missing: skip")
+        kind = "fp16" if given.rows.dtype == np.float16 else "fp32"
+        dimension = given.rows.shape[1]
+        write = vectors.writer(folder, len(positions), dimension, kind)
+        for number, first in enumerate(range(0, len(positions), SHARD)):
+            chosen = np.array(places[first : first + SHARD], np.int64)
+            rows = list(_compared(given.rows[chosen], params.similarity))
+            write(Shard(number, first, np.array(positions[first : first + SHARD], np.int64), rows))
+        facts = {"dimension": dimension, "stored": kind, "vectors_of_the_file": len(given.ids)}
+        return {**facts, "texts_without_a_vector": len(texts) - len(positions)}
+
+    def open(self, texts: Texts, folder: Path) -> Search:
+        return Search(self._params, vectors.read(folder), texts.unit)
+
+
+class Search:
+    """An open index. A query is known by its text, because that is all that a retriever is given."""
+
+    def __init__(self, params: VectorsParams, index: vectors.Vectors, unit: Unit) -> None:
+        self._params, self._index, self._unit = params, index, unit
+        given = embedding_files.read(params.queries, params.query_ids)
+        width, dimension = index.rows.shape[1], given.rows.shape[1]
+        if width != dimension:
+            what = f"its vectors have {dimension} numbers and those of the passages {width}"
+            raise HarnessError(f"{params.queries}: {what}; give vectors of one model")
+        self._rows = given.rows
+        self._row_of = _rows_by_text(given, params)
+
+    def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
+        places = np.array([self._row_of.get(text, -1) for text in queries], np.int64)
+        if self._params.missing == "refuse" and (places < 0).any():
+            text = queries[int(np.argmin(places))]
+            what = f"there is no vector for the query '{text[:60]}'"
+            raise HarnessError(f"{self._params.queries}: {what}; encode it, or say missing: skip")
+        known = np.flatnonzero(places >= 0)
+        passages = np.full((len(queries), k), -1, np.int64)
+        scores = np.full((len(queries), k), -np.inf, np.float32)
+        asked = _compared(self._rows[places[known]], self._params.similarity)
+        inside = None if within is None else rows_of(within[known], self._index.positions)
+        found, values = exact.search(asked, self._index.rows, k, inside)
+        there = found >= 0
+        nearest = np.full(found.shape, -1, np.int64)
+        nearest[there] = self._index.positions[found[there]]
+        passages[known, : found.shape[1]] = nearest
+        scores[known, : found.shape[1]] = values
+        return Hits(passages, scores, self._unit)
+
+
+def _rows_by_text(given: Embeddings, params: VectorsParams) -> dict[str, int]:
+    """Text -> row of its vector. Raises HarnessError where one text has two different vectors."""
+    if params.query_texts is None:
+        if given.texts is None:
+            raise HarnessError(f"{params.queries}: a line has no contents; give the texts as query_texts")
+        texts = zip(given.texts, range(len(given.ids)), strict=True)
+    else:
+        row_of_id = {id: row for row, id in enumerate(given.ids)}
+        by_id = _texts(params.query_texts)
+        texts = ((text, row_of_id[id]) for id, text in by_id if id in row_of_id)  # type: ignore[assignment]
+    rows: dict[str, int] = {}
+    for text, row in texts:
+        first = rows.setdefault(text, row)
+        if not np.array_equal(given.rows[first], given.rows[row]):
+            ids = f"'{given.ids[first]}' and '{given.ids[row]}'"
+            raise HarnessError(f"{params.queries}: {ids} are one text with two vectors; keep one of them")
+    return rows
+
+
+def _texts(path: Path) -> list[tuple[str, str]]:
+    """(id, text) of all queries."""
+    if bare(path).suffix == ".jsonl":
+        keys = Keys(("_id", "text"), {"_id": ("str",), "text": ("str",)})
+        records: Records[_Query] = Records(path, (_Query,), keys)
+        return [(query.id, query.text) for _, query in records.numbered()]
+    pairs = []
+    for number, line in lines(path):
+        columns = text_of(path, number, line).split("\t")
+        if len(columns) != 2:
+            refuse(path, number, f"expected id, tab, text, got {len(columns)} columns; mend the line")
+        pairs.append((columns[0], columns[1]))
+    return pairs
+
+
+def _compared(rows: NDArray[Any], similarity: str) -> Floats:
+    """float32[n, d], of the length 1 where cosines are asked for."""
+    found = np.asarray(rows, np.float32)
+    if similarity == "dot":
+        return found
+    lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    return np.asarray(found / np.where(lengths > 0, lengths, 1), np.float32)
