@@ -12,6 +12,7 @@ import pyarrow as pa
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.reading import chunks, lines, lines_of, refuse, text_of
 from harness.toolkit.files.rows import batch
+from harness_files.topics import unquoted
 
 KEYS = Keys(
     ("_id", "text"),
@@ -24,6 +25,9 @@ KEYS = Keys(
         "is_candidate": ("bool", "NoneType"),
     },
 )
+TEVATRON = Keys(("docid", "text"), {"docid": ("str",), "text": ("str",), "title": ("str", "NoneType")})
+PYSERINI = Keys(("id", "contents"), {"id": ("str",), "contents": ("str",), "title": ("str", "NoneType")})
+DPR_HEADER = b"id\ttext\ttitle"  # of psgs_w100.tsv, whose columns may stand in quotes
 Place = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 
 
@@ -42,6 +46,18 @@ class _Full(msgspec.Struct, gc=False):
     is_candidate: bool | None = None
 
 
+class _Tevatron(msgspec.Struct, gc=False):
+    id: str = msgspec.field(name="docid")
+    text: str
+    title: str | None = ""
+
+
+class _Pyserini(msgspec.Struct, gc=False):
+    id: str
+    text: str = msgspec.field(name="contents")
+    title: str | None = ""
+
+
 def rows(path: Path, format: str) -> Iterator[pa.RecordBatch]:
     """Batches of harness.collection.corpus.ROWS, a chunk of the file each."""
     total = 0
@@ -54,21 +70,28 @@ def rows(path: Path, format: str) -> Iterator[pa.RecordBatch]:
 
 def line_of(path: Path, row: int) -> int:
     """The line that holds that row, counted from 0; it reads the file up to there."""
+    header = _first_line(path) == DPR_HEADER
     for index, (number, _) in enumerate(lines(path)):
-        if index == row:
+        if index == row + header:
             return number
     raise IndexError(f"{path} has no row {row}")
 
 
 def _json_rows(path: Path) -> Iterator[pa.RecordBatch]:
+    first = _first_line(path)
     records: Records[Any] = Records(path, (_Plain, _Full), KEYS)
+    if b'"_id"' not in first:
+        if b'"docid"' in first:
+            records = Records(path, (_Tevatron,), TEVATRON)
+        elif b'"contents"' in first:
+            records = Records(path, (_Pyserini,), PYSERINI)
     return map(_batch, records)  # which holds no chunk's strings while the next is decoded
 
 
 def _batch(found: Sequence[Any]) -> pa.RecordBatch:
     ids, texts = [row.id for row in found], [row.text for row in found]
     titles = [row.title for row in found]
-    if not found or isinstance(found[0], _Plain):
+    if not found or not isinstance(found[0], _Full):
         return batch(ids, texts, titles=titles)
     return batch(
         ids,
@@ -82,9 +105,13 @@ def _batch(found: Sequence[Any]) -> pa.RecordBatch:
 
 def _tsv_rows(path: Path) -> Iterator[pa.RecordBatch]:
     width = 0  # of the first line, and so of all
+    dpr = _first_line(path) == DPR_HEADER
     for first, chunk in chunks(path):
         found = []
         for number, line in lines_of(first, chunk):
+            if dpr and line == DPR_HEADER and not width:
+                width = 3
+                continue
             columns = text_of(path, number, line).split("\t")
             width = width or len(columns)
             if width not in (2, 3) or len(columns) != width:
@@ -92,7 +119,20 @@ def _tsv_rows(path: Path) -> Iterator[pa.RecordBatch]:
                 refuse(
                     path, number, f"expected {wanted} columns between tabs, got {len(columns)}; mend the line"
                 )
-            found.append(columns)
+            found.append(_dpr_columns(path, number, columns) if dpr else columns)
         if found:
             ids, *titles, texts = zip(*found, strict=True)
             yield batch(ids, texts, titles=titles[0] if titles else None)
+
+
+def _dpr_columns(path: Path, number: int, columns: Sequence[str]) -> tuple[str, str, str]:
+    """id, title, text of DPR's id, text, title."""
+    for column in columns:
+        if column.startswith('"') and (len(column) == 1 or not column.endswith('"')):
+            refuse(path, number, "a quoted column does not end in this line; write a passage on one line")
+    id, text, title = (unquoted(column) for column in columns)
+    return id, title, text
+
+
+def _first_line(path: Path) -> bytes:
+    return next((line for _, line in lines(path)), b"")

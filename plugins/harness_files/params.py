@@ -20,13 +20,18 @@ class FilesParams:
     )
     corpus: Path | None = param(
         None,
-        "passages as JSON lines (.jsonl), or as lines of id, text or id, title, text between tabs (.tsv)",
+        "passages as JSON lines (.jsonl; BEIR's, Tevatron's or Pyserini's keys), as lines of id, text or id, "
+        "title, text between tabs (.tsv), or DPR's psgs_w100.tsv",
     )
     queries: Path | None = param(
-        None, "queries as JSON lines (.jsonl), as lines of id, tab, text (.tsv), or TREC topics"
+        None,
+        "queries as JSON lines (.jsonl), as lines of id, text and perhaps a JSON list of answers between "
+        "tabs (.tsv), as DPR's .qa.csv, or TREC topics",
     )
     qrels: Path | None = param(
-        None, "judgements: TREC's four columns, or BEIR's three between tabs with a header"
+        None,
+        "judgements: TREC's four columns, or BEIR's three between tabs with a header; null where answers "
+        "tell what is relevant",
     )
     split: str = param("test", "which queries: the file qrels/<split>.tsv names them")
     language: str | None = param(None, "the passages' language, as in ISO 639-1: en, zh")
@@ -45,11 +50,10 @@ class FilesParams:
             )
         if self.path is None and not given:
             raise ValueError("no files are named; give 'path', or 'corpus', 'queries' and 'qrels'")
-        if self.path is None and len(given) < len(single):
-            lacking = " and ".join(f"'{name}'" for name in single if name not in given)
-            raise ValueError(
-                f"{lacking} is missing beside '{given[0]}'; give all three, or a folder as 'path'"
-            )
+        missing = [f"'{name}'" for name in ("corpus", "queries") if name not in given]
+        if self.path is None and missing:
+            what = f"{' and '.join(missing)} is missing beside '{given[0]}'"
+            raise ValueError(f"{what}; give corpus, queries and qrels, or a folder as 'path'")
         if not re.fullmatch(r"[\w.-]+", self.split) or set(self.split) == {"."}:
             raise ValueError(f"split '{self.split}' is no plain name; write it like test or dev")
         for name in ("language", "query_language"):
@@ -63,8 +67,11 @@ class FilesParams:
     def queries_path(self) -> Path:
         return self._of_split(self.queries) or there(self._folder() / "queries.jsonl")
 
-    def qrels_path(self) -> Path:
-        return self._of_split(self.qrels) or there(self._folder() / "qrels" / f"{self.split}.tsv")
+    def qrels_path(self) -> Path | None:
+        """None where the queries' answers alone tell what is relevant."""
+        if self.path is None:
+            return self._of_split(self.qrels)
+        return there(self._folder() / "qrels" / f"{self.split}.tsv")
 
     def _folder(self) -> Path:
         assert self.path is not None  # __post_init__ saw to it

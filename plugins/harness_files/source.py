@@ -16,9 +16,10 @@ from harness_files.params import FilesParams
 
 
 class Files:
-    """The split's queries are those that its judgements name, in the order of the queries' file. A judged
-    query that this file lacks is refused, because no system could find anything for it and the scores would
-    only look low; a judged passage that the corpus lacks is kept, and stays in the denominator."""
+    """The split's queries are those that its judgements name, in the order of the queries' file; without
+    judgements they are all queries, each with its answers. A judged query that this file lacks is refused,
+    because no system could find anything for it and the scores would only look low; a judged passage that the
+    corpus lacks is kept, and stays in the denominator."""
 
     def __init__(self, params: FilesParams) -> None:
         self.params = params
@@ -36,7 +37,7 @@ class Files:
         if part == "queries":
             said = {"judged": self._judged_digest(), "exclude_self": self.params.exclude_self}
             return Inputs({"format": _format(self._queries), **said}, (self._queries,))
-        return Inputs({}, (self._qrels,))
+        return Inputs({}, (self._qrels,) if self._qrels else ())
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         return corpus.rows(self._corpus, _format(self._corpus))
@@ -48,32 +49,45 @@ class Files:
         return rows.documents_of(self.rows())
 
     def queries(self) -> Iterator[Query]:
+        if self._qrels is None:
+            return self._answered()
         first_judged: dict[str, int] = {}  # query -> line
         for judged in qrels.judged(self._qrels):
             first_judged.setdefault(judged.query, judged.line)
         found = []
         for topic in topics.topics(self._queries, _query_format(self._queries)):
             if first_judged.pop(topic.id, None) is not None:
-                found.append(Query(topic.id, topic.text, exclude=self._excluded(topic.id)))
+                found.append(self._query(topic))
         for id, line in first_judged.items():
             what = f"query '{id}' is judged, but {self._queries} does not have it"
             reading.refuse(self._qrels, line, f"{what}; add it there or drop its judgements")
         return iter(found)
 
     def judgements(self) -> Iterable[Judgement]:
+        if self._qrels is None:
+            return ()
         return (Judgement(row.query, row.passage, row.grade) for row in qrels.judged(self._qrels))
 
     def locate_judgement(self, query: str, passage: str) -> str:
+        assert self._qrels is not None  # it yielded the judgement
         rows = qrels.judged(self._qrels)
         found = (row.line for row in rows if (row.query, row.passage) == (query, passage))
         return f"{self._qrels}:{next(found)}"
 
-    def _excluded(self, query: str) -> tuple[str, ...]:
-        return (query,) if self.params.exclude_self else ()
+    def _answered(self) -> Iterator[Query]:
+        for topic in topics.topics(self._queries, _query_format(self._queries)):
+            if not topic.answers:
+                what = f"the query '{topic.id}' has no answer, and there are no judgements"
+                reading.refuse(self._queries, topic.line, f"{what}; add answers, or give qrels")
+            yield self._query(topic)
+
+    def _query(self, topic: topics.Topic) -> Query:
+        excluded = (topic.id,) if self.params.exclude_self else ()
+        return Query(topic.id, topic.text, exclude=excluded, answers=topic.answers)
 
     def _judged_digest(self) -> str | None:
-        """SHA-256 of the ids of judged queries; None where there is no file yet."""
-        if not self._qrels.exists():
+        """SHA-256 of the ids of judged queries; None where there is no file, or not yet."""
+        if self._qrels is None or not self._qrels.exists():
             return None
         ids = sorted({row.query for row in qrels.judged(self._qrels)})
         return hashlib.sha256("\n".join(ids).encode()).hexdigest()
@@ -86,5 +100,7 @@ def _format(path: Path) -> str:
 def _query_format(path: Path) -> str:
     if _format(path) == "jsonl":
         return "jsonl"
+    if bare(path).suffix == ".csv":
+        return "dpr"
     first = next((line for _, line in reading.lines(path)), b"")
     return "trec" if first.lstrip().lower().startswith(b"<top>") else "tsv"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.reading import lines, refuse, text_of
 
-_KEYS = Keys(("_id", "text"), {"_id": ("str",), "text": ("str",)})
+_KINDS = {"_id": ("str",), "text": ("str",), "query_id": ("str",), "query": ("str",), "answers": ("list",)}
+_KEYS = Keys(("_id", "text"), _KINDS)
+_TEVATRON_KEYS = Keys(("query_id", "query"), _KINDS)
 # only the fields of TREC are tags: any other stays in the text
 _TAG = re.compile(r"<\s*(/?)\s*(top|num|title|desc|narr|dom|con|smry|def|fac)\s*>", re.I)
 _LABELS = {"num": re.compile(r"\s*Number\s*:", re.I), "title": re.compile(r"\s*Topic\s*:", re.I)}
@@ -21,17 +24,25 @@ _LABELS = {"num": re.compile(r"\s*Number\s*:", re.I), "title": re.compile(r"\s*T
 class _Query(msgspec.Struct, gc=False):
     id: str = msgspec.field(name="_id")
     text: str
+    answers: tuple[str, ...] = ()
+
+
+class _Tevatron(msgspec.Struct, gc=False):
+    id: str = msgspec.field(name="query_id")
+    text: str = msgspec.field(name="query")
+    answers: tuple[str, ...] = ()
 
 
 class Topic(NamedTuple):
     line: int
     id: str
     text: str
+    answers: tuple[str, ...] = ()
 
 
 def topics(path: Path, format: str) -> Iterator[Topic]:
     """All queries in order; none has an empty id, no two have the same."""
-    read = {"jsonl": _json_topics, "tsv": _tsv_topics, "trec": _trec_topics}[format]
+    read = {"jsonl": _json_topics, "tsv": _tsv_topics, "dpr": _dpr_topics, "trec": _trec_topics}[format]
     seen: dict[str, int] = {}
     for topic in read(path):
         if not topic.id:
@@ -45,21 +56,53 @@ def topics(path: Path, format: str) -> Iterator[Topic]:
 
 
 def _json_topics(path: Path) -> Iterator[Topic]:
-    records: Records[Any] = Records(path, (_Query,), _KEYS)
+    first = next((line for _, line in lines(path)), b"")
+    tevatron = b'"query_id"' in first and b'"_id"' not in first
+    records: Records[Any] = (
+        Records(path, (_Tevatron,), _TEVATRON_KEYS) if tevatron else Records(path, (_Query,), _KEYS)
+    )
     for line, query in records.numbered():
-        yield Topic(line, query.id, query.text)
+        yield Topic(line, query.id, query.text, query.answers)
 
 
 def _tsv_topics(path: Path) -> Iterator[Topic]:
     for number, line in lines(path):
         columns = text_of(path, number, line).split("\t")
+        if len(columns) not in (2, 3):
+            what = f"expected id, text and perhaps answers between tabs, got {len(columns)} columns"
+            refuse(path, number, f"{what}; mend the line")
+        answers = () if len(columns) == 2 else _answers(path, number, columns[2], msgspec.json.decode)
+        yield Topic(number, columns[0], columns[1], answers)
+
+
+def _dpr_topics(path: Path) -> Iterator[Topic]:
+    """DPR's `*.qa.csv`: a question, a tab, and its answers as a list of Python. Questions have no ids there;
+    they get the place in the file, from 0, as Pyserini calls them."""
+    for place, (number, line) in enumerate(lines(path)):
+        columns = [unquoted(column) for column in text_of(path, number, line).split("\t")]
         if len(columns) != 2:
-            refuse(
-                path,
-                number,
-                f"expected 2 columns between a tab (id, text), got {len(columns)}; mend the line",
-            )
-        yield Topic(number, *columns)
+            what = f"expected a question, a tab and a list of answers, got {len(columns)} columns"
+            refuse(path, number, f"{what}; mend the line")
+        yield Topic(number, str(place), columns[0], _answers(path, number, columns[1], ast.literal_eval))
+
+
+def unquoted(column: str) -> str:
+    """A column as Python's csv module writes it: in quotes where it holds some, which are doubled."""
+    quoted = len(column) > 1 and column[0] == column[-1] == '"'
+    return column[1:-1].replace('""', '"') if quoted else column
+
+
+def _answers(path: Path, number: int, column: str, decode: Callable[[str], Any]) -> tuple[str, ...]:
+    def wrong() -> NoReturn:
+        refuse(path, number, f'the answers are no list of texts: {column[:40]}; write them as ["..."]')
+
+    try:
+        answers = decode(column)
+    except (ValueError, SyntaxError, RecursionError):  # msgspec's errors are ValueErrors
+        wrong()
+    if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
+        wrong()
+    return tuple(answers)
 
 
 def _trec_topics(path: Path) -> Iterator[Topic]:

@@ -227,7 +227,7 @@ def test_planning_needs_no_file_to_be_there(tmp_path):
         ),
         (
             {"corpus": "a"},
-            "'queries' and 'qrels' is missing beside 'corpus'; give all three, or a folder as 'path'",
+            "'queries' is missing beside 'corpus'; give corpus, queries and qrels, or a folder as 'path'",
         ),
         ({"path": "a", "split": "../b"}, "split '../b' is no plain name; write it like test or dev"),
         (
@@ -346,8 +346,8 @@ def test_a_faulty_line_of_tabs_is_named(tmp_path, text, message):
         ),
         (
             "queries_tsv",
-            "q1\tfirst\tmore\n",
-            "1: expected 2 columns between a tab (id, text), got 3; mend the line",
+            "q1\tfirst\t[]\tmore\n",
+            "1: expected id, text and perhaps answers between tabs, got 4 columns; mend the line",
         ),
         (
             "queries_txt",
