@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from harness.errors import HarnessError
-from harness_ir_datasets.survey import TABLE, Entry
+from harness_ir_datasets.survey import BESIDE, TABLE, Entry
 
 _SPLIT = re.compile(r"(?:train|dev|valid|validation|test|eval)\w*(?:-\w+)?")
 
@@ -21,12 +21,13 @@ class Named(NamedTuple):
 
 def named(written: str, split: str | None, known: Collection[str]) -> Named:
     """Raises HarnessError for what ir_datasets does not have, saying where it can be had if that is known."""
-    entry = next((entry for entry in TABLE if written.partition("/")[0] == entry.name), None)
+    names = (*TABLE, *BESIDE)
+    entry = next((entry for entry in names if written.partition("/")[0] == entry.name), None)
     if entry is not None:
         return _of_survey(entry, written, split)
     found = written if split is None else _with_split(written, split, known)
     if found not in known:
-        close = difflib.get_close_matches(found, [*known, *(entry.name for entry in TABLE)], n=3, cutoff=0.5)
+        close = difflib.get_close_matches(found, [*known, *(entry.name for entry in names)], n=3, cutoff=0.5)
         hint = f"; did you mean {' or '.join(close)}?" if close else "; `ir_datasets list` names all"
         raise HarnessError(f"id: ir_datasets has no '{found}'{hint}")
     return Named(found, split or split_of(found) or "test", None)

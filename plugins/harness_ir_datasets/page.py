@@ -9,7 +9,7 @@ from typing import Any
 
 from harness import catalogue, params
 from harness.types import JSON, Official
-from harness_ir_datasets.survey import TABLE, Entry
+from harness_ir_datasets.survey import BESIDE, TABLE, Entry
 
 HEAD = """\
 # Collections and their counts
@@ -19,10 +19,10 @@ the same of the data that you have, and whether it agrees: [datasets.md](dataset
 
 ## The survey's table 4
 
-The collections of Zhao et al., *Dense Text Retrieval based on Pretrained Language Models: A Survey* (TOIS
+The {count} collections of Zhao et al., *Dense Text Retrieval based on Pretrained Language Models: A Survey* (TOIS
 2024), with the counts that its table 4 prints: queries of each split, labels of the training queries,
-candidate texts. A name is written as it stands here: `{ir_datasets: {id: NFCorpus}}`; `split` chooses another
-split than the first.
+candidate texts. ir_datasets has {here} of them; the last column says where the other {elsewhere} are. A name
+is written as it stands here: `{{ir_datasets: {{id: NFCorpus}}}}`; `split` chooses another split than the first.
 """
 LEGEND = """
 What was checked, with no network at hand:
@@ -32,6 +32,9 @@ What was checked, with no network at hand:
 - **id**: ir_datasets knows the id, and its own record of the counts was held against the table's. The types
   of its documents and queries were read with invented contents; this data was not at hand.
 - **elsewhere**: ir_datasets does not have it; the last column says where it is.
+"""
+NAMED = """
+Named in the survey's text, without counts:
 """
 CHECKED = {
     "SciFact": "loaded, from BEIR's files through `mteb` and `files`; id",
@@ -69,13 +72,15 @@ PAPERS: tuple[tuple[str, str, tuple[tuple[str, Mapping[str, JSON]], ...]], ...] 
 
 
 def page() -> str:
-    return "\n".join([HEAD, *_survey(), LEGEND, *_papers(), ""])
+    here = sum(bool(entry.ids) for entry in TABLE)
+    head = HEAD.format(count=len(TABLE), here=here, elsewhere=len(TABLE) - here)
+    return "\n".join([head, *_survey(TABLE), LEGEND, NAMED, *_survey(BESIDE), *_papers(), ""])
 
 
-def _survey() -> Iterator[str]:
+def _survey(entries: Sequence[Entry]) -> Iterator[str]:
     yield "| name | domain | train | labels | dev | test | texts | ids in ir_datasets | checked | to know |"
     yield "| --- | --- | --: | --: | --: | --: | --: | --- | --- | --- |"
-    for entry in TABLE:
+    for entry in entries:
         cells = [
             entry.name,
             entry.domain,

@@ -42,6 +42,7 @@ FORUMS = (
 )  # fmt: skip
 _DPR = "ir_datasets has the queries over DPR's 21,015,324 passages of Wikipedia"
 _LOADER = "as a BEIR folder or as files it loads with `files`"
+_ANSWERS = "`files` reads them, with psgs_w100.tsv, for the protocol rocketqav2-nq"
 
 TABLE: tuple[Entry, ...] = (
     Entry(
@@ -85,7 +86,8 @@ TABLE: tuple[Entry, ...] = (
     ),
     Entry(
         "EntityQuestions", "Wikipedia", Counts(176_560, 186_367, 22_068, 22_075, None),
-        elsewhere="https://github.com/princeton-nlp/EntityQuestions has questions and answers, no passages",
+        elsewhere="https://github.com/princeton-nlp/EntityQuestions has questions and answers; as id, text and a "
+        "JSON list of answers between tabs " + _ANSWERS,
     ),
     Entry(
         "MS MARCO v2", "Web", Counts(277_144, 284_212, 8_184, None, 138_364_198),
@@ -117,11 +119,12 @@ TABLE: tuple[Entry, ...] = (
     ),
     Entry(
         "WebQuestions", "Web", Counts(3_417, 3_417, 361, 2_032, None),
-        elsewhere="https://github.com/facebookresearch/DPR has its questions and answers",
+        elsewhere="https://github.com/facebookresearch/DPR has its .qa.csv; " + _ANSWERS,
     ),
     Entry(
         "CuratedTREC", "Web", Counts(1_353, 1_353, 133, 694, None),
-        elsewhere="https://github.com/facebookresearch/DPR has its questions and answers",
+        elsewhere="https://github.com/facebookresearch/DPR has its .qa.csv; " + _ANSWERS,
+        note="answers that are patterns have to be written out: they are compared as words",
     ),
     Entry(
         "FiQA-2018", "Finance", Counts(5_500, 14_166, 500, 648, 57_638), _beir("fiqa", "test", "dev", "train")
@@ -156,6 +159,20 @@ TABLE: tuple[Entry, ...] = (
         note="BEIR has 919 of the 920 training labels"
     ),
     Entry("SciDocs", "Scientific", Counts(None, None, None, 1_000, 25_657), {"test": "beir/scidocs"}),
+)  # fmt: skip
+
+# Named in the survey's text (A.1), without counts.
+BESIDE: tuple[Entry, ...] = (
+    Entry(
+        "KILT", "Wikipedia", Counts(None, None, None, None, None),
+        elsewhere="https://github.com/facebookresearch/KILT has its tasks; " + _LOADER,
+        note="ir_datasets has its pages as `kilt`, and CODEC's queries on them as `kilt/codec`",
+    ),
+    Entry(
+        "MS MARCO Chameleons", "Web", Counts(None, None, None, None, None),
+        elsewhere="https://github.com/Narabzad/Chameleons lists its queries, which are of "
+        "msmarco-passage/dev/small; " + _LOADER,
+    ),
 )  # fmt: skip
 
 

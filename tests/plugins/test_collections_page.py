@@ -22,11 +22,19 @@ def test_the_page_is_generated():
 def test_every_collection_of_the_table_has_a_line_that_says_how_far_it_was_checked():
     lines = [line.split(" | ") for line in page.page().splitlines() if line.startswith("| ")]
     found = {line[0].removeprefix("| "): line for line in lines if len(line) == 10}
-    assert found.keys() - {"name", "---"} == {entry.name for entry in survey.TABLE}
+    assert found.keys() - {"name", "---"} == {entry.name for entry in (*survey.TABLE, *survey.BESIDE)}
     assert len(survey.TABLE) == 29
     assert page.CHECKED.keys() <= {entry.name for entry in survey.TABLE if entry.ids}
     for entry in survey.TABLE:
         assert found[entry.name][8].startswith(("loaded", "layout", "id") if entry.ids else "elsewhere")
+
+
+def test_the_page_counts_its_own_lines():
+    text = page.page()
+    here = sum(bool(entry.ids) for entry in survey.TABLE)
+    assert f"The {len(survey.TABLE)} collections of" in text
+    assert f"ir_datasets has {here} of them" in text
+    assert {"KILT", "MS MARCO Chameleons"} == {entry.name for entry in survey.BESIDE}
 
 
 def papers(name: str) -> str:
