@@ -86,8 +86,8 @@ TABLE: tuple[Entry, ...] = (
     ),
     Entry(
         "EntityQuestions", "Wikipedia", Counts(176_560, 186_367, 22_068, 22_075, None),
-        elsewhere="https://github.com/princeton-nlp/EntityQuestions has questions and answers; as id, text and a "
-        "JSON list of answers between tabs " + _ANSWERS,
+        elsewhere="https://github.com/princeton-nlp/EntityQuestions has questions and answers; as id, "
+        "text and a JSON list of answers between tabs " + _ANSWERS,
     ),
     Entry(
         "MS MARCO v2", "Web", Counts(277_144, 284_212, 8_184, None, 138_364_198),

@@ -258,7 +258,7 @@ def test_what_ir_datasets_lacks_is_named(home, id, split, message):
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("entry", (*survey.TABLE, *survey.BESIDE), ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", [*survey.TABLE, *survey.BESIDE], ids=lambda entry: entry.name)
 def test_every_name_of_the_table_is_an_id_or_says_where_to_get_it(home, entry):
     """And what ir_datasets counts is what the table prints, where the entry's note does not say otherwise."""
     if not entry.ids:
