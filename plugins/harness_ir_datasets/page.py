@@ -20,10 +20,9 @@ the same of the data that you have, and whether it agrees: [datasets.md](dataset
 ## The survey's table 4
 
 The {count} collections of Zhao et al., *Dense Text Retrieval based on Pretrained Language Models: A
-Survey* (TOIS 2024),
-with the counts that its table 4 prints: queries of each split, labels of the training queries,
-candidate texts. ir_datasets has {here} of them; the last column says where the other {elsewhere} are. A name is
-written as it stands here: `{{ir_datasets: {{id: NFCorpus}}}}`; `split` chooses another split than the first.
+Survey* (TOIS 2024), with the counts that its table 4 prints: queries of each split, labels of the training
+queries, candidate texts. ir_datasets has {here} of them; the last column says where the other {elsewhere} are.
+A name is written as it stands here: `{{ir_datasets: {{id: NFCorpus}}}}`; `split` chooses another split.
 """
 LEGEND = """
 What was checked, with no network at hand:
