@@ -21,7 +21,7 @@ the same of the data that you have, and whether it agrees: [datasets.md](dataset
 
 The {count} collections of Zhao et al., *Dense Text Retrieval based on Pretrained Language Models: A
 Survey* (TOIS 2024), with the counts that its table 4 prints: queries of each split, labels of the training
-queries, candidate texts. ir_datasets has {here} of them; the last column says where the other {elsewhere} are.
+queries, candidate texts. ir_datasets has {here} of them; the last column says where {elsewhere} more are.
 A name is written as it stands here: `{{ir_datasets: {{id: NFCorpus}}}}`; `split` chooses another split.
 """
 LEGEND = """
