@@ -42,7 +42,7 @@ class VectorsParams:
             raise ValueError("'queries' has no texts to know a query by; give them as 'query_texts'")
 
 
-def lacks(params: VectorsParams) -> Sequence[str]:
+def missing_files(params: VectorsParams) -> Sequence[str]:
     paths = (params.passages, params.passage_ids, params.queries, params.query_ids, params.query_texts)
     return [f"the file {path} (there is none)" for path in paths if path is not None and not path.exists()]
 
@@ -61,6 +61,6 @@ def harness_retrievers() -> Iterable[Retriever]:
         build=build,
         params=VectorsParams,
         libraries=("numba",),
-        lacks=lacks,
+        missing_files=missing_files,
         search_only=("queries", "query_ids", "query_texts"),
     )
