@@ -47,3 +47,10 @@ class StoreError(HarnessError):
 
 class ContractError(Exception):
     """A plugin broke its contract: the systems that use it fail, with this reason in the leaderboard."""
+
+
+def check_is(value: object, expected: type, what: str) -> None:
+    """Raises ContractError if a plugin gave something of another type; `what` is in the plural."""
+    if not isinstance(value, expected):
+        got = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+        raise ContractError(f"{what} must be {expected.__module__}.{expected.__qualname__}, not {got}")

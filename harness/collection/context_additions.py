@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,9 @@ import pyarrow as pa
 
 from harness.collection.corpus import Corpus
 from harness.contracts import Augmenter, Matching
-from harness.errors import ContractError
+from harness.errors import ContractError, check_is
 from harness.store import disk
-from harness.types import JSON, Addition, Document, Edit
+from harness.types import JSON, Addition, Document, Edit, Passage
 
 if TYPE_CHECKING:
     from harness.types import Ints
@@ -116,21 +117,37 @@ def _write(shard: Path, additions: list[Addition]) -> None:
 
 
 def _checked(documents: list[Document], additions: Iterable[Addition]) -> list[Addition]:
-    found = list(additions)
-    if len(found) != len(documents):
-        raise ContractError(f"{len(found)} additions for {len(documents)} documents; one each is expected")
-    for document, addition in zip(documents, found, strict=True):
+    checked = list(additions)
+    if len(checked) != len(documents):
+        raise ContractError(f"{len(checked)} additions for {len(documents)} documents; one each is expected")
+    for document, addition in zip(documents, checked, strict=True):
+        check_is(addition, Addition, "the additions of a context-augmenter")
+        check_is(addition.prefix, str, "the prefixes of a context-augmenter")
         count = len(document.passages)
         for name, parts in (("prefixes", addition.prefixes), ("edits", addition.edits)):
             if len(parts) not in (0, count):
                 text = f"{len(parts)} {name} for the {count} passages of document '{document.id}'"
                 raise ContractError(f"{text}; none or one each is expected")
+        for prefix in addition.prefixes:
+            check_is(prefix, str, "the prefixes of a context-augmenter")
         for passage, edits in zip(document.passages, addition.edits, strict=False):
-            for edit in edits:
-                if not 0 <= edit.start <= edit.end <= len(passage.text):
-                    text = f"an edit of characters {edit.start} to {edit.end} in passage '{passage.id}'"
-                    raise ContractError(f"{text}, which has {len(passage.text)}")
-    return found
+            _check_edits(passage, edits)
+    return checked
+
+
+def _check_edits(passage: Passage, edits: Sequence[Edit]) -> None:
+    """Each edit lies within the text, and none reaches into another."""
+    for edit in edits:
+        check_is(edit, Edit, "the edits of a context-augmenter")
+        check_is(edit.text, str, "the texts of edits")
+        if not 0 <= edit.start <= edit.end <= len(passage.text):
+            what = f"an edit of characters {edit.start} to {edit.end} in passage '{passage.id}'"
+            raise ContractError(f"{what}, which has {len(passage.text)}")
+    in_order = sorted(edits, key=lambda edit: (edit.start, edit.end))
+    for before, after in pairwise(in_order):
+        if after.start < before.end:
+            spans = f"{before.start} to {before.end} and {after.start} to {after.end}"
+            raise ContractError(f"edits of passage '{passage.id}' overlap: characters {spans}")
 
 
 def _changed(addition: Addition, passages: int) -> int:

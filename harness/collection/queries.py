@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from harness.errors import ContractError, HarnessError
+from harness.errors import ContractError, HarnessError, check_is
 from harness.types import JSON, Judgement, Query
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def write_queries(queries: Iterable[Query], folder: Path) -> dict[str, JSON]:
     rows = list(queries)
     seen: set[str] = set()
     for number, query in enumerate(rows, start=1):
+        check_is(query, Query, "a dataset's queries")
         if not query.id:
             raise HarnessError(f"queries: query {number} has an empty id; give every query one")
         if query.id in seen:
@@ -120,7 +121,9 @@ _NONE = tuple(np.empty(0, dtype=np.int32) for _ in range(3))
 
 
 def _check(batch: Sequence[Judgement]) -> None:
-    for query, passage, grade in batch:
+    for row in batch:
+        check_is(row, Judgement, "a dataset's judgements")
+        query, passage, grade = row
         if not query or not passage:
             raise HarnessError(
                 f"judgements: the judgement of query '{query}' and passage '{passage}' lacks an id; give both"

@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.collection.corpus import Corpus
 from harness.collection.queries import Queries
-from harness.errors import ContractError
+from harness.errors import ContractError, check_is
 from harness.scoring import ranking
 from harness.types import Hits, Unit
 
@@ -52,12 +52,39 @@ def _whole_documents(read: Corpus, positions: Ints) -> Ints:
     return whole
 
 
+def of_unit(hits: Hits, unit: Unit) -> Hits:
+    """A retriever's hits, which count what its texts count."""
+    check_is(hits, Hits, "hits")
+    return hits._replace(unit=unit)
+
+
 def check_unit(hits: Hits, unit: Unit) -> None:
+    check_is(hits, Hits, "hits")
     if hits.unit != unit:
         raise ContractError(f"hits that count {hits.unit}s; {unit}s are expected")
 
 
+def check_only_found(hits: Hits, inputs: Sequence[Hits], read: Corpus) -> None:
+    """Raises ContractError if a combiner returned what none of its inputs found for that query. A document
+    stands for its passages, a passage for its document."""
+
+    def counted(positions: Ints, unit: Unit, as_unit: Unit) -> Ints:
+        return positions if unit == as_unit else read.document_of[positions].astype(np.int64)
+
+    for row, passages in enumerate(hits.passages):
+        returned = passages[passages >= 0]
+        known = np.zeros(len(returned), np.bool_)
+        for each in inputs:
+            as_unit: Unit = "passage" if each.unit == hits.unit == "passage" else "document"
+            given = each.passages[row][each.passages[row] >= 0]
+            known |= np.isin(counted(returned, hits.unit, as_unit), counted(given, each.unit, as_unit))
+        if not known.all():
+            what = f"query {row}: the position {returned[~known][0]} is returned, which no input found"
+            raise ContractError(what)
+
+
 def scores(scores: Floats, candidates: Ints) -> Floats:
+    check_is(scores, np.ndarray, "scores")
     if scores.shape != candidates.shape:
         raise ContractError(f"scores of the shape {scores.shape} for candidates of {candidates.shape}")
     return np.where(candidates >= 0, scores, np.float32(-np.inf)).astype(np.float32)

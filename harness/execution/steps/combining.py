@@ -31,15 +31,20 @@ def combine(task: Task) -> Outcome:
     began = time.perf_counter()
     hits = merged(None) if "tuned" not in task.work else _tuned(task, merged)
     seconds = time.perf_counter() - began
+    checked.check_only_found(hits, inputs_of(task), task.corpus())
     facts = hits_files.save(task.folder, hits, task.work["inputs"])
     return Outcome(facts, {"queries": len(hits.passages), "combine_seconds": seconds})
+
+
+def inputs_of(task: Task) -> list[Hits]:
+    return [hits_files.load(task.store.read(step)) for step in hits_files.among(task.work["inputs"])]
 
 
 def combiner(task: Task) -> Callable[[Any], Hits]:
     """A function that combines the step's inputs, with this value of its tuned parameter (None: there is
     none). What is read and what inputs score further is read and scored once."""
     read, queries, depth = task.corpus(), task.queries(), task.work["depth"]
-    inputs = [hits_files.load(task.store.read(step)) for step in hits_files.among(task.work["inputs"])]
+    inputs = inputs_of(task)
     # spreading a document over its passages may bring an excluded one back
     excluded = checked.excluded(read, queries, task.work["unit"])
     extra = max((len(item) for item in excluded), default=0) if excluded else 0
@@ -126,7 +131,7 @@ def _rescored(
     for start in range(0, count, QUERIES):
         rows = positions[start : start + QUERIES]
         block = slice(first + start, first + start + len(rows))
-        hits = searcher.search(queries.texts[block], width, rows)._replace(unit=texts.unit)
+        hits = checked.of_unit(searcher.search(queries.texts[block], width, rows), texts.unit)
         without = excluded[block] if excluded else None
         parts.append(checked.canonical(hits, texts.corpus, width, len(rows), width, without))
         task.progress(block.stop, len(queries.texts))

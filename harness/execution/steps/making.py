@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from harness.collection import context_additions, corpus
-from harness.collection.queries import write_judgements, write_queries
+from harness.collection.queries import read_judgements, write_judgements, write_queries
+from harness.errors import ContractError
 from harness.execution.steps.task import Outcome, Task
 
 
@@ -16,7 +17,15 @@ def queries(task: Task) -> Outcome:
 
 
 def judgements(task: Task) -> Outcome:
-    return Outcome(write_judgements(task.method().judgements(), task.folder), {})
+    """Raises ContractError for a judgement of a query that the dataset does not ask."""
+    source = task.method()
+    facts = write_judgements(source.judgements(), task.folder)
+    asked = {query.id for query in source.queries()}
+    unknown = [query for query in read_judgements(task.folder).query_ids if query not in asked]
+    if unknown:
+        what = f"{len(unknown)} judged queries are not among its queries, the first is '{unknown[0]}'"
+        raise ContractError(f"{what}; a dataset yields judgements of its own queries alone")
+    return Outcome(facts, {})
 
 
 def augment(task: Task) -> Outcome:

@@ -40,7 +40,7 @@ def search(task: Task) -> Outcome:
             began = time.perf_counter()
             hits = searcher.search(asked, depth + extra)
             seconds = time.perf_counter() - began
-            hits = hits._replace(unit=texts.unit)  # a retriever's hits count what its texts count
+            hits = checked.of_unit(hits, texts.unit)
             hits = checked.canonical(hits, texts.corpus, depth, len(asked), depth + extra, out)
             rows.add(hits, seconds, {})
             task.progress(rows.done, len(queries.texts))
@@ -48,7 +48,7 @@ def search(task: Task) -> Outcome:
         told = dict(searcher.report()) if isinstance(searcher, Reporting) else {}
         if not (resumed and told):
             break
-        # what it tells is of the queries that it was asked: so it is asked all of them
+        # report() covers only the queries searched in this process, so all are searched again
         rows, resumed = Rows(task.folder, texts.unit, keep=False), False
         searcher = task.method().open(texts, task.input("index").folder)
     seconds = rows.seconds
