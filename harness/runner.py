@@ -10,7 +10,7 @@ from harness import findings, plan
 from harness import suite as suites
 from harness.catalogue import Catalogue
 from harness.errors import HarnessError, Problems
-from harness.execution.engine import missing_needs
+from harness.execution.engine import limits_of, missing_needs
 from harness.execution.open_dataset import with_rebuilds
 from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
@@ -164,7 +164,7 @@ def execute(
         return content, [*failures.values(), *at_scoring, *failed]
 
     content, failures = with_rebuilds(
-        planned.steps, targets, scored, store, reporter, jobs, planned.suite.timeout
+        planned.steps, targets, scored, store, reporter, jobs, limits_of(planned.suite)
     )
     # an analysis' key depends on which rows exist, so that later runs may never finish what is left of it
     store.forget_all("analyse")
@@ -202,7 +202,7 @@ def _analysed(
         return entries, list(failures.values())
 
     return with_rebuilds(
-        {**planned.steps, **steps}, list(steps), read, store, reporter, jobs, planned.suite.timeout
+        {**planned.steps, **steps}, list(steps), read, store, reporter, jobs, limits_of(planned.suite)
     )
 
 

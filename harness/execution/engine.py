@@ -17,6 +17,21 @@ from harness.plan.graph import Step
 from harness.problems import Need
 from harness.store import disk
 from harness.store.artifacts import Corrupt, Store
+from harness.suite import Suite
+
+
+class StepLimits(NamedTuple):
+    """What one step may use; None is no limit."""
+
+    timeout: float | None = None  # seconds, without those that numba compiles
+    memory: float | None = None  # gigabytes that its process and all that it starts hold
+
+
+NO_LIMITS = StepLimits()
+
+
+def limits_of(suite: Suite) -> StepLimits:
+    return StepLimits(suite.timeout, suite.memory)
 
 
 class Result(NamedTuple):
@@ -29,10 +44,10 @@ class Local:
 
     def __init__(
         self, steps: Mapping[str, Step], store: Store, jobs: int, reporter: Reporter,
-        timeout: float | None = None,
+        limits: StepLimits = NO_LIMITS,
     ) -> None:  # fmt: skip
         self.steps = steps  # by id, with all that they read
-        self.timeout = timeout  # seconds that a step may take
+        self.limits = limits
         self.store = store
         self.jobs = jobs
         self.reporter = reporter
@@ -95,18 +110,26 @@ class Local:
     def _execute(self, step: Step, child: Child) -> Child | None:
         """Do one step; returns the child if it can go on."""
         child.send(step)
-        began, deadline, timeout = False, None, self.timeout
+        began, clock = False, _Clock(self.limits.timeout)
         while True:
-            event = child.event(None if deadline is None else max(0.0, deadline - time.monotonic()))
+            event = child.event(clock.left(), self.limits.memory)
             if event is None:
-                self._lost(step, child, f"took longer than the timeout of {timeout:g} s")
+                child.print_stack()
+                self._lost(step, child, f"took longer than the timeout of {self.limits.timeout:g} s")
                 return None
             kind = event["event"]
             if kind == "started":
                 began = True
                 child.steps += 1
-                deadline = None if timeout is None else time.monotonic() + timeout
+                clock.go_on()
                 self.reporter.started(step)
+            elif kind == "compiling":
+                clock.pause()
+            elif kind == "compiled":
+                clock.go_on()
+            elif kind == "memory":
+                self._lost(step, child, f"used more than the memory limit of {self.limits.memory:g} GB")
+                return None
             elif kind == "waiting":
                 self.reporter.note(f"{step.label}: another run is doing this; waiting for it")
             elif kind == "again":
@@ -173,6 +196,28 @@ class Local:
         with self.schedule.changed:
             for child in self.children:
                 child.kill()
+
+
+class _Clock:
+    """What is left of a timeout. It stands still until it is told to go on."""
+
+    def __init__(self, timeout: float | None) -> None:
+        self._remaining = timeout
+        self._since: float | None = None
+
+    def left(self) -> float | None:
+        """Seconds; None if there is no limit, or while it stands still."""
+        if self._remaining is None or self._since is None:
+            return None
+        return max(0.0, self._remaining - (time.monotonic() - self._since))
+
+    def go_on(self) -> None:
+        if self._since is None:
+            self._since = time.monotonic()
+
+    def pause(self) -> None:
+        if self._since is not None:
+            self._remaining, self._since = self.left(), None
 
 
 def missing_needs(steps: Mapping[str, Step], store: Store, targets: Iterable[str]) -> list[Need]:

@@ -14,7 +14,7 @@ from harness.collection.corpus import Corpus
 from harness.collection.judgements import Judged, judging
 from harness.collection.queries import Queries, read_judgements, read_queries
 from harness.errors import HarnessError, StoreError
-from harness.execution.engine import Local, missing_needs
+from harness.execution.engine import NO_LIMITS, Local, StepLimits, missing_needs
 from harness.execution.progress import Reporter
 from harness.execution.schedule import REBUILDS, Failure
 from harness.plan import keys
@@ -132,13 +132,13 @@ def with_rebuilds(
     store: Store,
     reporter: Reporter,
     jobs: int = 1,
-    timeout: float | None = None,
+    limits: StepLimits = NO_LIMITS,
 ) -> T:
     """Make the targets, then return `read(failures)`. An artifact that `read` raises Corrupt for is made
     again and read again, `REBUILDS` times at most."""
     wanted, rebuilt = list(targets), Counter[str]()
     while True:
-        failures = Local(steps, store, jobs, reporter, timeout).run(wanted).failures
+        failures = Local(steps, store, jobs, reporter, limits).run(wanted).failures
         try:
             return read(failures)
         except Corrupt as error:

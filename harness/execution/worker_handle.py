@@ -9,9 +9,11 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import orjson
 
+from harness.execution import process_memory
 from harness.plan.graph import Step
 from harness.store.artifacts import Store
 from harness.types import JSON
@@ -22,6 +24,8 @@ BOOT = (
 )
 OUTPUT_TAIL = 20_000  # bytes of a step's output that are kept, for when it fails
 TICK = 0.5  # seconds between two looks at whether the process lives
+MEMORY_TICK = 0.1  # between two looks at its memory
+STACK_SECONDS = 0.5  # to print the Python stack in
 DIED = {"event": "died"}
 
 
@@ -72,11 +76,15 @@ class Child:
             while data:
                 data = data[self.requests.write(data) or 0 :]
 
-    def event(self, timeout: float | None) -> JSON:
-        """The next event; None when the time is up; `{"event": "died"}` when there will be none."""
+    def event(self, timeout: float | None, memory: float | None = None) -> JSON:
+        """The next event; None when the time is up; `{"event": "died"}` when there will be none;
+        `{"event": "memory"}` when the process group holds more than `memory` gigabytes."""
         deadline = None if timeout is None else time.monotonic() + timeout
+        tick = TICK if memory is None else MEMORY_TICK
         while b"\n" not in self.pending:
-            left = TICK if deadline is None else min(TICK, deadline - time.monotonic())
+            if memory is not None and process_memory.of_group(self.process.pid) > memory:
+                return {"event": "memory"}
+            left = tick if deadline is None else min(tick, deadline - time.monotonic())
             if left <= 0:
                 return None
             # asked before looking at the pipe: whatever it said before it died is then in there. A process
@@ -131,6 +139,15 @@ class Child:
             return f"its process died of {signal.Signals(-code).name}"
         return f"its process ended with code {code}" + (f" ({last[-1]})" if last else "")
 
+    def print_stack(self) -> None:
+        """Have it print where its threads are, for whoever wonders why it did not end."""
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGUSR1)
+        until = time.monotonic() + STACK_SECONDS
+        while not self.silent and (left := until - time.monotonic()) > 0:
+            if select.select([self.prints], [], [], left)[0]:
+                self._hear()
+
     def kill(self) -> None:
         """End the process and all that it started; whoever waits for an event hears that it died."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -144,7 +161,21 @@ class Child:
 
 
 def _environment(store: Store, threads: int) -> dict[str, str]:
-    """The child's: threads fixed by the plan, compiled code kept in the store unless the user says where."""
+    """The child's: threads fixed by the plan. Compiled code is kept where all stores share it, unless the
+    user says where."""
     counts = {f"{name}_NUM_THREADS": str(threads) for name in ("OMP", "MKL", "OPENBLAS", "NUMBA")}
     fixed = {**counts, "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0"}
-    return {"NUMBA_CACHE_DIR": str(store.compiled), **os.environ, **fixed}
+    return {"NUMBA_CACHE_DIR": str(_compiled_folder(store)), **os.environ, **fixed}
+
+
+def _compiled_folder(store: Store) -> Path:
+    """In the user's cache folder; in the store where that cannot be written. Numba finds by itself whether
+    code was compiled for this CPU, from this source."""
+    import platformdirs
+
+    shared = Path(platformdirs.user_cache_dir("passage-harness"), "compiled")
+    try:
+        shared.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return store.compiled
+    return shared if os.access(shared, os.W_OK) else store.compiled

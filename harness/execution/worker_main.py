@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import faulthandler
 import io
 import os
 import queue
@@ -51,6 +52,9 @@ class Line:
             self._told = now
             self.tell("progress", done=int(done), total=None if total is None else int(total))
 
+    def compiling(self, begins: bool) -> None:
+        self.tell("compiling" if begins else "compiled")
+
     def failed(self, reason: str, user: bool = False) -> None:
         readable = reason.encode("utf-8", "backslashreplace").decode()
         if len(readable) > LONGEST:
@@ -61,6 +65,9 @@ class Line:
 def main(store_root: str, descriptor: int) -> NoReturn:
     """Serve requests until the parent closes its end, or dies."""
     line = Line(descriptor)
+    # the Python stack goes where the plugin prints: of a crash, and on SIGUSR1 before a timeout's kill
+    faulthandler.enable(os.dup(2))
+    faulthandler.register(signal.SIGUSR1, os.dup(2))
     requests: queue.Queue[JSON] = queue.Queue()
     threading.Thread(target=_listen, args=(requests, _own_stdin()), daemon=True).start()
     store = Store(Path(store_root))
@@ -109,7 +116,9 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line) -> None:
         from harness.execution import steps
 
         _reset_peak()
-        task = steps.Task(request["kind"], request["work"], folder, store, catalogue, line.progress)
+        task = steps.Task(
+            request["kind"], request["work"], folder, store, catalogue, line.progress, line.compiling
+        )
         with Meter(folder, _cpu) as meter:
             outcome = _outcome(task, line)
         cost = {"cpu_seconds": meter.before.cpu_seconds + meter.cpu_seconds, "peak_mb": _peak_mb()}

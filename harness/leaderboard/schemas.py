@@ -216,6 +216,11 @@ def suite(catalogue: Catalogue) -> JSON:
         "depth": {"type": "integer", "minimum": 1, "maximum": 1_000_000, "default": 1000},
         "seed": {"type": "integer", "minimum": 0, "default": 0},
         "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "seconds that one step may take"},
+        "memory": {
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "description": "gigabytes that one step may hold",
+        },
     }
     title = {"$schema": DRAFT, "title": "A suite of passage-harness", "type": "object"}
     return {**title, "properties": properties, "additionalProperties": False, "$defs": definitions}

@@ -14,7 +14,7 @@ from harness.suite.yaml_nodes import Node
 
 KEYS = (  # of a suite, in the order that one writes them
     "suite", "description", "include", "datasets", "systems",
-    "measures", "protocol", "analyses", "depth", "seed", "timeout",
+    "measures", "protocol", "analyses", "depth", "seed", "timeout", "memory",
 )  # fmt: skip
 DATASET_KEYS = ("unknown_judgements", "scored")
 
@@ -30,6 +30,7 @@ class Checker(SystemForms):
         depth = self.scalar(values, "depth", int, "a whole number", 1000, least=1, most=1_000_000)
         seed = self.scalar(values, "seed", int, "a whole number", 0, least=0, most=2**63 - 1)
         timeout = self.scalar(values, "timeout", float, "a number of seconds", None, least=0.001)
+        memory = self.scalar(values, "memory", float, "a number of gigabytes", None, least=0.001)
         datasets = tuple(self.datasets(values["datasets"])) if self.required(root, values, "datasets") else ()
         systems = self.systems(values["systems"]) if self.required(root, values, "systems") else ()
         protocol = self.scalar(values, "protocol", str, "a name", None)
@@ -55,7 +56,7 @@ class Checker(SystemForms):
         digested = _digest(name, datasets, systems, analyses, (measures, protocol, depth, seed))
         suite = Suite(
             name, description, root.file, datasets, systems, measures, analyses, protocol, depth, seed,
-            timeout, scoring.place, digested,
+            timeout, memory, scoring.place, digested,
         )  # fmt: skip
         if problems:
             raise Unsound(problems, suite)

@@ -80,6 +80,7 @@ class Suite:
     depth: int
     seed: int
     timeout: float | None
+    memory: float | None  # gigabytes
     scoring_place: Place | None  # of `measures` or `protocol`
     digest: str  # SHA-256 of what the suite says, comments and layout aside
 

@@ -29,7 +29,7 @@ EXECUTORS: dict[str, Callable[[Task], Outcome]] = {
 def execute(task: Task) -> Outcome:
     """Do the step. Its time is told without that of compiling, which is told beside it, and without what
     only measures the method."""
-    compiled = compile_time.watch(task.libraries)
+    compiled = compile_time.watch(task.libraries, task.compiling)
     began = time.perf_counter()
     outcome = EXECUTORS[task.kind](task)
     total, spent = time.perf_counter() - began, compiled()

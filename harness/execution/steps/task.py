@@ -60,6 +60,7 @@ class Task:
     store: Store
     catalogue: Catalogue
     progress: Progress
+    compiling: Callable[[bool], None] = lambda begins: None  # told when numba begins and ends to compile
 
     @property
     def record(self) -> Any:
