@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +14,8 @@ from harness.catalogue import Catalogue
 HEAD = """\
 # What ships with passage-harness
 
-Generated from the records of the plugins by `python tools/plugin_docs.py`. What is installed with you, other
-people's plugins included, is listed by `harness list --params`.
+Generated from the plugins' records by `python tools/plugin_docs.py`. `harness list --params` lists
+every plugin of your installation, other people's included.
 """
 
 
@@ -36,7 +37,8 @@ def _kind(found: Catalogue, kind: str) -> Iterator[str]:
         yield "\n".join(["| name | |", "| --- | --- |", *(_line(record) for record in plain)]) + "\n"
     for record in detailed:
         yield f"### {record.name}\n"
-        yield f"{_sentence(record.summary)}{_needs(record)}\n"
+        summary = textwrap.fill(_sentence(record.summary) + _needs(record), 100, break_on_hyphens=False)
+        yield f"{summary}\n"
         yield _parameters(record) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The dataset `files`: a collection of the user's own, in a BEIR folder or in files named one by one."""
+"""The dataset `files`: the user's own collection, in a BEIR folder or in files named one by one."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class _Pyserini(msgspec.Struct, gc=False):
 
 
 def rows(path: Path, format: str) -> Iterator[pa.RecordBatch]:
-    """Batches of harness.collection.corpus.ROWS, a chunk of the file each."""
+    """Batches of the schema harness.collection.corpus.ROWS, one for each chunk of the file."""
     total = 0
     for found in _json_rows(path) if format == "jsonl" else _tsv_rows(path):
         total += found.num_rows

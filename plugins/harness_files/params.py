@@ -1,4 +1,4 @@
-"""What a suite may say of a collection in files, checked together."""
+"""The parameters of a collection in files, checked together."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from harness.toolkit.files.paths import there
 
 @dataclass(frozen=True)
 class FilesParams:
-    """Either `path`, or `corpus`, `queries` and `qrels`. In the names of the last two, `{split}` stands for
-    the split."""
+    """Either `path`, or `corpus`, `queries` and `qrels`. `{split}` in the last two is replaced by the
+    split."""
 
     path: Path | None = param(
         None, "a folder with corpus.jsonl, queries.jsonl and qrels/<split>.tsv; each may end in .gz or .zst"
@@ -74,7 +74,7 @@ class FilesParams:
         return there(self._folder() / "qrels" / f"{self.split}.tsv")
 
     def _folder(self) -> Path:
-        assert self.path is not None  # __post_init__ saw to it
+        assert self.path is not None  # __post_init__ has checked it
         return self.path
 
     def _of_split(self, path: Path | None) -> Path | None:

@@ -21,8 +21,8 @@ class Judged(NamedTuple):
 
 
 def judged(path: Path) -> Iterator[Judged]:
-    """All judgements in order: four columns between blanks (TREC: query, 0, passage, grade), or three
-    between tabs below a header (BEIR), as the first line has it. None is there twice."""
+    """All judgements in order. The first line decides the format: four columns separated by spaces (TREC:
+    query, 0, passage, grade), or three separated by tabs below a header (BEIR). Duplicates are refused."""
     seen: dict[str, dict[str, int]] = {}  # query -> passage -> line
     rows = lines(path)
     columns = 0

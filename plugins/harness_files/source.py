@@ -1,4 +1,4 @@
-"""A collection in files, as the harness reads it."""
+"""The source of a collection in files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Files:
         return Card(said.language, said.split, said.query_language, said.licence, said.citation, said.url)
 
     def inputs(self, part: Part) -> Inputs:
-        """The queries depend on which queries are judged, not on how: a changed grade changes no query."""
+        """The queries depend on which queries are judged, not on their grades: a changed grade changes no
+        query."""
         if part == "corpus":
             return Inputs({"format": _format(self._corpus)}, (self._corpus,))
         if part == "queries":

@@ -106,8 +106,8 @@ def _answers(path: Path, number: int, column: str, decode: Callable[[str], Any])
 
 
 def _trec_topics(path: Path) -> Iterator[Topic]:
-    """`<top> <num> Number: 301 <title> words </top>`: other fields are left out, as is usual."""
-    start, field = 0, ""  # line of the <top> that is open; the tag that text belongs to
+    """Reads `<top> <num> Number: 301 <title> words </top>`; other fields are left out, as is usual."""
+    start, field = 0, ""  # line of the open <top>; the tag that the text belongs to
     fields: dict[str, str] = {}
     number = 1
     for number, line in lines(path):

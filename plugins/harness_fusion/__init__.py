@@ -1,4 +1,4 @@
-"""Combiners of rankings that are there: `convex`, `rrf`, CombSUM and its family, and votes."""
+"""Combiners that fuse existing rankings: `convex`, `rrf`, CombSUM and its family, and votes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ConvexParams:
     def __post_init__(self) -> None:
         if not self.weights:
             return
-        if not all(0 <= weight <= 1 for weight in self.weights):  # a NaN is not in the range either
+        if not all(0 <= weight <= 1 for weight in self.weights):  # also refuses NaN
             raise ValueError("weights: each must be between 0 and 1")
         if not math.isclose(math.fsum(self.weights), 1, abs_tol=1e-6):
             raise ValueError(f"weights: they must sum to 1, and sum to {math.fsum(self.weights):g}")

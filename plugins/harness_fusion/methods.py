@@ -1,4 +1,4 @@
-"""The two combiners: what a candidate is worth on each side, and how the sides add up."""
+"""The two combiners: the score of a candidate in each input, and the sum over inputs."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ FLOOR = 1e-4  # the least divisor of DAPR's released code
 
 @dataclass(frozen=True)
 class Convex:
-    """s(q, p) = sum of w_i * s^_i(q, p), where s^_i is min-max normalised and 0 for what input i lacks
-    (DAPR, section 4.2.1 and equation 1)."""
+    """s(q, p) = sum of w_i * s^_i(q, p), where s^_i is the min-max normalised score in input i, 0 if the
+    input lacks p (DAPR, section 4.2.1 and equation 1)."""
 
     weight: float
     weights: tuple[float, ...]
@@ -78,8 +78,8 @@ def _normalised(hits: Hits, found: Candidates, structure: Structure, form: str) 
     """s^ = (s - m_q) / (M_q - m_q) for each candidate, 0 where the input lacks it (float64[n]).
 
     m_q and M_q are the least and greatest score of a query. The paper takes them from the input's own
-    list; its code does so too for passages, but for documents it takes them from what it spread. Where
-    M_q = m_q the equation is undefined and the code gives 0: so does either form here.
+    list. Its code does so for passages, but for documents it takes them from the scores spread over the
+    candidates. Where M_q = m_q the equation is undefined and the code gives 0, as both forms do here.
     """
     scores = scores_at(hits, hits.scores.astype(np.float64), found, structure)
     if form == "code" and spread(hits, found):
@@ -103,7 +103,8 @@ def _range_of_list(hits: Hits) -> tuple[Doubles, Doubles]:
 
 
 def _range_of_found(scores: Doubles, found: Candidates) -> tuple[Doubles, Doubles]:
-    """The same over the candidates that have a score (NaN: has none), rows being contiguous."""
+    """The same over the candidates with a score (NaN means none). The candidates of a query are
+    contiguous."""
     least, greatest = np.zeros(found.queries), np.zeros(found.queries)
     rows, scores = found.rows[~np.isnan(scores)], scores[~np.isnan(scores)]
     if len(rows):

@@ -1,5 +1,7 @@
-"""Which candidates a fusion ranks, how each input scores them, and the best of them: whole arrays of
-queries at a time, in blocks of bounded size."""
+"""Selects the candidates of a fusion, looks up their scores in each input and ranks them.
+
+Queries are handled as whole arrays, in blocks of bounded size.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,11 @@ if TYPE_CHECKING:
 
     Doubles: TypeAlias = NDArray[np.float64]
 
-BLOCK = 1 << 21  # candidates worked on at once, which bounds memory (some 200 MB)
+BLOCK = 1 << 21  # candidates handled at once, which bounds memory (about 200 MB)
 
 
 class Candidates(NamedTuple):
-    """What is ranked, ordered by query and position, each pair once."""
+    """The pairs of query and position to rank, in this order, each once."""
 
     rows: Ints  # int64[n]: the query within the block
     positions: Ints  # int64[n]
@@ -50,8 +52,8 @@ def fused(inputs: Sequence[Hits], depth: int, structure: Structure, candidates: 
 
 
 def scores_at(hits: Hits, values: Doubles, found: Candidates, structure: Structure) -> Doubles:
-    """float64[n]: what `values` (float64[Q, k], beside the hits) holds for each candidate, or for its
-    document; NaN where the input lacks it."""
+    """float64[n]: the value of each candidate, or of its document. `values` (float64[Q, k]) belongs to the
+    hits; NaN where the input lacks the candidate."""
     targets = structure.document_of[found.positions] if spread(hits, found) else found.positions
     size = _size(structure, hits.unit)
     rows, columns = np.nonzero(hits.passages >= 0)
@@ -74,7 +76,7 @@ def checked_weights(name: str, weights: tuple[float, ...], inputs: int) -> tuple
 
 
 def spread(hits: Hits, found: Candidates) -> bool:
-    """Whether this input ranks documents where passages are wanted."""
+    """Whether this input ranks documents although passages are fused."""
     return hits.unit == "document" and found.unit == "passage"
 
 
@@ -89,12 +91,12 @@ def _candidates(block: Sequence[Hits], structure: Structure, unit: Unit, candida
 
 
 def _chosen(inputs: Sequence[Hits], unit: Unit, candidates: str) -> Sequence[Hits]:
-    """The inputs whose hits are candidates."""
+    """The inputs whose hits become candidates."""
     return inputs if candidates == "union" else [next(hits for hits in inputs if hits.unit == unit)]
 
 
 def _keys(hits: Hits, structure: Structure, unit: Unit, size: int) -> Ints:
-    """int64[m]: query * size + position of each hit, a document being all its passages."""
+    """int64[m]: query * size + position of each hit; a document counts as all its passages."""
     rows, columns = np.nonzero(hits.passages >= 0)
     positions = hits.passages[rows, columns]
     keys: Ints = rows * size + positions
@@ -121,12 +123,12 @@ def _best(found: Candidates, values: Floats, positions: Ints, scores: Floats) ->
 
 
 def _descending(values: Floats, rows: Ints, counts: Ints, starts: Ints) -> Ints:
-    """int64[Q, widest]: the places within each row by falling value, then by place.
+    """int64[Q, widest]: the indices within each row by descending value, then by index.
 
-    Value and place are packed into one integer each, because sorting integers is several times as
-    quick as a stable sort of floats. A float's bits order like an integer's but for the sign.
+    A value and its index are packed into one integer, because sorting integers is several times as
+    fast as a stable sort of floats. The bits of a float sort like an integer's, except for the sign.
     """
-    bits = (values + np.float32(0)).view(np.int32).astype(np.int64)  # + 0 makes -0.0 and 0.0 one
+    bits = (values + np.float32(0)).view(np.int32).astype(np.int64)  # + 0 makes -0.0 and 0.0 equal
     falling = np.where(bits >= 0, 0x7FFFFFFF - bits, 0x7FFFFFFF + (bits & 0x7FFFFFFF))
     places = np.arange(len(rows)) - starts[rows]
     packed = np.full((len(counts), counts.max(initial=0)), np.iinfo(np.int64).max)
@@ -138,7 +140,8 @@ def _descending(values: Floats, rows: Ints, counts: Ints, starts: Ints) -> Ints:
 def _blocks(
     inputs: Sequence[Hits], structure: Structure, unit: Unit, candidates: str
 ) -> Iterator[tuple[int, int]]:
-    """Ranges of queries whose number, times the most candidates of one, is at most BLOCK; or one query."""
+    """Ranges of queries of at most BLOCK cells (queries times the largest number of candidates), or of one
+    query."""
     widths = np.zeros(len(inputs[0].passages), dtype=np.int64)
     lengths = np.diff(structure.first)
     for hits in _chosen(inputs, unit, candidates):

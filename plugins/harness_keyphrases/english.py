@@ -1,7 +1,7 @@
 """The embedded tagger for English: an averaged perceptron over words, endings and neighbours.
 
 It knows six classes, of which two matter here. Its weights were learnt from the tags that spaCy's
-en_core_web_sm gives to open texts (`benchmarks/keyphrases/train.py`); none of the texts is in them.
+en_core_web_sm gives to open texts (`tools/train_tagger.py`); none of the texts is in them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Micro-averaged recall: all relevant passages found / all there are, over the queries together."""
+"""Micro-averaged recall: retrieved relevant passages / all relevant passages, summed over the queries."""
 
 from __future__ import annotations
 

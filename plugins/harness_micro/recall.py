@@ -1,8 +1,8 @@
-"""The two kernels of micro-averaged recall; their numerators and denominators are added up over queries.
+"""The two kernels of micro-averaged recall, whose numerators and denominators are summed over queries.
 
 T2Ranking (Xie et al. 2023) reports Recall@50 and Recall@1K this way. Its script reads only queries that
-stand in both the run and the judgements, so a system gains by leaving out hard queries: `all_judged` keeps
-those in the denominator, `answered` does as the script does. They agree on a run that answers all.
+are in both the run and the judgements, so a system gains by leaving out hard queries. `all_judged` keeps
+those in the denominator; `answered` does what the script does. They agree if the run has every query.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def all_judged(
     grades: NDArray[np.int32], ideal: Ideal, rel: int, cutoff: int | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Relevant passages within the cut-off; all that are relevant."""
+    """Relevant passages within the cut-off, and all relevant passages."""
     found = np.count_nonzero(grades[:, :cutoff] >= rel, axis=1)
     return found.astype(np.float64), relevant(ideal, rel)
 
@@ -29,6 +29,6 @@ def all_judged(
 def answered(
     grades: NDArray[np.int32], ideal: Ideal, rel: int, cutoff: int | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The same, with nothing in the denominator for a query that the run lacks."""
+    """The same, but a query that the run lacks adds nothing to the denominator."""
     found, wanted = all_judged(grades, ideal, rel, cutoff)
     return found, np.where((grades[:, :1] != FILL).any(axis=1), wanted, 0.0)

@@ -50,7 +50,7 @@ class MtebParams:
 
 
 def missing_files(params: MtebParams) -> list[str]:
-    """A dataset of the hub needs the package that asks the hub."""
+    """A dataset of the hub needs the hub's client."""
     named = isinstance(params.path, str) or isinstance(params.qrels, str)
     if not named or importlib.util.find_spec("huggingface_hub") is not None:
         return []

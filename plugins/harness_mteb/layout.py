@@ -1,4 +1,4 @@
-"""Where the tables of a task lie: as the README of its hub dataset says, or else by the usual names."""
+"""Finds the tables of a task: from the README of its hub dataset, or else by the usual names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.types import Part
 
 _ENDING = re.compile(r"\.(?:parquet|jsonl|tsv)(?:\.gz|\.zst)?")
 _NAMES: dict[Part, str] = {"corpus": "corpus", "queries": "queries", "judgements": "qrels"}
-_TWO = {  # of ISO 639-3, which MTEB writes, in ISO 639-1
+_TWO = {  # from ISO 639-3, which MTEB uses, to ISO 639-1
     "ara": "ar", "ben": "bn", "cmn": "zh", "dan": "da", "deu": "de", "ell": "el", "eng": "en", "fas": "fa",
     "fin": "fi", "fra": "fr", "hin": "hi", "hun": "hu", "ind": "id", "ita": "it", "jpn": "ja", "kor": "ko",
     "nld": "nl", "nob": "nb", "pol": "pl", "por": "pt", "ron": "ro", "rus": "ru", "spa": "es", "swa": "sw",
@@ -22,15 +22,15 @@ _TWO = {  # of ISO 639-3, which MTEB writes, in ISO 639-1
 
 
 class Readme(NamedTuple):
-    """What the front matter of a README says, as far as it matters here."""
+    """The front matter of a README, as far as it is used here."""
 
     configs: dict[str, dict[str, tuple[str, ...]]]  # name -> split -> patterns of paths
-    language: str | None  # None: none, several, or one that is unknown
+    language: str | None  # None if there is none, several, or an unknown one
     licence: str
 
 
 def readme(text: str) -> Readme:
-    """A README that is missing or says nothing is an empty one."""
+    """Parses the front matter; a missing README or front matter gives an empty one."""
     front = re.match(r"---\n(.*?)\n---", text, re.S)
     try:
         said = yaml.safe_load(front[1]) if front else {}
@@ -62,8 +62,8 @@ def _configs(given: Iterable[Any]) -> Iterator[tuple[str, dict[str, tuple[str, .
 
 
 def tables(names: Sequence[str], said: Readme, part: Part, split: str, subset: str | None) -> tuple[str, ...]:
-    """The files of that part among `names`, paths below the task's folder, in order; where there are none,
-    the name that one should have."""
+    """The files of that part among `names` (paths below the task's folder), in order. If there are none, the
+    name that the file should have."""
     patterns = _declared(said, part, split, subset) or ()
     for group in (patterns, *_usual(part, split, subset)):
         found = [
@@ -83,7 +83,7 @@ def _declared(said: Readme, part: Part, split: str, subset: str | None) -> tuple
         splits = said.configs.get(config, {})
         if part == "judgements":
             chosen = splits.get(split)
-        elif config in wanted:  # one split, whatever its name, or one for each split of the judgements
+        elif config in wanted:  # either one split of any name, or one for each split of the judgements
             only = next(iter(splits.values())) if len(splits) == 1 else None
             chosen = splits.get(split) or splits.get(name) or only
         else:
@@ -94,7 +94,7 @@ def _declared(said: Readme, part: Part, split: str, subset: str | None) -> tuple
 
 
 def _usual(part: Part, split: str, subset: str | None) -> list[list[str]]:
-    """Patterns, those of one group together."""
+    """Patterns of file names. The files of one group belong together."""
     name = _NAMES[part]
     of = f"{subset}-" if subset else ""
     if part == "judgements":

@@ -16,12 +16,12 @@ from harness.store import disk
 from harness.types import JSON
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
-SECONDS = 3.0  # that planning waits for the hub
+SECONDS = 3.0  # how long planning waits for the hub
 WANTED = ["README.md", "*.jsonl", "*.jsonl.gz", "*.parquet", "*.tsv"]
 
 
 class Folder:
-    """Its files are named in keys and messages as they are."""
+    """A folder; keys and messages name its files by their paths."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -35,17 +35,17 @@ class Folder:
         return sorted(file.relative_to(self.path).as_posix() for file in found if file.is_file())
 
     def keyed(self, names: Sequence[str]) -> tuple[dict[str, JSON], tuple[Path, ...]]:
-        """What stands for these files in a key: parameters, and files by their contents."""
+        """The part of a key that identifies these files: parameters, and files by their contents."""
         return {}, tuple(self.path / name for name in names)
 
     @contextmanager
     def opened(self, names: Sequence[str]) -> Iterator[list[Path]]:
-        """These files, to be read by the block."""
+        """Open these files for reading in blocks."""
         yield [self.path / name for name in names]
 
 
 class Zip(Folder):
-    """What BEIR hands out: one folder in it, with the tables."""
+    """A zip file as BEIR distributes it: one folder with the tables."""
 
     def readme(self) -> str:
         return ""
@@ -74,7 +74,7 @@ class Zip(Folder):
                 raise HarnessError(str(error).replace(temporary, str(self.path))) from error
 
     def _members(self) -> dict[str, str]:
-        """Path below the one folder -> name in the file."""
+        """Path below the folder -> name in the zip file."""
         with _unpacking(self.path) as packed:
             names = [name for name in packed.namelist() if not name.endswith("/")]
         tops = {PurePosixPath(name).parts[0] for name in names}
@@ -95,8 +95,8 @@ def _unpacking(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 class Hub(Folder):
-    """A dataset of the hub at one commit, downloaded into its client's cache when it is read; what is there
-    already is used as it is, also without a network."""
+    """A dataset of the hub at one commit. Reading downloads it into the client's cache. Cached files are used
+    as they are, also without a network."""
 
     def __init__(self, name: str, revision: str) -> None:
         self.name, self.revision = name, revision
@@ -106,7 +106,7 @@ class Hub(Folder):
         super().__init__(_repository(name) / "snapshots" / (self.commit or revision))
 
     def keyed(self, names: Sequence[str]) -> tuple[dict[str, JSON], tuple[Path, ...]]:
-        """Where nobody can say which commit it is, a plan shows the folder that is not there."""
+        """If the commit is unknown, the plan shows the missing folder instead."""
         said = {"hub": self.name, "commit": self.commit or self.revision}
         return said, () if self.commit else (self.path,)
 
@@ -115,7 +115,7 @@ class Hub(Folder):
         yield [self.path / name for name in names]
 
     def fetched(self) -> None:
-        """Downloads what is not there; the client goes on with a file that was begun, and checks its size."""
+        """Downloads missing files. The client resumes a partial file and checks its size."""
         try:
             _client().snapshot_download(
                 self.name,
@@ -124,7 +124,7 @@ class Hub(Folder):
                 cache_dir=_repository(self.name).parent,
                 allow_patterns=WANTED,
             )
-        except Exception as error:  # of whichever HTTP library is beneath
+        except Exception as error:  # the type depends on the client's HTTP library
             if self.names():
                 return
             if isinstance(error, HarnessError):
@@ -157,7 +157,7 @@ def _client() -> Any:
 
 
 def _repository(name: str) -> Path:
-    """Where the hub's client keeps a dataset: the same variables, the same defaults."""
+    """The client's cache folder of a dataset, by the client's own variables and defaults."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "huggingface"
     home = Path(os.environ.get("HF_HOME") or home).expanduser()
     cache = Path(os.environ.get("HF_HUB_CACHE") or home / "hub").expanduser()
@@ -171,8 +171,9 @@ def _cached(name: str, revision: str) -> str | None:
 
 
 def _asked(name: str, revision: str) -> str | None:
-    """The commit, if the hub can be reached in time. It is noted where the client itself notes it, so that
-    every process of a run and the next run read what was planned, until `hf download` takes a newer one."""
+    """The commit, if the hub can be reached in time. It is written where the client itself stores it. So
+    every process of this run, and later runs, read the planned commit until `hf download` fetches a newer
+    one."""
     client = _client()
     if client.constants.HF_HUB_OFFLINE:
         return None
@@ -182,7 +183,7 @@ def _asked(name: str, revision: str) -> str | None:
         raise HarnessError(
             f"path: the hub has no dataset {name} at revision {revision}, or not for you; check the name"
         ) from error
-    except Exception:  # no way through, or an answer that is none
+    except Exception:  # no connection, or an unusable answer
         return None
     if found is None or not COMMIT.fullmatch(str(found)):
         return None

@@ -1,4 +1,4 @@
-"""A retrieval task of MTEB or BEIR as the harness reads it."""
+"""The source of a retrieval task of MTEB or BEIR."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ _QRELS = (
 
 class Mteb:
     """The split's queries are those that its judgements name, in the order of the queries' table. Every
-    passage is a document of its own, with its title apart: MTEB's and BEIR's scores have it in the text."""
+    passage is a document of its own. Its title is kept apart, although MTEB's and BEIR's scores include
+    it."""
 
     def __init__(self, params: MtebParams) -> None:
         self.params = params
@@ -46,7 +47,8 @@ class Mteb:
         return Card(language, params.split, params.query_language, said.licence, "", url)
 
     def inputs(self, part: Part) -> Inputs:
-        """The queries depend on which of them are judged, not on how, where that can be known beforehand."""
+        """The queries depend on which queries are judged, not on their grades, if that is known while
+        planning."""
         where = self._judged if part == "judgements" else self._task
         said, files = where.keyed(self._tables(part))
         said = {**said, "split": self.params.split, "subset": self.params.subset}
@@ -134,7 +136,7 @@ class Mteb:
         raise LookupError(f"{self._judged.path} has no such judgement")
 
     def _first_judged(self) -> dict[str, str]:
-        """Query -> where it is first judged."""
+        """Query -> the place of its first judgement."""
         found: dict[str, str] = {}
         with self._judged.opened(self._tables("judgements")) as files:
             for file in files:
@@ -144,7 +146,7 @@ class Mteb:
 
     @cached_property
     def _judged_digest(self) -> str | None:
-        """SHA-256 of the ids of judged queries, if files say them; of the hub's only the commit is known."""
+        """SHA-256 of the ids of judged queries in local files. For the hub only the commit is known."""
         files = self._judged.keyed(self._tables("judgements"))[1]
         if isinstance(self._judged, Hub) or not all(file.exists() for file in files):
             return None

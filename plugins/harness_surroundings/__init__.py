@@ -1,4 +1,4 @@
-"""Context from the document itself: its headings, a passage's neighbours, its first sentences."""
+"""Context from the document itself: headings, neighbouring passages, first sentences."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The context-augmenter `headings`: those that a passage stands under, outermost first.
+"""The context-augmenter `headings`: the headings above a passage, outermost first.
 
-A line is a heading if it is marked as one: `# to ###### text` (Markdown) or `<h1> to <h6>` (HTML). In a
-document without any such mark, a plain line is one if it is short, begins with a capital or a letter of
-a script that has none (perhaps numbered, as in "2.1 Scope"), ends with a letter, digit, question mark
-or closing bracket, has no cell border, and running text follows: a line that is not like this. Of more
-than two such lines in a row none is a heading, for that is a list.
+A marked heading begins with `#` to `######` (Markdown) or `<h1>` to `<h6>` (HTML). In a document without
+marked headings, a line is a plain heading if it is short, begins with a capital or a letter of a script
+without capitals (perhaps after a number, as in "2.1 Scope"), ends with a letter, digit, question mark or
+closing bracket, contains no cell border, and is followed by running text, that is, by a line without these
+properties. More than two such lines in a row are a list, and none of them is a heading.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from harness.types import Addition, Document
 MARKDOWN = re.compile(r"(#{1,6})(?=\s)")
 HTML = re.compile(r"<h([1-6])\b[^>]*+>", re.IGNORECASE)
 TAG = re.compile(r"<[^<>]*>")
-WORDS, CHARACTERS = 12, 20  # a plain heading's, at most: words, or characters of scripts without spaces
+WORDS, CHARACTERS = 12, 20  # the longest plain heading: words, or characters of scripts without spaces
 NUMBER = re.compile(r"\d+(?:\.\d+)*[.)]?\s+(?=\S)")
 UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")  # kana and Chinese characters
-PLAIN = 7  # the level of a plain heading; one right after another is below it
-ROW = 2  # plain lines in a row that may be headings
+PLAIN = 7  # the level of a plain heading; a second one right after it is one level below
+ROW = 2  # the most plain headings in a row
 BETWEEN = " > "
 
 
@@ -47,8 +47,8 @@ class Augmenter:
 
 
 def above(document: Document, plain: bool) -> Addition:
-    """Those in force at a passage's first line that is no heading (of one that is all headings: at its end),
-    without the passage's own."""
+    """For each passage, the headings that apply at its first line that is no heading, or at its end if it
+    has only headings. The passage's own headings are left out."""
     lines = [
         Line(i, line.strip())
         for i, passage in enumerate(document.passages)
@@ -60,7 +60,7 @@ def above(document: Document, plain: bool) -> Addition:
         found = list(plain_ones([line.text for line in lines]))
     prefixes = [""] * len(document.passages)
     settled = [False] * len(document.passages)
-    path: list[tuple[Heading, int]] = []  # with the passage that each stands in
+    path: list[tuple[Heading, int]] = []  # each heading with its passage
     for line, heading in zip(lines, found, strict=True):
         if heading is not None:
             path = [(over, place) for over, place in path if over.level < heading.level]
@@ -73,7 +73,7 @@ def above(document: Document, plain: bool) -> Addition:
 
 
 def marked(line: str) -> Heading | None:
-    """Of a line without white space around it; in time that grows as the line does."""
+    """The marked heading of a stripped line, if it is one; in time linear in its length."""
     markdown, tagged = MARKDOWN.match(line), HTML.match(line)
     if markdown is not None:
         level, text = len(markdown[1]), line[markdown.end() :].rstrip("#")
@@ -86,7 +86,7 @@ def marked(line: str) -> Heading | None:
 
 
 def _unclosed(text: str, level: str) -> str:
-    """Without the closing tag at its end, if it has one of this level."""
+    """The text without a closing tag of this level at its end."""
     start = text.rfind("</")
     closes = start >= 0 and re.fullmatch(rf"</h{level}\s*+>", text[start:], re.IGNORECASE)
     return text[:start] if closes else text

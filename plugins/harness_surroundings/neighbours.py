@@ -1,4 +1,4 @@
-"""The context-augmenter `neighbours`: the passages around a passage, before it and at its end."""
+"""The context-augmenter `neighbours`: preceding passages go before a passage, following ones after it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Augmenter:
 
 
 def around(document: Document, before: int, after: int) -> Addition:
-    """Passages of white space alone are passed over, so that each gets as many neighbours as there are."""
+    """The neighbours of each passage. Passages of white space are skipped and do not count."""
     texts = [passage.text for passage in document.passages]
     full = [i for i, text in enumerate(texts) if text.strip()]
     prefixes: list[str] = []
     edits: list[tuple[Edit, ...]] = []
-    passed = 0  # how many of `full` come before passage i
+    passed = 0  # the number of items of `full` before passage i
     for i, text in enumerate(texts):
         own = passed < len(full) and full[passed] == i
         prefixes.append(" ".join(texts[j] for j in full[max(0, passed - before) : passed]))

@@ -9,10 +9,10 @@ from itertools import islice
 
 from harness.types import Addition, Document
 
-# What may end a sentence: full-width marks anywhere; others where white space and no small letter follow. A
-# row of marks is read once, from its first, and not again with fewer: so the time grows as the text does.
+# Full-width marks end a sentence anywhere, others only before white space and no lowercase letter. The
+# possessive quantifiers read a row of marks once, so that the time is linear in the text.
 END = re.compile(r"""[。！？…]++[”’」』）】]*+|(?<![.!?])[.!?]++["'”’)\]]*+(?=\s++[^\sa-z])""")
-# A dot after one of these, or after a single capital, ends none.
+# A dot after one of these, or after a single capital, ends no sentence.
 ABBREVIATION = re.compile(
     r"(?:^|[\s(\[])(?:[A-Z]|Mrs?|Ms|Drs?|Prof|St|Jr|Sr|No|Nos|Fig|Figs|Eq|vs|cf|al|approx|e\.g|i\.e|Inc|Ltd|Co)$"
 )
@@ -28,7 +28,7 @@ class Augmenter:
 
 
 def first(document: Document, count: int) -> Addition:
-    """A passage that holds one of the sentences itself gets the others alone."""
+    """The first `count` sentences for each passage, without those that the passage contains."""
     taken = list(islice(_placed(document), count))
     return Addition(
         prefixes=tuple(
@@ -39,14 +39,14 @@ def first(document: Document, count: int) -> Addition:
 
 
 def _placed(document: Document) -> Iterator[tuple[int, str]]:
-    """Each sentence with its passage's place."""
+    """Each sentence with the index of its passage."""
     for i, passage in enumerate(document.passages):
         for sentence in sentences(passage.text):
             yield i, sentence
 
 
 def sentences(text: str) -> Iterator[str]:
-    """A line's end ends a sentence too; what has no letter or digit is none."""
+    """The sentences of a text. The end of a line ends a sentence; text without letters and digits is none."""
     for line in text.splitlines():
         start = 0
         for match in END.finditer(line):

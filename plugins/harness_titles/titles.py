@@ -11,7 +11,7 @@ from harness.types import Addition, Document
 
 @dataclass(frozen=True)
 class Titles:
-    """`missing` says what becomes of a title that names nothing: skip, verbatim or refuse."""
+    """`missing` decides about titles without letters and digits: skip, verbatim or refuse."""
 
     missing: str
 
@@ -20,7 +20,7 @@ class Titles:
 
 
 def prefix(document: Document, missing: str) -> str:
-    """What goes before each passage of this document; the harness adds the space."""
+    """The text to put before each passage of this document; the harness adds the space."""
     title = document.title.strip()
     if names_something(title) or missing == "verbatim":
         return title

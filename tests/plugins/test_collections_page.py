@@ -8,29 +8,30 @@ from pathlib import Path
 
 import pytest
 
-from harness_ir_datasets import page, survey
+import collection_docs
+from harness_ir_datasets import survey
 
 PAGE = Path(__file__).parents[2] / "docs" / "collections.md"
 
 
 def test_the_page_is_generated():
-    assert PAGE.read_text(encoding="utf-8") == page.page(), (
-        "run: python -m harness_ir_datasets.page > docs/collections.md"
+    assert PAGE.read_text(encoding="utf-8") == collection_docs.page(), (
+        "run: python tools/collection_docs.py > docs/collections.md"
     )
 
 
 def test_every_collection_of_the_table_has_a_line_that_says_how_far_it_was_checked():
-    lines = [line.split(" | ") for line in page.page().splitlines() if line.startswith("| ")]
+    lines = [line.split(" | ") for line in collection_docs.page().splitlines() if line.startswith("| ")]
     found = {line[0].removeprefix("| "): line for line in lines if len(line) == 10}
     assert found.keys() - {"name", "---"} == {entry.name for entry in (*survey.TABLE, *survey.BESIDE)}
     assert len(survey.TABLE) == 29
-    assert page.CHECKED.keys() <= {entry.name for entry in survey.TABLE if entry.ids}
+    assert collection_docs.CHECKED.keys() <= {entry.name for entry in survey.TABLE if entry.ids}
     for entry in survey.TABLE:
         assert found[entry.name][8].startswith(("loaded", "layout", "id") if entry.ids else "elsewhere")
 
 
 def test_the_page_counts_its_own_lines():
-    text = page.page()
+    text = collection_docs.page()
     here = sum(bool(entry.ids) for entry in survey.TABLE)
     assert f"The {len(survey.TABLE)} collections of" in text
     assert f"ir_datasets has {here} of them" in text
@@ -71,7 +72,7 @@ def test_the_table_is_the_papers():
 )
 def test_every_count_of_a_card_is_printed_in_its_paper(file, name):
     text = papers(file)
-    section = page.page().partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+    section = collection_docs.page().partition(f"\n## {name}\n")[2].partition("\n## ")[0]
     counts = [
         line.split(" | ") for line in section.splitlines() if line.startswith("| ") and "README" not in line
     ][2:]

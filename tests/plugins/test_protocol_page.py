@@ -6,24 +6,25 @@ from pathlib import Path
 import pytest
 from protocol_runs import OWN, PROTOCOLS
 
+import protocol_docs
+import toy_run
 from harness import catalogue
-from harness_protocols import page, toy
 
 ROOT = Path(__file__).parents[2]
 TOY = Path(__file__).parent / "data" / "protocols" / "toy.json"
 QUERIES = json.loads(TOY.read_text(encoding="utf-8"))
-COMMAND = f"python -m harness_protocols.page {TOY.relative_to(ROOT)} > docs/protocols.md"
+COMMAND = f"python tools/protocol_docs.py {TOY.relative_to(ROOT)} > docs/protocols.md"
 
 
 def values(name):
     protocol = PROTOCOLS[name]
-    found = toy.values(toy.toy_of(QUERIES), protocol, OWN)
+    found = toy_run.values(toy_run.toy_of(QUERIES), protocol, OWN)
     return {column.label: value for column, value in zip(protocol.columns, found, strict=True)}
 
 
 def test_the_page_of_protocols_is_up_to_date():
     shown = (ROOT / "docs" / "protocols.md").read_text(encoding="utf-8")
-    assert shown == page.page(catalogue.load(), QUERIES), COMMAND
+    assert shown == protocol_docs.page(catalogue.load(), QUERIES), COMMAND
 
 
 def test_the_toy_holds_what_tells_protocols_apart():
@@ -60,6 +61,6 @@ def test_the_same_run_has_three_values_of_recall_at_50_and_four_of_mrr():
 
 
 def test_a_toy_whose_first_query_has_only_missed_passages_is_scored():
-    found = toy.toy_of({"a": {"length": 0, "found": {}, "missed": [1]}, "b": QUERIES["q02"]})
+    found = toy_run.toy_of({"a": {"length": 0, "found": {}, "missed": [1]}, "b": QUERIES["q02"]})
     assert list(found.documents.document_of[:4]) == [0, 1, 1, 2]
-    assert toy.values(found, PROTOCOLS["dureader-retrieval"], OWN) == [0.25, 0.0, 0.5]
+    assert toy_run.values(found, PROTOCOLS["dureader-retrieval"], OWN) == [0.25, 0.0, 0.5]

@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+
+import statistics_docs as simulate
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "statistics.md"
 
 
-@pytest.fixture(scope="module")
-def simulate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("simulate", ROOT / "benchmarks" / "statistics" / "run.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_tests_that_see_no_difference_seldom_claim_one(simulate):
+def test_tests_that_see_no_difference_seldom_claim_one():
     for rates in simulate.false_positives(400):
         randomisation = rates[0]
         assert randomisation.share <= simulate.ALPHA + 4 * (0.05 * 0.95 / 400) ** 0.5, randomisation
 
 
 @pytest.mark.slow
-def test_intervals_of_many_queries_hold_the_truth(simulate):
+def test_intervals_of_many_queries_hold_the_truth():
     for rate in [*simulate.coverage(1000), *simulate.coverage_of_differences(1000)]:
         if rate.queries >= 150:
             assert 0.92 <= rate.share <= 0.97, rate
 
 
 @pytest.mark.slow
-def test_corrected_families_hold_few_false_positives_and_uncorrected_ones_many(simulate):
+def test_corrected_families_hold_few_false_positives_and_uncorrected_ones_many():
     for _, by_max, by_holm, uncorrected in simulate.family_errors(200):
         limit = simulate.ALPHA + 4 * (0.05 * 0.95 / 200) ** 0.5
         assert by_max.share <= limit
@@ -44,12 +36,12 @@ def test_corrected_families_hold_few_false_positives_and_uncorrected_ones_many(s
 
 
 @pytest.mark.slow
-def test_what_is_called_detectable_is_found_as_often_as_said(simulate):
+def test_what_is_called_detectable_is_found_as_often_as_said():
     for rate in simulate.power(2000):
         assert abs(rate.share - 0.8) < 4 * rate.error
 
 
-def test_the_page_keeps_the_promises_that_it_shows(simulate):
+def test_the_page_keeps_the_promises_that_it_shows():
     text = PAGE.read_text(encoding="utf-8")
     assert text.startswith(simulate.HEAD)
     tests = text.partition("## One test")[2].partition("## Families")[0]

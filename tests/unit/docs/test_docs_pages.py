@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -157,40 +159,37 @@ def test_the_flat_rows_have_what_the_notebook_page_says(board):
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_every_command_that_a_page_shows_is_understood(path):
-    text = path.read_text(encoding="utf-8")
-    fences = "".join(re.split(r"^ *```\w*\n", text, flags=re.M)[1::2])
-    shown = re.findall(r"^ *(?:\.venv/bin/)?harness ([^#\n]*)", fences, re.M)
-    shown += [line for line in re.findall(r"`harness ([a-z][^`]*)`", text) if not line.isupper()]
-    for line in shown:
-        words = line.replace("'", "").replace("[KIND]", "").replace("SHELL", "bash").split()
-        if words != ["cache"] and "COMMAND" not in words:
-            cli.parser().parse_args(_whole(words))
+def test_every_command_in_a_code_block_is_understood(path):
+    code, _ = code_and_prose(path)
+    for line in re.findall(r"^ *(?:\.venv/bin/)?harness ([^#\n]*)", code, re.M):
+        cli.parser().parse_args(line.replace("'", "").split())
 
 
-def _whole(words: list[str]) -> list[str]:
-    """A command as prose names it, `harness run --dry-run`, with the arguments that it leaves to the reader."""
-    lacking = dict.fromkeys(
-        ("run", "check", "show", "new-plugin", "inspect", "compare", "verify", "report"), 2
-    )
-    lacking["datasets"] = 3
-    plain = [word for word in words if not word.startswith("-")]
-    extra = {"schema": ["suite"], "completion": ["bash"], "cache": ["ls"]}.get(words[0], ["x"])
-    needed = lacking.get(words[0], 2 if words[0] in ("schema", "completion", "cache") else 1)
-    words = words + extra * (len(plain) < needed)
-    asked = {"--query", "--differ", "--failures", "--passage", "--write"} & {*words}
-    return words if words[0] != "inspect" or asked else [*words, "--failures"]
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_command_and_option_that_prose_names_exists(path):
+    commands = subparsers(cli.parser())
+    _, prose = code_and_prose(path)
+    for name, rest in re.findall(r"`harness ([a-z][\w-]*)([^`]*)`", prose):
+        levels = [commands[name], *subparsers(commands[name]).values()]
+        known = {option for parser in levels for option in parser._option_string_actions}
+        assert set(re.findall(r"(?<=\s)--[\w-]+", rest)) <= known, f"harness {name}{rest}"
+
+
+def code_and_prose(path: Path) -> tuple[str, str]:
+    """The code blocks of a page, and the rest of it."""
+    parts = re.split(r"^ *```\w*\n", path.read_text(encoding="utf-8"), flags=re.M)
+    return "".join(parts[1::2]), "".join(parts[::2])
+
+
+def subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return {name: sub for group in groups for name, sub in group.choices.items()}
 
 
 def test_every_command_is_in_the_index():
-    commands = _commands()
+    commands = subparsers(cli.parser())
     assert len(commands) >= 9
     assert [name for name in commands if f"`harness {name}" not in page("index.md")] == []
-
-
-def _commands() -> list[str]:
-    [action] = [action for action in cli.parser()._actions if isinstance(action.choices, dict)]
-    return list(action.choices)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
@@ -237,3 +236,61 @@ def _numbers(table: str) -> list[list[str]]:
     """The cells of each line but the cost, whose width changes the layout too."""
     lines = [re.sub(r"[\d.]+ s$", "", line).split() for line in table.splitlines()]
     return [line for line in lines if line and set(line[0]) != {"-"}]
+
+
+COUNTS = (
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", ROOT / "CHANGELOG.md"], ids=lambda path: path.name)
+def test_the_number_of_papers_with_published_tables_is_right(path):
+    papers = list((ROOT / "leaderboards" / "published").glob("*/paper.yaml"))
+    text = " ".join(path.read_text(encoding="utf-8").split())
+    assert re.findall(r"tables of (\w+) papers as", text) == [COUNTS[len(papers)]]
+
+
+def test_the_number_of_protocols_in_the_changelog_is_right():
+    protocols = catalogue.load().names("protocols")
+    text = " ".join((ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split())
+    assert re.findall(r"(\w+) protocols, those of", text) == [COUNTS[len(protocols)].capitalize()]
+
+
+def test_the_picture_in_the_readme_is_small():
+    [picture] = re.findall(r"!\[[^]]+\]\(([^)]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert (ROOT / picture).stat().st_size < 300_000
+
+
+def test_every_path_that_the_page_of_the_architecture_names_exists():
+    paths = re.findall(r"`((?:harness|plugins|tests|tools)/[^`]*)`", page("architecture.md"))
+    assert len(paths) > 40
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_the_page_of_the_architecture_names_every_package_of_the_core():
+    packages = {path.parent.name for path in (ROOT / "harness").glob("*/__init__.py")}
+    assert {name for name in packages if f"`harness/{name}/`" not in page("architecture.md")} == set()
+
+
+def test_every_tool_is_checked_by_mypy():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    names = {path.stem for path in (ROOT / "tools").glob("*.py")}
+    assert names == set(project["tool"]["mypy"]["modules"])
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_prose_is_wrapped_at_100_columns(path):
+    text = re.sub(r"^ *```.*?^ *```", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    assert [line for line in text.splitlines() if len(line) > 100 and not line.startswith(("|", "!"))] == []

@@ -1,4 +1,4 @@
-"""Writes docs/protocols.md: `python -m harness_protocols.page RUN > docs/protocols.md`.
+"""Writes docs/protocols.md: `python tools/protocol_docs.py RUN > docs/protocols.md`.
 
 RUN is `tests/plugins/data/protocols/toy.json`, the run that the page scores by every protocol.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,39 +16,41 @@ from harness import catalogue
 from harness.catalogue import Catalogue
 from harness.records import Protocol
 from harness.scoring.protocols import own_measures
-from harness_protocols.toy import toy_of, values
 from harness_protocols.words import computed, paper_name
+from toy_run import toy_of, values
 
 HEAD = """\
 # Protocols: how papers score
 
-Generated from the records by `python -m harness_protocols.page`. `harness protocols show NAME` prints one
-of them; `protocol: NAME` in a [suite](suite.md) scores by it. What all of them share, and what is counted
-differently from the official scripts everywhere:
+Generated from the protocols' records by `tools/protocol_docs.py`. `harness protocols show NAME`
+prints one protocol; `protocol: NAME` in a [suite](suite.md) scores by it. These rules hold for all
+protocols:
 
-- A mean is over **all judged queries**. One that the run lacks counts 0, and so does one without a positive.
-  Queries of the run without a judgement are not scored.
-- A run with a passage twice is refused, and so is a malformed line of a judgement file. Nothing is padded.
-- Ties are broken by id, descending as bytes, before anything is cut or computed.
+- A mean is over **all judged queries**. A judged query counts 0 if the run lacks it or if it has no
+  positive. Queries of the run without a judgement are not scored.
+- A run that lists a passage twice is refused, and so is a malformed line of a judgement file. Short
+  rankings are not padded.
+- Ties are broken by id, descending as bytes, before the run is cut and the measures are computed.
 
-Where a paper or its script does otherwise, the protocol says so below, and a test pins the difference.
+Where a paper or its script uses another rule, the protocol says so below, and a test asserts the
+difference.
 """
 RUN = """\
 ## One run, scored by all
 
-Twelve queries with what a run found for each. `4: 2` is a passage of grade 2 at rank 4; "missed" are the
-grades of judged passages that it did not find. One query has a short list, one was not answered, one has no
-positive, two have none of level 2, and the last is not judged. For the columns of documents, two neighbours
-in a ranking, from the first on, are one document.
+This run has twelve queries. `4: 2` is a passage of grade 2 at rank 4; "missed" lists the grades of
+judged passages that the run lacks. One query has a short ranking, one has none, one has no
+positive, two have no positive of level 2, and the last is not judged. For the document columns, the
+passages at ranks 1 and 2 form one document, those at ranks 3 and 4 the next, and so on.
 """
 CALLED = """\
-The same word, the same run:
+Papers use one word for several numbers. This is what each word means on this run:
 """
 FAMILIES = {"MRR": ("MRR@10", "MRR", "RR"), "Recall@50": ("Recall@50", "R@50")}
 
 
 def page(found: Catalogue, queries: Mapping[str, Any]) -> str:
-    """The page of our own protocols, with the toy run `queries` (as in `toy.toy_of`) scored by all."""
+    """The page of our own protocols, with the toy run `queries` (as in `toy_run.toy_of`) scored by all."""
     every = [found.find("protocols", name) for name in found.names("protocols")]
     own = [entry.record for entry in every if entry.plugin.distribution == catalogue.OWN]
     sections = [section for protocol in own for section in _protocol(protocol)]
@@ -79,7 +82,7 @@ def _scored(found: Catalogue, own: list[Protocol], queries: Mapping[str, Any]) -
     yield CALLED
     for family, names in FAMILIES.items():
         chosen = {key: value for key, value in rows.items() if key[0] in names}
-        yield f"{family} is anything from {min(chosen.values()):.4f} to {max(chosen.values()):.4f}.\n"
+        yield f"{family} ranges from {min(chosen.values()):.4f} to {max(chosen.values()):.4f}.\n"
         yield _table(f"{family} in the paper", chosen)
     yield "All columns:\n"
     yield _table("in the paper", rows)
@@ -96,14 +99,20 @@ def _table(first: str, rows: Mapping[tuple[str, str, str], float]) -> str:
 
 def _protocol(protocol: Protocol) -> Iterator[str]:
     yield f"## {protocol.name}\n"
-    yield f"{protocol.summary[:1].upper()}{protocol.summary[1:]}. Runs are cut at {protocol.depth}.\n"
+    summary = protocol.summary[:1].upper() + protocol.summary[1:]
+    yield _wrapped(f"{summary}. Runs are cut at {protocol.depth}.") + "\n"
     lines = ["| in the paper | column | what is computed |", "| --- | --- | --- |"]
     for column in protocol.columns:
         lines.append(f"| {_cell(paper_name(column))} | `{column.label}` | {_cell(computed(column))} |")
     yield "\n".join(lines) + "\n"
     if protocol.notes:
-        yield "\n".join(f"- {note}" for note in protocol.notes) + "\n"
-    yield f"{protocol.cite}.\n"
+        yield "\n".join(_wrapped(f"- {note}", "  ") for note in protocol.notes) + "\n"
+    yield _wrapped(f"{protocol.cite}.") + "\n"
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    """The text in lines of at most 100 characters; `indent` stands before the second and later lines."""
+    return textwrap.fill(text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _cell(text: str) -> str:

@@ -189,18 +189,18 @@ def page() -> str:
     parts = [
         HEAD,
         "## Intervals\n",
-        f"How often the 95 % interval holds the truth, in {REPETITIONS:,} experiments each (2,000",
-        "resamples; the standard error of a share is about 0.003). An ideal interval has 0.950.\n",
-        "Of one system's mean, as a leaderboard shows it:\n",
+        f"How often the 95 % interval contains the true value, in {REPETITIONS:,} experiments each (2,000",
+        "resamples; the standard error of a share is about 0.003). The ideal is 0.950.\n",
+        "For one system's mean, as a leaderboard shows it:\n",
         _by_size(single),
-        "Of the difference of two systems, as a comparison shows it:\n",
+        "For the difference of two systems, as a comparison shows it:\n",
         _by_size(difference),
-        "The percentile bootstrap is too narrow for few queries, most of all where only a few of them",
-        "differ. From some 150 queries on it is within about a hundredth of what it says.\n",
+        "With few queries the percentile bootstrap is too narrow, especially where only a few of them",
+        "differ. From about 150 queries on, its coverage is within about 0.01 of the ideal.\n",
         "## One test\n",
-        f"How often a pair that does not differ is called different at 0.05, in {REPETITIONS:,} experiments",
-        f"each. Randomisation is drawn {FLIPS:,} times, or exact at 10 queries. It never claims more than it",
-        "may; with few queries, or few that differ, it has few outcomes and claims less.\n",
+        f"How often a test at 0.05 reports a difference that does not exist, in {REPETITIONS:,} experiments",
+        f"each. Randomisation is drawn {FLIPS:,} times, or exact at 10 queries. It never rejects more often",
+        "than it may. With few queries, or few that differ, it has few outcomes and rejects less often.\n",
         _table(
             ("values", "queries", "randomisation", "t", "Wilcoxon"),
             [
@@ -209,11 +209,11 @@ def page() -> str:
             ],
         ),
         "## Families\n",
-        f"How often all pairs of eight systems (28 tests) hold at least one false positive, in {FAMILIES:,}",
+        f"How often the 28 tests between eight systems have at least one false positive, in {FAMILIES:,}",
         "families each (standard error 0.004 at 0.05). Where four systems are better, only pairs within",
-        "the two halves can be false positives: the correction has to hold there too. Values are skewed.",
-        "Flips that are common to all pairs are exact where all differences together are as likely as their",
-        "opposites, which skewed values are not; the means of many queries nearly are.\n",
+        "the two halves can be false positives, and the correction has to hold there too. Values are skewed.",
+        "Sign flips common to all pairs are exact if the joint distribution of all differences is symmetric.",
+        "That of skewed values is not; that of their means over many queries nearly is.\n",
         _table(
             ("systems", "queries", "max-T", "Holm", "uncorrected"),
             [
@@ -222,7 +222,7 @@ def page() -> str:
             ],
         ),
         "## Power\n",
-        "How often a t-test finds a true difference of just the size that is called detectable. It should be",
+        "How often a t-test finds a true difference of exactly the detectable size. It should be",
         "0.800.\n",
         _table(("values", "queries", "found"), [(r.name, str(r.queries), f"{r.share:.3f}") for r in power()]),
     ]
@@ -232,8 +232,9 @@ def page() -> str:
 HEAD = """\
 # Do intervals and tests keep their promises?
 
-Measured by simulation, with values as measures have them: many zeros, few levels, skewed. This page is what
-`python benchmarks/statistics/run.py` prints. [compare.md](compare.md) says how each number is computed.
+These figures come from simulations whose values resemble those of measures: many zeros, few levels,
+skewed. `python tools/statistics_docs.py` prints this page. [compare.md](compare.md) says how each
+number is computed.
 """
 
 

@@ -1,7 +1,7 @@
-"""Learns the weights of the embedded English tagger from spaCy's tags, or tells how often the two agree.
+"""Learns the weights of the embedded English tagger from spaCy's tags, or reports how often the two agree.
 
-python benchmarks/keyphrases/train.py learn --out FILE corpus.jsonl ...
-python benchmarks/keyphrases/train.py agree corpus.jsonl ...      (with the weights of the package)
+python tools/train_tagger.py learn --out FILE corpus.jsonl ...
+python tools/train_tagger.py agree corpus.jsonl ...      (with the weights of the package)
 
 Needs spacy and its model en_core_web_sm. The corpora are JSON lines with `text` and perhaps `title`.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import spacy
 import zstandard
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 
 from harness_keyphrases import english
 
@@ -70,13 +70,13 @@ def tagged(given: list[list[str]], model: str) -> list[str]:
     return ["".join(classed(token) for token in found) for found in nlp.pipe(documents, batch_size=256)]
 
 
-def classed(token) -> str:
+def classed(token: Token) -> str:
     if token.pos_ == "PRON" and token.tag_ in ("PRP$", "WP$"):
         return "D"
     return CLASS.get(token.pos_, "O")
 
 
-def learn(given: list[list[str]], truth: list[str]) -> tuple[dict[str, str], dict[str, list[int]]]:
+def learn(given: list[list[str]], truth: list[str]) -> tuple[dict[str, str], dict[str, list[float]]]:
     """Collins 2002: a perceptron whose weights are averaged over all steps."""
     seen: dict[str, Counter[str]] = defaultdict(Counter)
     for words, classes in zip(given, truth, strict=True):
@@ -113,27 +113,27 @@ def learn(given: list[list[str]], truth: list[str]) -> tuple[dict[str, str], dic
             lower = [english.START] * 2 + [word.lower() for word in words] + [english.END] * 2
             before = last = "^"
             for i, kind in enumerate(classes):
-                said = fixed.get(lower[i + 2])
-                if said is None and not words[i][0].isalpha():
-                    said = "O"
-                if said is None:
+                guess = fixed.get(lower[i + 2])
+                if guess is None and not words[i][0].isalpha():
+                    guess = "O"
+                if guess is None:
                     step += 1
                     total += 1
-                    own = list(english.features(words, lower, i, before, last))
-                    said = english.guess(iter(own), weights)
-                    if said != kind:
+                    active = list(english.features(words, lower, i, before, last))
+                    guess = english.guess(iter(active), weights)
+                    if guess != kind:
                         wrong += 1
                         for change, c in (
                             (1, english.CLASSES.index(kind)),
-                            (-1, english.CLASSES.index(said)),
+                            (-1, english.CLASSES.index(guess)),
                         ):
-                            for feature in own:
+                            for feature in active:
                                 row = weights.get(feature)
                                 if row is not None:
                                     sums[feature][c] += (step - stamps[feature][c]) * row[c]
                                     stamps[feature][c] = step
                                     row[c] += change
-                before, last = last, said
+                before, last = last, guess
         print(f"round {number}: {wrong / total:.4f} of {total} guesses wrong", flush=True)
     averaged = {}
     for feature, row in weights.items():
