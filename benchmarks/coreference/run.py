@@ -1,6 +1,6 @@
 """Words a second of the resolvers of coreference, in turn over the same documents; the best of some rounds.
 
-    python benchmarks/coreference/run.py CORPUS.jsonl [--pipeline NAME] [--model FOLDER] [--rounds 3]
+    python benchmarks/coreference/run.py CORPUS.jsonl [--pipeline NAME] [--rounds 3]
 
 CORPUS.jsonl has `doc_id` and `text` a line (BEIR's layout with documents). A resolver that is not installed
 is left out.
@@ -20,7 +20,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--pipeline", default="en_core_web_sm", help="spaCy's, for xrenner")
-    parser.add_argument("--model", type=Path, help="a folder of F-coref's weights")
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
     documents = read(given.corpus)
@@ -29,8 +28,6 @@ def main() -> None:
         CoreferenceParams(language="en"),
         CoreferenceParams(resolver="xrenner", language="en", pipeline=given.pipeline),
     ]
-    if given.model is not None:
-        params.append(CoreferenceParams(resolver="fcoref", language="en", model=given.model, device="cpu"))
     resolvers = {str(each.resolver): build(each).resolver for each in params if not missing_files(each)}
     best: dict[str, float] = {}
     for _ in range(given.rounds):

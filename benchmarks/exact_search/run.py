@@ -1,4 +1,5 @@
-"""Measures exact search by `harness.toolkit.search.exact` and by faiss' IndexFlatIP in one run.
+"""Measures exact search by `harness.toolkit.search.exact`, with and without estimates in bfloat16, and by faiss'
+IndexFlatIP in one run.
 
 It fails unless both find the same vectors."""
 
@@ -6,6 +7,7 @@ import argparse
 import os
 import resource
 import time
+from contextlib import contextmanager
 from functools import partial
 
 import faiss
@@ -38,6 +40,16 @@ def check(queries, vectors, ours, theirs):
     return different
 
 
+@contextmanager
+def in_float32():
+    """Within it, estimates are made in float32, as on a CPU without bfloat16."""
+    before, exact_scan.has_bf16 = exact_scan.has_bf16, lambda: False
+    try:
+        yield
+    finally:
+        exact_scan.has_bf16 = before
+
+
 def timed(work, *given):
     """Seconds that passed, seconds of all cores together, and what was found."""
     began, used = time.perf_counter(), time.process_time()
@@ -67,17 +79,24 @@ def main():
     for count in (9, 1):  # compile both ways
         exact.search(np.tile(queries[:1], (count, 1)), vectors[:2000], 10)
     for count, k in ((given.queries, 10), (given.queries, 1000), (1, 10)):
-        asked, taken = queries[:count], {"ours": [], "faiss": []}
+        asked, taken = queries[:count], {"ours": [], "float32": [], "faiss": []}
         for _ in range(given.rounds):
             *spent, theirs = timed(index.search, asked, k)
             taken["faiss"].append(spent)
             *spent, ours = timed(partial(exact.search, threads=threads), asked, vectors, k)
             taken["ours"].append(spent)
+            with in_float32():
+                *spent, _ = timed(partial(exact.search, threads=threads), asked, vectors, k)
+            taken["float32"].append(spent)
         different = check(asked, vectors, ours, theirs[::-1])
         print(f"{count:>5} queries, k = {k}; ties that fell otherwise: {different} of {count * k:,}")
         for place, name in enumerate(("seconds", "seconds of all cores")):
             ours, theirs = (np.array(taken[side])[:, place] for side in ("ours", "faiss"))
             ratios = theirs / ours
+            plain = np.array(taken["float32"])[:, place]
+            print(
+                f"      {name:20}: float32 {plain.min():.3f}, ratio of the best {plain.min() / ours.min():.2f}"
+            )
             print(
                 f"      {name:20}: ours {ours.min():.3f}, faiss {theirs.min():.3f}, ratio of the best "
                 f"{theirs.min() / ours.min():.2f}, of each round {ratios.min():.2f} to {ratios.max():.2f}",

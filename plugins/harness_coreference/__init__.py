@@ -14,44 +14,29 @@ from harness.hookspecs import hookimpl
 from harness.records import Context, param
 from harness.types import Facts
 
-LANGUAGES = {"rules": ("en", "zh"), "xrenner": ("en",), "fcoref": ("en",)}
+LANGUAGES = {"rules": ("en", "zh"), "xrenner": ("en",)}
 PIPELINE = "en_core_web_sm"
-MODEL_FILES = ("config.json", "model.safetensors", "tokenizer.json")
-PARTS = {  # the distributions whose versions decide what a resolver finds; the modules that it needs
-    "rules": ((), ()),
-    "xrenner": (("xrenner", "spacy"), ("xrenner", "spacy")),
-    "fcoref": (("torch", "transformers"), ("torch", "transformers", "safetensors")),
-}
+# What a resolver needs: distributions, whose versions decide what it finds, that have modules of these names.
+DISTRIBUTIONS: dict[str, tuple[str, ...]] = {"rules": (), "xrenner": ("xrenner", "spacy")}
 
 
 @dataclass(frozen=True)
 class CoreferenceParams:
-    resolver: Literal["rules", "xrenner", "fcoref"] = param(
-        "rules",
-        "what finds the mentions: rules (embedded), xrenner (rules over spaCy's parses), fcoref (neural)",
+    resolver: Literal["rules", "xrenner"] = param(
+        "rules", "what finds the mentions: rules (embedded), or xrenner (rules over spaCy's parses)"
     )
     language: str = param("auto", "of the passages, as en or zh; auto goes by the dataset's language")
     same: Literal["annotate", "skip"] = param(
         "annotate",
         "a mention that says the same as its antecedent: annotate, as every other (DAPR), or skip",
     )
-    window: int = param(2000, "words that xrenner and fcoref read at once; windows overlap", minimum=50)
-    model: Path | None = param(
-        None, "the folder of fcoref's weights: config.json, model.safetensors, tokenizer"
-    )
+    window: int = param(2000, "words that xrenner reads at once; windows overlap", minimum=50)
     pipeline: Path | str | None = param(
         None, f"for xrenner, the package or folder of a spaCy pipeline; {PIPELINE} where nothing is said"
-    )
-    device: Literal["auto", "cpu", "cuda"] = param(
-        "auto", "what fcoref computes on; auto: a GPU if there is one"
     )
     versions: str = param("auto", "of what the resolver runs on; auto states what is installed here")
 
     def __post_init__(self) -> None:
-        if self.resolver == "fcoref" and self.model is None:
-            raise ValueError("the resolver fcoref needs weights; give the folder as `model: PATH`")
-        if self.resolver != "fcoref" and self.model is not None:
-            raise ValueError(f"the resolver {self.resolver} reads no model; leave `model` out")
         if self.resolver != "xrenner" and self.pipeline is not None:
             raise ValueError(f"the resolver {self.resolver} reads no pipeline; leave `pipeline` out")
 
@@ -109,20 +94,13 @@ def resolve(params: CoreferenceParams, facts: Facts) -> CoreferenceParams:
             f"coreference: the suite wants the versions '{params.versions}', and here are '{here}'; "
             "install those, or leave `versions` out"
         )
-    device: Literal["cpu", "cuda"] = "cpu"
-    if params.resolver == "fcoref":
-        from harness.toolkit.neural import hardware
-
-        device = "cuda" if hardware.device(params.device) == "cuda" else "cpu"
-    return replace(params, language=code, versions=here, device=device)
+    return replace(params, language=code, versions=here)
 
 
 def _distributions(params: CoreferenceParams) -> list[str]:
     """Those whose version can change what the resolver finds; a pipeline's folder is keyed by its files."""
-    found = list(PARTS[params.resolver][0])
-    if params.resolver == "xrenner" and not isinstance(params.pipeline, Path):
-        found.append(params.pipeline or PIPELINE)
-    return found
+    pipeline = params.resolver == "xrenner" and not isinstance(params.pipeline, Path)
+    return [*DISTRIBUTIONS[params.resolver], *([str(params.pipeline or PIPELINE)] if pipeline else [])]
 
 
 def _version(distribution: str) -> str | None:
@@ -134,22 +112,15 @@ def _version(distribution: str) -> str | None:
 
 def missing_files(params: CoreferenceParams) -> Sequence[str]:
     """What the resolver needs and is not here."""
-    modules = [name for name in PARTS[params.resolver][1] if importlib.util.find_spec(name) is None]
-    extra = "dense" if params.resolver == "fcoref" else "coref"
-    found = [f"{name} (pip install 'passage-harness[{extra}]')" for name in modules]
+    absent = [name for name in DISTRIBUTIONS[params.resolver] if importlib.util.find_spec(name) is None]
+    needs = [f"{name} (pip install 'passage-harness[coref]')" for name in absent]
     if params.resolver == "xrenner":
         if isinstance(params.pipeline, Path):
-            found += [] if params.pipeline.is_dir() else [f"the spaCy pipeline in {params.pipeline}"]
+            needs += [] if params.pipeline.is_dir() else [f"the spaCy pipeline in {params.pipeline}"]
         elif _version(params.pipeline or PIPELINE) is None:
             name = params.pipeline or PIPELINE
-            found.append(f"the spaCy pipeline {name} (python -m spacy download {name})")
-    if params.model is not None:
-        found += [
-            f"{params.model / name}, one of the model's files"
-            for name in MODEL_FILES
-            if not (params.model / name).exists()
-        ]
-    return found
+            needs.append(f"the spaCy pipeline {name} (python -m spacy download {name})")
+    return needs
 
 
 def build(params: CoreferenceParams) -> Any:

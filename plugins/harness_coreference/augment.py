@@ -43,13 +43,7 @@ def _resolver(params: CoreferenceParams) -> Resolver:
         from harness_coreference.english import English
 
         return English()
+    from harness_coreference.parsed import Parsed
     from harness_coreference.windows import Windowed
 
-    if params.resolver == "xrenner":
-        from harness_coreference.parsed import Parsed
-
-        return Windowed(Parsed(str(params.pipeline or PIPELINE)), params.window)
-    assert params.model is not None  # the parameters see to it
-    from harness_coreference.neural import Neural
-
-    return Windowed(Neural(params.model, params.device), params.window)
+    return Windowed(Parsed(str(params.pipeline or PIPELINE)), params.window)
