@@ -1,5 +1,5 @@
-"""Measures exact search by `harness.toolkit.search.exact`, with and without estimates in bfloat16, and by faiss'
-IndexFlatIP in one run.
+"""Measures exact search by `harness.toolkit.search.exact`, with and without estimates in bfloat16, and by
+faiss' IndexFlatIP in one run.
 
 It fails unless both find the same vectors."""
 
@@ -95,7 +95,8 @@ def main():
             ratios = theirs / ours
             plain = np.array(taken["float32"])[:, place]
             print(
-                f"      {name:20}: float32 {plain.min():.3f}, ratio of the best {plain.min() / ours.min():.2f}"
+                f"      {name:20}: float32 {plain.min():.3f}, ratio of the best "
+                f"{plain.min() / ours.min():.2f}"
             )
             print(
                 f"      {name:20}: ours {ours.min():.3f}, faiss {theirs.min():.3f}, ratio of the best "
