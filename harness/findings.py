@@ -33,30 +33,31 @@ class Finding:
 
 def entry(analysis: Finding) -> dict[str, JSON]:
     """The analysis as it stands in a leaderboard; ContractError tells what is wrong with it."""
-    problem = _problem(analysis)
+    problem = fault(analysis)
     if problem:
         raise ContractError(f"the analysis '{analysis.name}': {problem}")
     return asdict(analysis)
 
 
-def read(found: JSON, where: str) -> tuple[Finding, ...]:
-    """The `analyses` of a leaderboard. Raises HarnessError for one that nobody could draw."""
+def read(entries: JSON, where: str) -> tuple[Finding, ...]:
+    """Analyses from plain data. Raises HarnessError for one that cannot be shown."""
     import msgspec
 
     try:
-        analyses = msgspec.convert(found, tuple[Finding, ...])
+        analyses = msgspec.convert(entries, tuple[Finding, ...])
     except msgspec.ValidationError as error:
         raise HarnessError(f"{where}: analyses: {error}; make it again") from None
     seen: set[str] = set()
     for analysis in analyses:
-        problem = "stands twice" if analysis.name in seen else _problem(analysis)
+        problem = "stands twice" if analysis.name in seen else fault(analysis)
         if problem:
             raise HarnessError(f"{where}: analyses: '{analysis.name}': {problem}; make it again")
         seen.add(analysis.name)
     return analyses
 
 
-def _problem(analysis: Finding) -> str | None:
+def fault(analysis: Finding) -> str | None:
+    """What makes an analysis impossible to show, in words."""
     columns = analysis.columns
     if len(set(columns)) != len(columns) or not columns:
         return "needs columns with different names"

@@ -15,8 +15,9 @@ from harness.execution.open_dataset import with_rebuilds
 from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
 from harness.findings import Finding
-from harness.leaderboard import assembly, board_file
+from harness.leaderboard import board_file, cited_files, readme, run_rows
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Board
 from harness.plan import analyses
 from harness.plan.graph import Plan, Step
 from harness.plan.needs import described
@@ -137,7 +138,7 @@ def execute(
     planned, targets = prepared.plan, prepared.targets
     other = _of_another(planned.suite, out)
     if other is not None and not replace:
-        where, name = shown_path(out / board_file.FILE), other.data["name"]
+        where, name = shown_path(out / board_file.FILE), other.data.name
         advice = "give this one a folder with --out DIR, or say --replace"
         raise HarnessError(f"{where}: is of the suite '{name}', not '{planned.suite.name}'; {advice}")
     lacking = refusals(prepared, store)
@@ -153,12 +154,12 @@ def execute(
     for step in sorted(ancestors):  # before the work, so that `cache gc` beside it leaves them
         store.touch(step)
 
-    def scored(failures: Mapping[str, Failure]) -> tuple[JSON, list[Failure]]:
+    def scored(failures: Mapping[str, Failure]) -> tuple[Board, list[Failure]]:
         nonlocal fresh
         analysed, failed = _analysed(prepared, store, out, reporter, jobs, fresh)
         fresh = False  # once is enough
         with disk.explaining(out):
-            content, at_scoring = assembly.content(
+            content, at_scoring = run_rows.board_of_run(
                 planned, prepared.scoring, store, out, dict(failures), reporter, analysed
             )
         return content, [*failures.values(), *at_scoring, *failed]
@@ -179,17 +180,17 @@ def execute(
 
 def _analysed(
     prepared: Prepared, store: Store, out: Path, reporter: Reporter, jobs: int, fresh: bool
-) -> tuple[list[JSON], list[Failure]]:
+) -> tuple[tuple[Finding, ...], list[Failure]]:
     """What the suite's analyses find, over the rows that are there. One that fails stands there as failed."""
     planned = prepared.plan
-    shown = assembly.shown(planned, store, out)
+    shown = run_rows.shown_rows(planned, store, out)
     rows = [row for row in shown if row.hits is not None and store.has(row.hits)]
     steps = {step.id: step for step in analyses.steps(planned, rows, prepared.scoring.columns)}
     for step in steps if fresh else ():
         store.discard(step)
         store.forget(step)
 
-    def read(failures: Mapping[str, Failure]) -> tuple[list[JSON], list[Failure]]:
+    def read(failures: Mapping[str, Failure]) -> tuple[tuple[Finding, ...], list[Failure]]:
         entries = [
             entry
             for step in steps.values()
@@ -199,7 +200,7 @@ def _analysed(
                 else store.read(step.id).facts["analyses"]
             )
         ]
-        return entries, list(failures.values())
+        return findings.read(entries, shown_path(store.root)), list(failures.values())
 
     return with_rebuilds(
         {**planned.steps, **steps}, list(steps), read, store, reporter, jobs, limits_of(planned.suite)
@@ -223,32 +224,22 @@ def _failed(step: Step, failure: Failure) -> JSON:
 
 def _of_another(suite: Suite, out: Path) -> Leaderboard | None:
     """The leaderboard that stands in a folder, if one of another name can be read there."""
-    try:
-        found = board_file.read(out)
-    except HarnessError:
-        return None
-    return found if found.data["name"] != suite.name else None
+    board = board_file.read_if_any(out)
+    return board if board is not None and board.data.name != suite.name else None
 
 
 def _remove_files(old: Leaderboard, new: Leaderboard) -> None:
     """Remove the files that a replaced leaderboard cites and the one in its place does not."""
-    cited, kept = (
-        {file["path"] for row in board.rows for file in row["files"].values()} for board in (old, new)
-    )
-    root = old.folder.resolve()
-    for path in sorted(cited - kept):
-        if (old.folder / path).resolve().is_relative_to(root):
-            (old.folder / path).unlink(missing_ok=True)
+    cited, kept = ({file.path for row in board.rows for file in row.files.values()} for board in (old, new))
+    for cited_path in sorted(cited - kept):
+        path = cited_files.within(old.folder, cited_path)
+        if path is not None:
+            path.unlink(missing_ok=True)
 
 
 def _write_page(board: Leaderboard, planned: Plan, reporter: Reporter) -> None:
     """The folder's README, unless somebody wrote one of their own."""
-    from harness.leaderboard import text_tables
-
-    page = board.folder / "README.md"
-    if page.exists() and not page.read_bytes().startswith(text_tables.MARK.encode()):
-        reporter.note(f"{shown_path(page)}: was not written by harness, and is left alone")
-        return
-    disk.replace_file(
-        page, text_tables.readme(board, f"harness run {shown_path(planned.suite.path)}").encode()
-    )
+    text = readme.page(board, f"harness run {shown_path(planned.suite.path)}")
+    if not readme.write(board.folder, text):
+        page = shown_path(board.folder / readme.FILE)
+        reporter.note(f"{page}: was not written by harness, and is left alone")

@@ -38,7 +38,10 @@ def make(folder: Path, systems: int, datasets: int, queries: int) -> None:
     rows, blocks = [], []
     for d in range(datasets):
         dataset = f"dataset-{d:02}"
-        blocks.append({"name": dataset, "split": "test", "digests": {}, "counts": {}})
+        described = dict.fromkeys(("plugin", "language", "query_language", "licence", "citation", "url"))
+        blocks.append(
+            {"name": dataset, "split": "test", **described, "params": {}, "digests": {}, "counts": {}}
+        )
         common = rng.random((queries, len(MEASURES)))
         for s in range(systems):
             values = np.where(rng.random((queries, 1)) < 0.5, common, rng.random((queries, len(MEASURES))))

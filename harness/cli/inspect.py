@@ -52,7 +52,7 @@ def _query(options: argparse.Namespace, board: Leaderboard, store: Store, consol
             terminal.show_query(console, found.query(options.query, options.top, measure), found)
             shown += 1
     if not shown:
-        where = ", ".join(dataset["name"] for dataset, _ in chosen)
+        where = ", ".join(dataset.name for dataset, _ in chosen)
         raise HarnessError(
             f"--query '{options.query}': no such query in {where}; look into per-query/ for ids"
         )
@@ -65,8 +65,8 @@ def _differ(options: argparse.Namespace, board: Leaderboard, console: Console) -
         label = lists.label_of(board, rows, options.measure)
         first, second = rows
         found = lists.differing(board, first, second, label)
-        console.rule(terminal.safe(dataset["name"]), align="left")
-        names = (first["system"], second["system"])
+        console.rule(terminal.safe(dataset.name), align="left")
+        names = (first.system, second.system)
         for part in terminal.differences(found, names, label, options.top):
             console.print(part)
 
@@ -74,13 +74,13 @@ def _differ(options: argparse.Namespace, board: Leaderboard, console: Console) -
 def _failures(options: argparse.Namespace, board: Leaderboard, store: Store, console: Console) -> None:
     for dataset, rows in query.chosen_rows(board, options.dataset, options.systems):
         found = material.opened(board, dataset, store)
-        console.rule(terminal.safe(dataset["name"]), align="left")
+        console.rule(terminal.safe(dataset.name), align="left")
         for row in rows:
             label = lists.label_of(board, [row], options.measure)
-            if label not in row["measures"]:
+            if label not in row.measures:
                 continue
             at_hand = found if isinstance(found, Material) else None
-            for part in terminal.groups(lists.failing(board, row, label, at_hand), row["system"], label):
+            for part in terminal.groups(lists.failing(board, row, label, at_hand), row.system, label):
                 console.print(part)
             console.print()
         if not isinstance(found, Material):

@@ -13,7 +13,7 @@ def run(options: argparse.Namespace) -> int:
     for note in merged.notes:
         print(f"note: {note}")
     rows = merged.board.rows
-    failed = sum(row["status"] == "failed" for row in rows)
+    failed = sum(row.status == "failed" for row in rows)
     told = f", {failed} of them failed" if failed else ""
     print(f"{len(rows)} rows{told}: {shown_path(merged.path.absolute())}")
     return 1 if failed else 0

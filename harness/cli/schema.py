@@ -7,10 +7,12 @@ import argparse
 import orjson
 
 from harness import catalogue
-from harness.leaderboard import schemas
+from harness.leaderboard import board_file
+from harness.suite import schema as suite_schema
 
 
 def schema(options: argparse.Namespace) -> int:
-    found = schemas.suite(catalogue.load()) if options.what == "suite" else schemas.leaderboard()
-    print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+    of_suite = options.what == "suite"
+    content = suite_schema.json_schema(catalogue.load()) if of_suite else board_file.json_schema()
+    print(orjson.dumps(content, option=orjson.OPT_INDENT_2).decode())
     return 0

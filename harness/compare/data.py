@@ -13,15 +13,14 @@ from harness.compare.stats.block import Block
 from harness.errors import HarnessError, Problems
 from harness.leaderboard import board_file, per_query
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Row
 from harness.leaderboard.per_query import PerQuery
+from harness.leaderboard.same_rules import different_data, redefined_columns
 from harness.problems import nearest, shown_path
 from harness.scoring.measures.names import Average, is_sum
-from harness.types import JSON
 
 if TYPE_CHECKING:
     from harness.types import Ints
-
-PARTS = ("corpus", "judgements")  # what must be the same; the queries are those that all share
 
 
 class Entry(NamedTuple):
@@ -30,7 +29,7 @@ class Entry(NamedTuple):
     name: str  # as it is shown: the system, with its leaderboard where several have one of that name
     system: str
     board: int
-    row: JSON
+    row: Row
     values: PerQuery
 
 
@@ -75,12 +74,11 @@ def load(paths: Sequence[Path], filters: Filters | None = None, together: bool =
     boards = [board_file.read(path) for path in paths]
     names = _names(boards, paths)
     _check_scoring(boards, names)
-    _check_datasets(boards, names)
     _check_filters(boards, filters)
     notes: list[str] = []
     labels = _labels(boards, names, filters, notes)
     fields = []
-    for dataset in dict.fromkeys(row["dataset"] for board in boards for row in board.rows):
+    for dataset in dict.fromkeys(row.dataset for board in boards for row in board.rows):
         if not _fits(dataset, filters.datasets):
             continue
         entries = list(_entries(boards, names, dataset, filters, together, notes))
@@ -95,7 +93,7 @@ def load(paths: Sequence[Path], filters: Filters | None = None, together: bool =
 
 
 def _names(boards: Sequence[Leaderboard], paths: Sequence[Path]) -> list[str]:
-    names = [str(board.data["name"]) for board in boards]
+    names = [str(board.data.name) for board in boards]
     if len(set(names)) < len(names):
         names = [shown_path(path.parent if path.is_file() else path) for path in paths]
     if len(set(names)) < len(names):
@@ -104,20 +102,18 @@ def _names(boards: Sequence[Leaderboard], paths: Sequence[Path]) -> list[str]:
 
 
 def _check_scoring(boards: Sequence[Leaderboard], names: Sequence[str]) -> None:
-    first = boards[0].data
-    columns = {column["label"]: column for column in first["columns"]}
     problems = []
+    first = boards[0]
     for board, name in zip(boards[1:], names[1:], strict=True):
-        one, other = first["suite"]["protocol"], board.data["suite"]["protocol"]
+        one, other = first.data.suite.protocol, board.data.suite.protocol
         if one != other:
             what = f"is scored by {_protocol(other)}, {names[0]} by {_protocol(one)}"
             problems.append(f"{name}: {what}; score both by one protocol")
             continue
-        for column in board.data["columns"]:
-            before = columns.get(column["label"], column)
-            if any(before[key] != column[key] for key in ("measure", "unit", "says")):
-                what = f"its column '{column['label']}' is not computed as that of {names[0]}"
-                problems.append(f"{name}: {what}; score both by one version of the protocol")
+        for label in redefined_columns(first, board):
+            what = f"its column '{label}' is not computed as that of {names[0]}"
+            problems.append(f"{name}: {what}; score both by one version of the protocol")
+    problems += different_data(boards, names)
     if problems:
         raise Problems(problems)
 
@@ -126,45 +122,11 @@ def _protocol(name: str | None) -> str:
     return f"the protocol '{name}'" if name else "bare measures"
 
 
-def _check_datasets(boards: Sequence[Leaderboard], names: Sequence[str]) -> None:
-    problems = []
-    first: dict[str, tuple[JSON, str]] = {}
-    for board, name in zip(boards, names, strict=True):
-        for dataset in board.data["datasets"]:
-            before, where = first.setdefault(dataset["name"], (dataset, name))
-            problems += [f"{name}: {text}" for text in different(before, where, dataset)]
-    if problems:
-        raise Problems(problems)
-
-
-def different(one: JSON, where: str, other: JSON, queries: bool = False) -> Iterator[str]:
-    """Why rows of these two datasets of one name cannot stand side by side; in one leaderboard their
-    `queries` have to be the same too. Digests of contents decide; where
-    a leaderboard lacks them, the keys of the steps do."""
-    name = other["name"]
-    if one["split"] != other["split"]:
-        said = f"has the split '{other['split']}', {where} has '{one['split']}'"
-        yield f"{name}: {said}; compare the same split"
-    policies = [item.get("unknown_judgements", "keep") for item in (one, other)]
-    if "drop" in policies and len(set(policies)) > 1:
-        yield f"{name}: has unknown_judgements '{policies[1]}', {where} has '{policies[0]}'; score both alike"
-    for part in (*PARTS, *(["queries"] if queries else [])):
-        if one.get("digests", {}).get(part) == other.get("digests", {}).get(part):
-            continue
-        kind = (
-            "contents" if part in one.get("contents", {}) and part in other.get("contents", {}) else "digests"
-        )
-        found = [item.get(kind, {}).get(part) for item in (one, other)]
-        if None not in found and found[0] != found[1]:
-            said = f"has the {part} {found[1][:12]}, {where} has {found[0][:12]}"
-            yield f"{name}: {said} ({kind}.{part} differs); compare runs on the same data"
-
-
 def _check_filters(boards: Sequence[Leaderboard], filters: Filters) -> None:
     known = {
-        "dataset": {row["dataset"] for board in boards for row in board.rows},
+        "dataset": {row.dataset for board in boards for row in board.rows},
         "measure": {label for board in boards for label in board.columns},
-        "system": {row["system"] for board in boards for row in board.rows},
+        "system": {row.system for board in boards for row in board.rows},
     }
     for (what, names), patterns in zip(known.items(), filters, strict=True):
         for pattern in patterns:
@@ -181,14 +143,14 @@ def _labels(
 ) -> list[tuple[str, str]]:
     """Label and measure of every column that all leaderboards have, in the order of the first."""
     found = []
-    for column in boards[0].data["columns"]:
+    for column in boards[0].data.columns:
         lacking = [
-            name for name, board in zip(names, boards, strict=True) if column["label"] not in board.columns
+            name for name, board in zip(names, boards, strict=True) if column.label not in board.columns
         ]
         if lacking:
-            notes.append(f"{column['label']} is not in {', '.join(lacking)}, and is left out")
-        elif _fits(column["label"], filters.measures):
-            found.append((column["label"], column["measure"]))
+            notes.append(f"{column.label} is not in {', '.join(lacking)}, and is left out")
+        elif _fits(column.label, filters.measures):
+            found.append((column.label, column.measure))
     if not found:
         raise HarnessError(f"{names[0]}: shares no measure with the others; score both by the same measures")
     return found
@@ -206,51 +168,51 @@ def _entries(
         (number, row)
         for number, board in enumerate(boards)
         for row in board.rows
-        if row["dataset"] == dataset and _fits(row["system"], filters.systems) and _has_values(row, notes)
+        if row.dataset == dataset and _fits(row.system, filters.systems) and _has_values(row, notes)
     ]
     if together:
         rows = _once(rows)
     by_name: dict[str, int] = {}
     for _, row in rows:
-        by_name[row["system"]] = by_name.get(row["system"], 0) + 1
+        by_name[row.system] = by_name.get(row.system, 0) + 1
     for number, row in rows:
         found = per_query.read(boards[number], row)
         if found is None:
-            where = f"{names[number]}: {row['files']['per_query']['path']}"
-            notes.append(f"{where} is not here, so {dataset} / {row['system']} is left out")
+            where = f"{names[number]}: {row.files['per_query'].path}"
+            notes.append(f"{where} is not here, so {dataset} / {row.system} is left out")
             continue
         _check_values(found, boards[number], row)
-        shown = row["system"] if by_name[row["system"]] == 1 else _shown(names, number, row, rows)
-        yield Entry(shown, row["system"], number, row, found)
+        shown = row.system if by_name[row.system] == 1 else _shown(names, number, row, rows)
+        yield Entry(shown, row.system, number, row, found)
 
 
-def _shown(names: Sequence[str], number: int, row: JSON, rows: Sequence[tuple[int, JSON]]) -> str:
-    twice = sum(other == number and item["system"] == row["system"] for other, item in rows) > 1
-    return f"{names[number]}: {row['system']}" + (f" ({row['origin']})" if twice else "")
+def _shown(names: Sequence[str], number: int, row: Row, rows: Sequence[tuple[int, Row]]) -> str:
+    twice = sum(other == number and item.system == row.system for other, item in rows) > 1
+    return f"{names[number]}: {row.system}" + (f" ({row.origin})" if twice else "")
 
 
-def _has_values(row: JSON, notes: list[str]) -> bool:
-    if row["status"] == "ok" and row["files"].get("per_query"):
+def _has_values(row: Row, notes: list[str]) -> bool:
+    if row.status == "ok" and row.files.get("per_query"):
         return True
-    why = "failed" if row["status"] == "failed" else "has no per-query values"
-    notes.append(f"{row['dataset']} / {row['system']} ({row['origin']}) {why}, and is left out")
+    why = "failed" if row.status == "failed" else "has no per-query values"
+    notes.append(f"{row.name} ({row.origin}) {why}, and is left out")
     return False
 
 
-def _once(rows: Sequence[tuple[int, JSON]]) -> list[tuple[int, JSON]]:
+def _once(rows: Sequence[tuple[int, Row]]) -> list[tuple[int, Row]]:
     """Without rows that another leaderboard has already: the same system with the same values."""
     seen = set()
     kept = []
     for number, row in rows:
-        mark = row["system"], row["origin"], row["files"]["per_query"]["sha256"]
+        mark = row.system, row.origin, row.files["per_query"].sha256
         if mark not in seen:
             seen.add(mark)
             kept.append((number, row))
     return kept
 
 
-def _check_values(found: PerQuery, board: Leaderboard, row: JSON) -> None:
-    where = shown_path(board.folder / row["files"]["per_query"]["path"])
+def _check_values(found: PerQuery, board: Leaderboard, row: Row) -> None:
+    where = shown_path(board.folder / row.files["per_query"].path)
     for head, values in found.columns.items():
         wrong = np.flatnonzero(~np.isfinite(values))
         if len(wrong):
@@ -268,7 +230,7 @@ def _field(dataset: str, entries: list[Entry], labels: Sequence[tuple[str, str]]
         systems = [i for i, entry in enumerate(entries) if entry.values.values(label) is not None]
         if systems:
             columns.append(Column(label, tuple(systems), _block(label, measure, entries, systems, places)))
-    return Field(dataset, entries[0].row["split"], queries, most, tuple(entries), tuple(columns))
+    return Field(dataset, entries[0].row.split, queries, most, tuple(entries), tuple(columns))
 
 
 def _block(
@@ -312,16 +274,16 @@ def _missing(
 ) -> Iterator[tuple[str, str, str]]:
     """What the first leaderboard has and a later one lacks, or has as failed."""
     for board, name in zip(boards[1:], names[1:], strict=True):
-        later = {(row["dataset"], row["system"]): row for row in board.rows}
+        later = {(row.dataset, row.system): row for row in board.rows}
         for row in boards[0].rows:
-            chosen = _fits(row["dataset"], filters.datasets) and _fits(row["system"], filters.systems)
-            if row["status"] != "ok" or row["origin"] == "published" or not chosen:
+            chosen = _fits(row.dataset, filters.datasets) and _fits(row.system, filters.systems)
+            if row.status != "ok" or row.origin == "published" or not chosen:
                 continue
-            found = later.get((row["dataset"], row["system"]))
+            found = later.get((row.dataset, row.system))
             if found is None:
-                yield row["dataset"], row["system"], f"is not in {name}"
-            elif found["status"] == "failed":
-                yield row["dataset"], row["system"], f"failed in {name}: {found['error']}"
+                yield row.dataset, row.system, f"is not in {name}"
+            elif found.status == "failed":
+                yield row.dataset, row.system, f"failed in {name}: {found.error}"
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:

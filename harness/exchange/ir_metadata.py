@@ -8,8 +8,9 @@ from pathlib import Path
 import yaml
 
 from harness.exchange.measure_names import trec_eval
-from harness.exchange.written_files import Written, dataset_of, put, scored
+from harness.exchange.written_files import Written, put, scored, target
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Cost, Row, Step
 from harness.plan.kinds import PREPARING
 from harness.scoring import run_files
 from harness.store.artifacts import Store
@@ -29,17 +30,17 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
     paths = []
     for row in scored(board, notes):
         text = yaml.safe_dump(metadata(board, row), sort_keys=False, allow_unicode=True, width=110)
-        path = out / row["dataset"] / f"{row['system']}{ENDING}"
+        path = target(out, row.dataset, f"{row.system}{ENDING}")
         paths.append(put(path, f"{START}\n{TOLD}{text}{END}\n".encode()))
     return Written(tuple(paths), tuple(notes))
 
 
-def metadata(board: Leaderboard, row: JSON) -> dict[str, JSON]:
+def metadata(board: Leaderboard, row: Row) -> dict[str, JSON]:
     """PRIMAD's six components, as far as the leaderboard knows them, and the resources of schema 0.2."""
-    found = {
+    components: dict[str, JSON] = {
         "schema-version": SCHEMA,
         "run-version": RUN,
-        "tag": run_files.tag_of(row["system"]),
+        "tag": run_files.tag_of(row.system),
         "platform": _platform(board, row),
         "research goal": _goal(board, row),
         "implementation": _implementation(board, row),
@@ -47,38 +48,38 @@ def metadata(board: Leaderboard, row: JSON) -> dict[str, JSON]:
         "actor": {"name": None, "team": None, "role": None},
         "data": _data(board, row),
     }
-    if "seconds" in row["cost"]:
-        found["resources"] = _resources(row["cost"])
-    if row["origin"] == "imported":  # nothing of how it was made is known here
+    if row.cost.seconds is not None:
+        components["resources"] = _resources(row.cost, row.cost.seconds)
+    if row.origin == "imported":  # nothing of how it was made is known here
         for component in ("platform", "implementation"):
-            del found[component]
-    return found
+            del components[component]
+    return components
 
 
-def _platform(board: Leaderboard, row: JSON) -> JSON:
-    made = board.data["environment"]
-    system, _, architecture = str(made.get("system", "")).partition(" ")
-    libraries = dict(made.get("libraries", {}))
-    for step in row["provenance"]["steps"]:
-        libraries.update(step.get("libraries", {}))
+def _platform(board: Leaderboard, row: Row) -> JSON:
+    made = board.data.environment
+    system, _, architecture = (made.system or "").partition(" ")
+    libraries = dict(made.libraries or {})
+    for step in row.provenance.steps:
+        libraries.update(step.libraries)
     return {
         "hardware": {
             "cpu": {
-                "model": row["cost"].get("machine") or made.get("cpu"),
+                "model": row.cost.machine or made.cpu,
                 "architecture": architecture or None,
-                "number of cores": made.get("cores"),
+                "number of cores": made.cores,
             }
         },
         "operating system": {"kernel": system or None},
         "software": {
             "libraries": {"python": [f"{name}=={version}" for name, version in sorted(libraries.items())]},
-            "retrieval toolkit": [f"passage-harness=={made['passage-harness']}"],
+            "retrieval toolkit": [f"passage-harness=={made.harness}"],
         },
     }
 
 
-def _goal(board: Leaderboard, row: JSON) -> JSON:
-    measures = [item["measure"] for item in board.data["columns"] if item["label"] in row["measures"]]
+def _goal(board: Leaderboard, row: Row) -> JSON:
+    measures = [column.measure for column in board.data.columns if column.label in row.measures]
     reported = [trec_eval(measure) or measure for measure in measures]
     return {
         "venue": {"name": None, "year": None},
@@ -87,29 +88,29 @@ def _goal(board: Leaderboard, row: JSON) -> JSON:
     }
 
 
-def _implementation(board: Leaderboard, row: JSON) -> JSON:
-    plugins = dict.fromkeys(str(step.get("plugin", "")) for step in row["provenance"]["steps"])
+def _implementation(board: Leaderboard, row: Row) -> JSON:
+    plugins = dict.fromkeys(step.plugin for step in row.provenance.steps)
     return {
-        "executable": {"cmd": f"harness run suite.yaml --only '{row['dataset']}/{row['system']}'"},
+        "executable": {"cmd": f"harness run suite.yaml --only '{row.dataset}/{row.system}'"},
         "source": {"lang": ["python"], "plugins": [name for name in plugins if name]},
-        "suite digest": board.data["suite"].get("digest"),
-        "fingerprint": row["provenance"]["fingerprint"],
+        "suite digest": board.data.suite.digest,
+        "fingerprint": row.provenance.fingerprint,
     }
 
 
-def _method(row: JSON) -> JSON:
+def _method(row: Row) -> JSON:
     """Context and indexing in order, then every stage that ranks, with what it reads where that is plain."""
-    steps = row["provenance"]["steps"]
-    if row["origin"] == "imported":
-        return {"run file": next((step["params"] for step in steps), None)}
-    making = [_stage(step) for step in steps if step["step"] in PREPARING]
+    steps = row.provenance.steps
+    if row.origin == "imported":
+        return {"run file": next((step.params for step in steps), None)}
+    making = [_stage(step) for step in steps if step.step in PREPARING]
     stages: list[JSON] = []
     unread: list[str] = []  # rankings that no later stage has read yet
-    for number, step in enumerate(item for item in steps if item["step"] in RANKING):
-        stage = {"name": f"{number + 1} {RANKING[step['step']]}", **_stage(step)}
-        if step["step"] == "rerank" and len(unread) == 1:
+    for number, step in enumerate(item for item in steps if item.step in RANKING):
+        stage = {"name": f"{number + 1} {RANKING[step.step]}", **_stage(step)}
+        if step.step == "rerank" and len(unread) == 1:
             stage["reranks"] = unread.pop()
-        elif step["step"] == "combine":
+        elif step.step == "combine":
             stage["interpolates"], unread = unread, []
         unread.append(stage["name"])
         stages.append(stage)
@@ -117,27 +118,27 @@ def _method(row: JSON) -> JSON:
     return {"automatic": True, **indexing, "retrieval": stages}
 
 
-def _stage(step: JSON) -> JSON:
-    params = {key: value for key, value in (step.get("params") or {}).items() if value is not None}
-    return {"method": step["name"], "version": str(step["version"]), "params": params}
+def _stage(step: Step) -> JSON:
+    params = {key: value for key, value in step.params.items() if value is not None}
+    return {"method": step.name, "version": step.version, "params": params}
 
 
-def _data(board: Leaderboard, row: JSON) -> JSON:
-    block = dataset_of(board, row)
+def _data(board: Leaderboard, row: Row) -> JSON:
+    dataset = board.dataset(row.dataset)
     known: Sequence[tuple[str, JSON]] = (
-        ("name", row["dataset"]),
-        ("split", row["split"]),
-        ("source", block.get("url")),
-        ("citation", block.get("citation")),
-        ("licence", block.get("licence")),
-        ("sha256", block.get("contents") or block.get("digests")),
+        ("name", row.dataset),
+        ("split", row.split),
+        ("source", dataset.url),
+        ("citation", dataset.citation),
+        ("licence", dataset.licence),
+        ("sha256", dataset.contents or dataset.digests),
     )
     return {"test collection": {key: value for key, value in known if value}}
 
 
-def _resources(cost: JSON) -> JSON:
-    runtime = {"wallclock": f"{round(cost['seconds'] * 1000)} ms"}
-    if "cpu_seconds" in cost:
-        runtime["cpu"] = f"{round(cost['cpu_seconds'] * 1000)} ms"
-    memory = {"ram": {"used process": f"{round(cost['peak_mb'] * 1024)} KB"}} if "peak_mb" in cost else {}
-    return {"runtime": runtime, **memory}
+def _resources(cost: Cost, seconds: float) -> JSON:
+    runtime = {"wallclock": f"{round(seconds * 1000)} ms"}
+    if cost.cpu_seconds is not None:
+        runtime["cpu"] = f"{round(cost.cpu_seconds * 1000)} ms"
+    used = {} if cost.peak_mb is None else {"used process": f"{round(cost.peak_mb * 1024)} KB"}
+    return {"runtime": runtime, **({"ram": used} if used else {})}

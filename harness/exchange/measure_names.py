@@ -38,11 +38,18 @@ def mteb(measure: str) -> str | None:
     return _named(measure, MTEB)
 
 
+def of_mteb(name: str) -> str | None:
+    """`ndcg_at_10` is `nDCG@10`; None for what is no such score."""
+    family, _, cut = name.rpartition("_at_")
+    ours = next((ours for ours, (with_cut, _) in MTEB.items() if with_cut == f"{family}_at_{{}}"), None)
+    return f"{ours}@{cut}" if ours and cut.isdecimal() and cut.isascii() else None
+
+
 def _named(measure: str, names: Names) -> str | None:
-    found = PLAIN.fullmatch(measure)
-    if found is None or found[1] not in names:
+    parts = PLAIN.fullmatch(measure)
+    if parts is None or parts[1] not in names:
         return None
-    cut, whole = names[found[1]]
-    if found[2] is None:
+    with_cut, whole = names[parts[1]]
+    if parts[2] is None:
         return whole
-    return None if cut is None else cut.format(found[2])
+    return None if with_cut is None else with_cut.format(parts[2])

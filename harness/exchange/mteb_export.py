@@ -7,11 +7,11 @@ from pathlib import Path
 import orjson
 
 from harness.exchange.measure_names import mteb
-from harness.exchange.written_files import Written, dataset_of, name, put, scored
+from harness.exchange.written_files import Written, put, scored, target
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Dataset, Row
 from harness.plan import keys
 from harness.store.artifacts import Store
-from harness.types import JSON
 
 MAIN = "ndcg_at_10"  # the main score of MTEB's retrieval tasks
 UNKNOWN = "und-Zyyy"  # its loader leaves out scores that name no language at all
@@ -31,35 +31,35 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
     for row in scored(board, notes):
         scores = _scores(board, row)
         if not scores:
-            notes.append(f"{name(row)}: has no column that MTEB reports, and is left out")
+            notes.append(f"{row.name}: has no column that MTEB reports, and is left out")
             continue
-        block = dataset_of(board, row)
+        dataset = board.dataset(row.dataset)
         result = {
-            "dataset_revision": keys.key(block["contents"] or block["digests"]),
-            "task_name": row["dataset"],
+            "dataset_revision": keys.key(dataset.contents or dataset.digests),
+            "task_name": row.dataset,
             "mteb_version": None,  # MTEB did not compute it
-            "scores": {row["split"]: [{"hf_subset": "default", "languages": _languages(block), **scores}]},
-            "evaluation_time": row["cost"].get("seconds"),
+            "scores": {row.split: [{"hf_subset": "default", "languages": _languages(dataset), **scores}]},
+            "evaluation_time": row.cost.seconds,
             "kg_co2_emissions": None,
         }
-        revision = (row["provenance"]["fingerprint"] or "no_revision_available")[:40]
-        model = {"name": row["system"], "revision": revision}
-        folder = out / "results" / row["system"] / revision
-        for file, content in ((f"{row['dataset']}.json", result), ("model_meta.json", model)):
-            paths.append(put(folder / file, orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n"))
+        revision = (row.provenance.fingerprint or "no_revision_available")[:40]
+        model = {"name": row.system, "revision": revision}
+        for name, content in ((f"{row.dataset}.json", result), ("model_meta.json", model)):
+            path = target(out, "results", row.system, revision, name)
+            paths.append(put(path, orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n"))
     return Written(tuple(paths), tuple(notes))
 
 
-def _scores(board: Leaderboard, row: JSON) -> dict[str, float]:
+def _scores(board: Leaderboard, row: Row) -> dict[str, float]:
     """MTEB's names -> the means of the passages' columns; the main score is nDCG@10, else the first."""
-    found: dict[str, float] = {}
-    for column in board.data["columns"]:
-        named = mteb(column["measure"]) if column["unit"] == "passage" else None
-        if named is not None and column["label"] in row["measures"]:
-            found[named] = row["measures"][column["label"]]["mean"]
-    return {"main_score": found.get(MAIN, next(iter(found.values()))), **found} if found else {}
+    scores: dict[str, float] = {}
+    for column in board.data.columns:
+        named = mteb(column.measure) if column.unit == "passage" else None
+        if named is not None and column.label in row.measures:
+            scores[named] = row.measures[column.label].mean
+    return {"main_score": scores.get(MAIN, next(iter(scores.values()))), **scores} if scores else {}
 
 
-def _languages(block: JSON) -> list[str]:
-    codes = dict.fromkeys((block["query_language"], block["language"]))
+def _languages(dataset: Dataset) -> list[str]:
+    codes = dict.fromkeys((dataset.query_language, dataset.language))
     return [LANGUAGES[code] for code in codes if code in LANGUAGES] or [UNKNOWN]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,16 +10,24 @@ from typing import Any
 import msgspec
 
 from harness.errors import HarnessError, Problems
-from harness.leaderboard import board_file, text_tables
+from harness.exchange.measure_names import of_mteb
+from harness.leaderboard import board_file, readme
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import (
+    Board,
+    Column,
+    Dataset,
+    Environment,
+    Measure,
+    Reported,
+    Row,
+    SuiteFacts,
+    published_row,
+)
 from harness.plan import keys
 from harness.scoring.measures import parse
 from harness.store import disk
-from harness.types import JSON
 
-FAMILIES = {"ndcg": "nDCG", "map": "AP", "precision": "P", "recall": "R", "mrr": "RR"}
-SCORE = re.compile(rf"({'|'.join(FAMILIES)})_at_(\d+)")
-NO_MORE: dict[str, JSON] = {"ci95": None, "queries": None, "sources": []}
 META, DEFAULT = "model_meta.json", "default"
 
 
@@ -34,31 +42,29 @@ class Result(msgspec.Struct):
 
 def files(paths: Sequence[Path]) -> list[Path]:
     """Result files, and those below folders."""
-    found: dict[Path, None] = {}
+    results: dict[Path, None] = {}
     for path in paths:
         inside = sorted(path.rglob("*.json")) if path.is_dir() else [path]
-        found.update((item, None) for item in inside if item.name != META)
-    return list(found)
+        results.update((file, None) for file in inside if file.name != META)
+    return list(results)
 
 
 def board(paths: Sequence[Path], measures: Sequence[str], out: Path, name: str) -> Leaderboard:
     """The leaderboard of results/MODEL/REVISION/TASK.json files: the folder names the system. Raises
     HarnessError, naming every file that is none, and for two results of one model on one task."""
-    wanted = [parse(text, {}).name for text in measures]
-    rows: dict[tuple[str, str], JSON] = {}
-    datasets: dict[str, JSON] = {}
+    wanted = tuple(parse(text, {}).name for text in measures)
+    rows: dict[tuple[str, str], Row] = {}
+    datasets: dict[str, Dataset] = {}
     problems = []
     for path in files(paths):
         try:
             result = _read(path)
             for dataset, row in _rows(path, result, wanted):
-                key = dataset["name"], row["system"]
-                if key in rows or datasets.get(dataset["name"], dataset) != dataset:
-                    what = (
-                        f"{key[0]} / {key[1]} stands in another file already, or on another split or revision"
-                    )
+                key = dataset.name, row.system
+                if key in rows or datasets.get(dataset.name, dataset) != dataset:
+                    what = f"{row.name} stands in another file already, or on another split or revision"
                     raise HarnessError(f"{path}: {what}; leave one out")
-                rows[key], datasets[dataset["name"]] = row, dataset
+                rows[key], datasets[dataset.name] = row, dataset
         except HarnessError as error:
             problems.append(str(error))
     if problems:
@@ -66,40 +72,27 @@ def board(paths: Sequence[Path], measures: Sequence[str], out: Path, name: str) 
     if not rows:
         raise HarnessError(f"none of the files has one of {', '.join(wanted)}; name other --measures")
     order = list(datasets)
-    said = {"depth": None, "seed": 0, "protocol": None, "measures": wanted}
-    return Leaderboard(
-        {
-            "schema": board_file.SCHEMA,
-            "name": name,
-            "description": "Numbers from MTEB's task results. Nothing was run or scored for them here.",
-            "suite": {"digest": keys.key({**said, "datasets": order, "name": name}), **said},
-            "datasets": list(datasets.values()),
-            "columns": [
-                {"label": label, "measure": label, "unit": "passage", "says": "as MTEB reports it"}
-                for label in wanted
-            ],
-            "rows": sorted(rows.values(), key=lambda row: order.index(row["dataset"])),
-            "analyses": [],
-            "environment": {},
-        },
-        out,
+    known = {"depth": None, "seed": 0, "protocol": None, "measures": wanted}
+    digest = keys.key({**known, "datasets": order, "name": name})
+    content = Board(
+        schema=board_file.SCHEMA,
+        name=name,
+        description="Numbers from MTEB's task results. Nothing was run or scored for them here.",
+        suite=SuiteFacts(digest=digest, depth=None, seed=0, protocol=None, measures=wanted),
+        datasets=tuple(datasets.values()),
+        columns=tuple(Column(label, label, "passage", "as MTEB reports it") for label in wanted),
+        rows=tuple(sorted(rows.values(), key=lambda row: order.index(row.dataset))),
+        analyses=(),
+        environment=Environment(),
     )
+    return Leaderboard(content, out)
 
 
-def write(found: Leaderboard, command: str) -> Path:
-    with disk.explaining(found.folder):
-        path = found.write()
-        page = found.folder / "README.md"
-        if not page.exists() or page.read_bytes().startswith(text_tables.MARK.encode()):
-            disk.replace_file(page, _page(found, command).encode())
+def write(claimed: Leaderboard, command: str) -> Path:
+    with disk.explaining(claimed.folder):
+        path = claimed.write()
+        readme.write(claimed.folder, readme.claims_page(claimed, command))
     return path
-
-
-def _page(found: Leaderboard, command: str) -> str:
-    parts = [text_tables.MARK, f"# {found.data['name']}", "", found.data["description"], ""]
-    for table in text_tables.tables(found):
-        parts += [f"## {table.title}", "", text_tables.markdown(table)]
-    return "\n".join([*parts, text_tables.REPRODUCED, "", "```", command, "```", ""])
 
 
 def _read(path: Path) -> Result:
@@ -111,7 +104,7 @@ def _read(path: Path) -> Result:
         raise HarnessError(f"{path}: is no task result of MTEB ({error}); leave it out") from None
 
 
-def _rows(path: Path, result: Result, wanted: Sequence[str]) -> Iterator[tuple[JSON, JSON]]:
+def _rows(path: Path, result: Result, wanted: Sequence[str]) -> Iterator[tuple[Dataset, Row]]:
     """A dataset and a row for every split and subset; of several, the names tell them apart."""
     parts = [(split, scores) for split, subsets in result.scores.items() for scores in subsets]
     model, revision = path.absolute().parent.parent.name.replace("__", "/"), path.absolute().parent.name
@@ -127,33 +120,32 @@ def _rows(path: Path, result: Result, wanted: Sequence[str]) -> Iterator[tuple[J
 
 def _means(scores: dict[str, Any]) -> Iterator[tuple[str, float]]:
     for name, value in scores.items():
-        found = SCORE.fullmatch(name)
-        if found and isinstance(value, int | float):
-            yield parse(f"{FAMILIES[found[1]]}@{found[2]}", {}).name, float(value)
+        measure = of_mteb(name)
+        if measure and isinstance(value, int | float) and math.isfinite(value):
+            yield parse(measure, {}).name, float(value)
 
 
-def _dataset(name: str, split: str, result: Result) -> JSON:
-    return {
-        "name": name, "split": split, "plugin": None, "params": {}, "language": None,
-        "query_language": None, "licence": "", "citation": "", "url": "",
-        "notes": [f"MTEB's {result.task_name} at revision {result.dataset_revision}"],
-        "unknown_judgements": "keep", "counts": {}, "digests": {}, "contents": {},
-    }  # fmt: skip
+def _dataset(name: str, split: str, result: Result) -> Dataset:
+    note = f"MTEB's {result.task_name} at revision {result.dataset_revision}"
+    return Dataset(
+        name=name, split=split, plugin=None, params={}, language=None, query_language=None, licence="",
+        citation="", url="", notes=(note,), unknown_judgements="keep", counts={}, digests={}, contents={},
+    )  # fmt: skip
 
 
 def _row(
     dataset: str, split: str, model: str, revision: str, means: dict[str, float], path: Path, result: Result
-) -> JSON:
+) -> Row:
     facts = {
         "revision of the model": revision,
         "version of MTEB": result.mteb_version,
         "sha256": disk.sha256(path),
     }
-    return {
-        "dataset": dataset, "split": split, "system": model, "unit": "passage", "protocol": None,
-        "origin": "published", "status": "ok", "error": None, "flags": [],
-        "measures": {label: {"mean": mean, **NO_MORE} for label, mean in means.items()},
-        "slices": {}, "scored": {}, "limits": {}, "tuning": [], "files": {}, "cost": {},
-        "reported": [{"step": "import", "method": "MTEB", "facts": facts}],
-        "provenance": {"fingerprint": None, "seed": 0, "steps": []},
-    }  # fmt: skip
+    return published_row(
+        dataset=dataset,
+        split=split,
+        system=model,
+        protocol=None,
+        measures={label: Measure(mean, None, None, ()) for label, mean in means.items()},
+        reported=(Reported("import", "MTEB", facts),),
+    )

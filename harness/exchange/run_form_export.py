@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.collection.lines import lines_of
-from harness.exchange.written_files import Written, name, scored
-from harness.leaderboard import per_query
+from harness.exchange.written_files import Written, scored, target
+from harness.leaderboard import cited_files
 from harness.leaderboard.board_file import Leaderboard
 from harness.store import disk
 from harness.store.artifacts import Store
@@ -21,12 +21,11 @@ def write(board: Leaderboard, out: Path, store: Store, *, form: str) -> Written:
     notes: list[str] = []
     paths = []
     for row in scored(board, notes):
-        run = per_query.cited(board, row, "run")
+        run = cited_files.intact(board, row, "run")
         if run is None:
-            notes.append(f"{name(row)}: its run is not here, and is left out")
+            notes.append(f"{row.name}: its run is not here, and is left out")
             continue
-        path: Path = out / row["dataset"] / f"{row['system']}.{ENDINGS[form]}"
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = target(out, row.dataset, f"{row.system}.{ENDINGS[form]}")
         with disk.replacing(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
             file.writelines(_lists(run) if form == "dureader" else _columns(run, form))
         paths.append(path)

@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-import orjson
 
 from harness import runner
 from harness.catalogue import OWN, Catalogue
 from harness.collection import qrels_files
 from harness.collection.queries import Judgements
 from harness.errors import HarnessError, Problems
-from harness.exchange import ids_only, run_forms
+from harness.exchange import run_forms
 from harness.exchange.run_forms import ForeignRun
 from harness.execution.open_dataset import Opened, Unavailable, open_collection
 from harness.execution.progress import Reporter
 from harness.execution.steps import checked
-from harness.leaderboard import board_file, run_rows, text_tables
+from harness.leaderboard import board_file, ids_only, readme, run_rows, scored_numbers
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Board, Cost, Dataset, File, Provenance, Reported, Row, Step, SuiteFacts
 from harness.plan import keys
 from harness.problems import shown_path
-from harness.scoring import protocols, run_files
+from harness.scoring import protocols
 from harness.scoring.protocols import Scoring
 from harness.scoring.run_files import Run
 from harness.store import disk
@@ -55,8 +55,8 @@ class Target(NamedTuple):
     """What runs are scored on, and by."""
 
     name: str  # of the leaderboard
-    suite: dict[str, JSON]  # as a leaderboard's `suite`
-    dataset: dict[str, JSON]  # its block
+    suite: SuiteFacts
+    dataset: Dataset
     opened: Opened
     scoring: Scoring
     judgements: Judgements | None  # to be kept beside the leaderboard; None: a suite says where they are
@@ -117,15 +117,15 @@ def on_qrels(
     judgements, digest = ids_only.judgements_in(qrels)
     ranked = (passage for each in runs for passage in each.run.passage_ids)
     opened = ids_only.opened(judgements, digest, ranked)
-    said = {"depth": depth, "seed": 0, "protocol": protocol, "measures": list(measures)}
-    block = {
-        "name": dataset, "split": split, "plugin": None, "params": {}, "language": None,
-        "query_language": None, "licence": "", "citation": "", "url": "",
-        "notes": ["known by its judgements alone: neither passages nor queries were read"],
-        "unknown_judgements": "keep", "counts": opened.facts, "digests": {}, "contents": opened.contents,
-    }  # fmt: skip
-    said["digest"] = keys.key({**said, "name": name, "dataset": [dataset, split, digest]})
-    return Target(name, said, block, opened, scoring, judgements)
+    facts = {"depth": depth, "seed": 0, "protocol": protocol, "measures": list(measures)}
+    digest_of_all = keys.key({**facts, "name": name, "dataset": [dataset, split, digest]})
+    suite = SuiteFacts(digest=digest_of_all, depth=depth, seed=0, protocol=protocol, measures=tuple(measures))
+    block = Dataset(
+        name=dataset, split=split, plugin=None, params={}, language=None, query_language=None, licence="",
+        citation="", url="", notes=("known by its judgements alone: neither passages nor queries were read",),
+        unknown_judgements="keep", counts=opened.facts, digests={}, contents=opened.contents,
+    )  # fmt: skip
+    return Target(name, suite, block, opened, scoring, judgements)
 
 
 def on_suite(
@@ -145,12 +145,8 @@ def on_suite(
         opened = open_collection(collection, prepared.plan.steps, store, reporter)
     except Unavailable as error:
         raise HarnessError(f"{where}: datasets.{dataset}: {error}") from None
-    scored_as = {
-        "digest": suite.digest, "depth": suite.depth, "seed": suite.seed, "protocol": suite.protocol,
-        "measures": list(suite.measures),
-    }  # fmt: skip
-    block = run_rows.dataset_block(collection, opened)
-    return Target(suite.name, scored_as, block, opened, prepared.scoring, None)
+    block = run_rows.dataset_of(collection, opened)
+    return Target(suite.name, run_rows.suite_facts(suite), block, opened, prepared.scoring, None)
 
 
 def write(target: Target, runs: Sequence[Foreign], out: Path, command: str) -> Leaderboard:
@@ -170,9 +166,7 @@ def write(target: Target, runs: Sequence[Foreign], out: Path, command: str) -> L
         rows = [_row(target, each, hits, facts, out, cited) for each, hits, facts in taken]
         board = Leaderboard(_content(target, rows), out)
         board.write()
-        page = out / "README.md"
-        if not page.exists() or page.read_bytes().startswith(text_tables.MARK.encode()):
-            disk.replace_file(page, text_tables.readme(board, command).encode())
+        readme.write(out, readme.page(board, command))
     return board
 
 
@@ -200,7 +194,7 @@ def _scoring(measures: Sequence[str], protocol: str | None, depth: int, catalogu
 
 def _ranking(target: Target, each: Foreign) -> tuple[Hits, dict[str, JSON]]:
     """The ranking that is scored, and what was done to the file's."""
-    opened, depth = target.opened, target.suite["depth"]
+    opened, depth = target.opened, target.suite.depth or DEPTH
     corpus = opened.corpus
     hits = ids_only.placed(each.run, "passage", opened, strict=False)
     counts = np.count_nonzero(hits.passages >= 0, axis=1)
@@ -229,87 +223,67 @@ def _ranking(target: Target, each: Foreign) -> tuple[Hits, dict[str, JSON]]:
 
 
 def _row(
-    target: Target, each: Foreign, hits: Hits, facts: dict[str, JSON], out: Path, cited: dict[str, JSON]
-) -> dict[str, JSON]:
-    opened, dataset = target.opened, target.dataset["name"]
-    numbers, per_query = run_rows.scored(hits, opened, target.scoring, target.suite["seed"])
-    read = {"sha256": disk.sha256(each.path), "depth": target.suite["depth"]}
+    target: Target, each: Foreign, hits: Hits, facts: dict[str, JSON], out: Path, cited: dict[str, File]
+) -> Row:
+    opened, dataset, suite = target.opened, target.dataset.name, target.suite
+    numbers, values = scored_numbers.scored(hits, opened, target.scoring, suite.seed)
+    params = {"sha256": disk.sha256(each.path), "depth": suite.depth}
     # what a ranking holds follows from the file, which queries are asked and what they exclude
     part = "queries" if "queries" in opened.contents else "judgements"
-    fingerprint = keys.key({"step": STEP, **read, part: opened.contents[part]})
-    run, values = (
-        Path("runs", dataset, f"{each.system}.run.gz"),
-        Path("per-query", dataset, f"{each.system}.tsv"),
+    fingerprint = keys.key({"step": STEP, **params, part: opened.contents[part]})
+    step = Step(
+        step=STEP, key=fingerprint, name="run file", version="1", sources=None, libraries={}, params=params,
+        plugin=f"{OWN} {importlib.metadata.version(OWN)}",
+    )  # fmt: skip
+    files = scored_numbers.write_files(out, opened, dataset, each.system, hits, values)
+    return Row(
+        dataset=dataset,
+        split=target.dataset.split,
+        system=each.system,
+        unit="passage",
+        protocol=suite.protocol,
+        origin="imported",
+        status="ok",
+        error=None,
+        flags=(),
+        **numbers._asdict(),
+        reported=(Reported(STEP, "run file", facts),),
+        tuning=(),
+        files={**files, **cited},
+        provenance=Provenance(fingerprint, suite.seed, (step,)),
+        cost=Cost(),
     )
-    for path in (run, values):
-        (out / path).parent.mkdir(parents=True, exist_ok=True)
-    with disk.replacing(out / run) as beside:
-        run_files.write_run(
-            beside, opened.queries.ids, opened.corpus.ids, hits, run_files.tag_of(each.system)
-        )
-    disk.replace_file(out / values, per_query)
-    files = {
-        name: {"path": path.as_posix(), "sha256": disk.sha256(out / path)}
-        for name, path in (("run", run), ("per_query", values))
-    }
-    step = {
-        "step": STEP, "key": fingerprint, "name": "run file", "version": "1", "sources": None,
-        "libraries": {}, "params": read, "plugin": f"{OWN} {importlib.metadata.version(OWN)}",
-    }  # fmt: skip
-    return {
-        "dataset": dataset,
-        "split": target.dataset["split"],
-        "system": each.system,
-        "unit": "passage",
-        "protocol": target.suite["protocol"],
-        "origin": "imported",
-        "status": "ok",
-        "error": None,
-        "flags": [],
-        **numbers,
-        "reported": [{"step": STEP, "method": "run file", "facts": facts}],
-        "tuning": [],
-        "files": {**files, **cited},
-        "provenance": {"fingerprint": fingerprint, "seed": target.suite["seed"], "steps": [step]},
-        "cost": {},
-    }
 
 
-def _judgements(target: Target, out: Path) -> dict[str, JSON]:
+def _judgements(target: Target, out: Path) -> dict[str, File]:
     """Keeps the judgements beside the leaderboard, so that it can be verified with nothing else."""
     if target.judgements is None:
         return {}
-    path = Path("qrels", f"{target.dataset['name']}.qrels")
+    path = Path("qrels", f"{target.dataset.name}.qrels")
     (out / path).parent.mkdir(parents=True, exist_ok=True)
     with disk.replacing(out / path) as beside:
         qrels_files.write_qrels(beside, target.judgements)
-    return {ids_only.JUDGEMENTS: {"path": path.as_posix(), "sha256": disk.sha256(out / path)}}
+    return {ids_only.JUDGEMENTS: scored_numbers.cited(out, path)}
 
 
-def _content(target: Target, rows: Sequence[JSON]) -> dict[str, JSON]:
-    columns = [
-        {"label": column.label, "measure": column.measure, "unit": column.unit, "says": column.says}
-        for column in target.scoring.columns
-    ]
-    content: dict[str, JSON] = {
-        "schema": board_file.SCHEMA,
-        "name": target.name,
-        "description": "Runs that were made elsewhere, scored here.",
-        "suite": target.suite,
-        "datasets": [target.dataset],
-        "columns": columns,
-        "rows": list(rows),
-        "analyses": [],
-        "environment": board_file.environment(),
-    }
-    plain: dict[str, JSON] = orjson.loads(orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY))
-    return plain
+def _content(target: Target, rows: Sequence[Row]) -> Board:
+    return Board(
+        schema=board_file.SCHEMA,
+        name=target.name,
+        description="Runs that were made elsewhere, scored here.",
+        suite=target.suite,
+        datasets=(target.dataset,),
+        columns=run_rows.columns_of(target.scoring),
+        rows=tuple(rows),
+        analyses=(),
+        environment=board_file.environment(),
+    )
 
 
 def _refuse_to_replace(out: Path) -> None:
     """A leaderboard that a suite's run wrote is joined by `harness merge`, never written over."""
     if not (out / board_file.FILE).exists():
         return
-    if any(row["origin"] != "imported" for row in board_file.read(out).rows):
+    if any(row.origin != "imported" for row in board_file.read(out).rows):
         what = "holds a leaderboard with other rows than imported ones"
         raise HarnessError(f"--out {shown_path(out)}: {what}; name another folder, then use `harness merge`")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
-from harness.exchange.written_files import Written, name, put, scored
+from harness.exchange.written_files import Written, put, scored
 from harness.leaderboard import per_query, text_tables
 from harness.leaderboard.board_file import Leaderboard
 from harness.store import disk
@@ -34,14 +34,14 @@ def records(board: Leaderboard, notes: list[str] | None = None) -> Iterator[Valu
     out is added to the notes."""
     notes = [] if notes is None else notes
     for row in scored(board, notes):
-        found = per_query.read(board, row)
-        if found is None:
-            notes.append(f"{name(row)}: its values for each query are not here, and are left out")
+        per_query_values = per_query.read(board, row)
+        if per_query_values is None:
+            notes.append(f"{row.name}: its values for each query are not here, and are left out")
             continue
-        head = row["dataset"], row["split"], row["system"]
-        queries = found.queries.to_pylist()
-        for label in row["measures"]:
-            values = found.values(label)
+        head = row.dataset, row.split, row.system
+        queries = per_query_values.queries.to_pylist()
+        for label in row.measures:
+            values = per_query_values.values(label)
             if values is not None:
                 yield from (
                     (*head, query, label, value)

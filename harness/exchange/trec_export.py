@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import gzip
 import shutil
+import zlib
 from pathlib import Path
 
 from harness.collection import qrels_files
 from harness.collection.queries import read_judgements
 from harness.errors import HarnessError
-from harness.exchange.ids_only import JUDGEMENTS
-from harness.exchange.written_files import Written, name, put, scored
-from harness.leaderboard import per_query
+from harness.exchange.written_files import Written, put, scored, target
+from harness.leaderboard import cited_files
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.ids_only import JUDGEMENTS
+from harness.leaderboard.model import Dataset, Row
 from harness.store import disk
 from harness.store.artifacts import Corrupt, Store
-from harness.types import JSON
 
 
 def write(board: Leaderboard, out: Path, store: Store) -> Written:
@@ -23,44 +24,44 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
     is not the one that its row cites."""
     notes: list[str] = []
     paths = [path for row in scored(board, notes) if (path := _run(board, row, out, notes))]
-    for block in board.data["datasets"]:
-        path = _judgements(board, block, out / block["name"] / "qrels", store, notes)
+    for dataset in board.data.datasets:
+        path = _judgements(board, dataset, target(out, dataset.name, "qrels"), store, notes)
         paths += [path] if path else []
     return Written(tuple(paths), tuple(notes))
 
 
-def _run(board: Leaderboard, row: JSON, out: Path, notes: list[str]) -> Path | None:
-    source = per_query.cited(board, row, "run")
+def _run(board: Leaderboard, row: Row, out: Path, notes: list[str]) -> Path | None:
+    source = cited_files.intact(board, row, "run")
     if source is None:
-        notes.append(f"{name(row)}: its run is not here, and is left out")
+        notes.append(f"{row.name}: its run is not here, and is left out")
         return None
-    target: Path = out / row["dataset"] / f"{row['system']}.run"
-    target.parent.mkdir(parents=True, exist_ok=True)
+    path = target(out, row.dataset, f"{row.system}.run")
     try:
-        with gzip.open(source) as packed, disk.replacing(target) as beside, beside.open("wb") as plain:
+        with gzip.open(source) as packed, disk.replacing(path) as beside, beside.open("wb") as plain:
             shutil.copyfileobj(packed, plain)
-    except (EOFError, gzip.BadGzipFile) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise HarnessError(f"{source}: {error}; run the suite again") from None
-    return target
+    return path
 
 
-def _judgements(board: Leaderboard, block: JSON, target: Path, store: Store, notes: list[str]) -> Path | None:
+def _judgements(
+    board: Leaderboard, dataset: Dataset, path: Path, store: Store, notes: list[str]
+) -> Path | None:
     """Those that lie beside the leaderboard, or that the store still has."""
     for row in board.rows:
-        if row["dataset"] == block["name"] and row["files"].get(JUDGEMENTS):
-            beside = per_query.cited(board, row, JUDGEMENTS)
+        if row.dataset == dataset.name:
+            beside = cited_files.intact(board, row, JUDGEMENTS)
             if beside is not None:
-                return put(target, beside.read_bytes())
-    step = f"{JUDGEMENTS}-{block['digests'].get(JUDGEMENTS)}"
+                return put(path, beside.read_bytes())
+    step = f"{JUDGEMENTS}-{dataset.digests.get(JUDGEMENTS)}"
     if not store.has(step):
-        notes.append(f"{block['name']}: the store has none of its judgements; run its suite again for them")
+        notes.append(f"{dataset.name}: the store has none of its judgements; run its suite again for them")
         return None
     try:
-        found = read_judgements(store.read(step).folder)
+        judgements = read_judgements(store.read(step).folder)
     except Corrupt as error:
-        notes.append(f"{block['name']}: {error}; its judgements are left out")
+        notes.append(f"{dataset.name}: {error}; its judgements are left out")
         return None
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with disk.replacing(target) as new:
-        qrels_files.write_qrels(new, found)
-    return target
+    with disk.replacing(path) as new:
+        qrels_files.write_qrels(new, judgements)
+    return path

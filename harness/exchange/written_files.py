@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.errors import HarnessError
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.cited_files import within
+from harness.leaderboard.model import Row
 from harness.store import disk
-from harness.types import JSON
 
 
 class Written(NamedTuple):
@@ -16,25 +18,27 @@ class Written(NamedTuple):
     notes: tuple[str, ...]  # what was left out, and why
 
 
-def scored(board: Leaderboard, notes: list[str]) -> Iterator[JSON]:
+def scored(board: Leaderboard, notes: list[str]) -> Iterator[Row]:
     """The rows that have numbers; the others are noted."""
     for row in board.rows:
-        if row["status"] == "ok":
+        if row.status == "ok":
             yield row
         else:
-            notes.append(f"{name(row)}: failed, and is left out")
+            notes.append(f"{row.name}: failed, and is left out")
 
 
-def name(row: JSON) -> str:
-    return f"{row['dataset']} / {row['system']}"
-
-
-def dataset_of(board: Leaderboard, row: JSON) -> JSON:
-    found: JSON = next(item for item in board.data["datasets"] if item["name"] == row["dataset"])
-    return found
+def target(out: Path, *parts: str) -> Path:
+    """Where a file named after a row goes, with its folder made. Raises HarnessError for a name that leads
+    out of the folder."""
+    path = within(out, *parts)
+    if path is None:
+        raise HarnessError(
+            f"{'/'.join(parts)!r}: cannot name a file below --out; rename it in the leaderboard"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def put(path: Path, data: bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
     disk.replace_file(path, data)
     return path

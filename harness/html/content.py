@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import to_builtins
 
-from harness import findings
 from harness.html import packing, plots, reproduction
 from harness.leaderboard import per_query
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Cost, Measure, Row
 from harness.types import JSON
 
 Tiers = Mapping[tuple[str, str], Mapping[str, str]]  # (dataset, column) -> system -> its letters
@@ -43,25 +44,25 @@ class Content(NamedTuple):
 def content(board: Leaderboard, tiers: Tiers, suite: str | None) -> Content:
     """The page's data without texts; `suite` is the text of the suite, if it is known."""
     data = board.data
-    order = {item["name"]: i for i, item in enumerate(data["datasets"])}
-    rows = [row for row in board.rows if row["dataset"] in order]
-    own = [[row for row in rows if row["dataset"] == name] for name in order]
-    primary = [_primary(board.columns, group) for group in own]
-    found = [queries_of(board, group, label) for group, label in zip(own, primary, strict=True)]
+    order = {item.name: i for i, item in enumerate(data.datasets)}
+    rows = [row for row in board.rows if row.dataset in order]
+    groups = [[row for row in rows if row.dataset == name] for name in order]
+    primary = [_primary(board.columns, group) for group in groups]
+    queries = [queries_of(board, group, label) for group, label in zip(groups, primary, strict=True)]
     chunks: dict[str, str] = {}
-    for i, (dataset, group) in enumerate(zip(data["datasets"], own, strict=True)):
-        chunks[f"ids-{i}"] = packing.packed_json(found[i].ids)
+    for i, (dataset, group) in enumerate(zip(data.datasets, groups, strict=True)):
+        chunks[f"ids-{i}"] = packing.packed_json(queries[i].ids)
         chunks[f"rows-{i}"] = packing.packed_json([reproduction.of_row(board, row, dataset) for row in group])
     left = packing.BUDGET - sum(map(len, chunks.values()))
-    coded = packing.fitting([item.values for item in found], left)
+    coded = packing.fitting([item.values for item in queries], left)
     datasets = []
-    for i, (dataset, (values, text)) in enumerate(zip(data["datasets"], coded, strict=True)):
+    for i, (dataset, (values, text)) in enumerate(zip(data.datasets, coded, strict=True)):
         chunks[f"values-{i}"] = text
-        slices = {name: item["queries"] for row in own[i] for name, item in row["slices"].items()}
+        slices = {name: item.queries for row in groups[i] for name, item in row.slices.items()}
         datasets.append(
             {
-                "card": dataset,
-                "queries": len(found[i].ids),
+                "card": to_builtins(dataset),
+                "queries": len(queries[i].ids),
                 "primary": primary[i],
                 "slices": slices,
                 "values": {
@@ -69,16 +70,16 @@ def content(board: Leaderboard, tiers: Tiers, suite: str | None) -> Content:
                 },
             }
         )  # fmt: skip
-    analyses = findings.read(data.get("analyses") or [], "leaderboard.json")
+    analyses = data.analyses or ()
     shown = {
-        "name": data["name"],
-        "description": data["description"],
-        "suite": data["suite"],
+        "name": data.name,
+        "description": data.description,
+        "suite": to_builtins(data.suite),
         "suiteText": suite,
-        "environment": data["environment"],
-        "columns": data["columns"],
+        "environment": to_builtins(data.environment),
+        "columns": to_builtins(data.columns),
         "datasets": datasets,
-        "rows": [_row(row, order[row["dataset"]], tiers) for row in rows],
+        "rows": [_row(row, order[row.dataset], tiers) for row in rows],
         "analyses": [{**asdict(item), "spec": plots.analysis(item)} for item in analyses],
         "costs": COSTS,
         "specs": {
@@ -89,15 +90,15 @@ def content(board: Leaderboard, tiers: Tiers, suite: str | None) -> Content:
         },
         "themes": {"light": plots.theme(False), "dark": plots.theme(True)},
     }
-    return Content(shown, chunks, found)
+    return Content(shown, chunks, queries)
 
 
-def queries_of(board: Leaderboard, rows: list[JSON], label: str | None) -> Queries:
+def queries_of(board: Leaderboard, rows: list[Row], label: str | None) -> Queries:
     """The values of a column for the queries of all these rows, NaN where a row has none."""
     ids: pa.StringArray = pa.array([], pa.string())
     lines: list[tuple[Any, Any]] = []
     for row in rows:
-        read = per_query.read(board, row) if label in row["measures"] else None
+        read = per_query.read(board, row) if label in row.measures else None
         values = read.values(label) if read is not None and label is not None else None
         if read is None or values is None:
             lines.append((None, None))
@@ -114,54 +115,55 @@ def queries_of(board: Leaderboard, rows: list[JSON], label: str | None) -> Queri
     return Queries(ids.to_pylist(), table)
 
 
-def _primary(columns: list[str], rows: list[JSON]) -> str | None:
+def _primary(columns: list[str], rows: list[Row]) -> str | None:
     """The first column that at least half of the scored rows have, such as one of passages where a few
     systems rank documents alone."""
-    scored = [row for row in rows if row["measures"]]
-    found = (label for label in columns if 2 * sum(label in row["measures"] for row in scored) >= len(scored))
-    return next(found, None) if scored else None
+    scored = [row for row in rows if row.measures]
+    labels = (label for label in columns if 2 * sum(label in row.measures for row in scored) >= len(scored))
+    return next(labels, None) if scored else None
 
 
-def _row(row: JSON, dataset: int, tiers: Tiers) -> dict[str, JSON]:
+def _row(row: Row, dataset: int, tiers: Tiers) -> dict[str, JSON]:
     measures = {
-        label: [found["mean"], *(found["ci95"] or (None, None)), found["queries"], *_digits(found)]
-        for label, found in row["measures"].items()
+        label: [item.mean, *(item.ci95 or (None, None)), item.queries, *_digits(item)]
+        for label, item in row.measures.items()
     }
-    letters = {label: tiers.get((row["dataset"], label), {}).get(row["system"]) for label in measures}
+    letters = {label: tiers.get((row.dataset, label), {}).get(row.system) for label in measures}
     slices = {
-        name: {label: found["mean"] for label, found in item["measures"].items()}
-        for name, item in row["slices"].items()
+        name: {label: measure.mean for label, measure in item.measures.items()}
+        for name, item in row.slices.items()
     }
     return {
         "dataset": dataset,
-        "system": row["system"],
-        "unit": row["unit"],
-        "origin": row["origin"],
-        "status": row["status"],
-        "error": row["error"],
-        "flags": row["flags"],
+        "system": row.system,
+        "unit": row.unit,
+        "origin": row.origin,
+        "status": row.status,
+        "error": row.error,
+        "flags": row.flags,
         "measures": measures,
         "tiers": {label: letter for label, letter in letters.items() if letter},
         "slices": slices,
-        "scored": row["scored"],
-        "limits": row.get("limits") or {},
-        "reported": row.get("reported") or [],
-        "tuning": row.get("tuning") or [],
-        "cost": _costs(row["cost"]),
+        "scored": row.scored,
+        "limits": {label: asdict(limits) for label, limits in (row.limits or {}).items()},
+        "reported": to_builtins(row.reported or ()),
+        "tuning": to_builtins(row.tuning or ()),
+        "cost": _costs(row.cost),
     }
 
 
-def _digits(found: JSON) -> list[int]:
+def _digits(measure: Measure) -> list[int]:
     """To how many digits a paper prints it."""
-    return [source["digits"] for source in found.get("sources", [])[:1]]
+    return [source.digits for source in (measure.sources or ())[:1]]
 
 
-def _costs(cost: JSON) -> dict[str, JSON]:
-    latency = cost.get("search_latency_ms") or {}
-    flat = {**cost, **{f"search_latency_ms.{name}": value for name, value in latency.items()}}
-    for name, spent in (cost.get("contexts") or {}).items():
-        flat[f"context {name}.seconds"] = spent["seconds"]
-        flat[f"context {name}.words a second"] = spent["words_per_second"]
-    for name in ("search_latency_ms", "contexts"):
-        flat.pop(name, None)
-    return flat
+def _costs(cost: Cost) -> dict[str, JSON]:
+    """Every part of the cost as one number by one name."""
+    costs: dict[str, JSON] = to_builtins(cost)
+    costs.pop("contexts", None)
+    for name, value in costs.pop("search_latency_ms", {}).items():
+        costs[f"search_latency_ms.{name}"] = value
+    for name, spent in (cost.contexts or {}).items():
+        costs[f"context {name}.seconds"] = spent.seconds
+        costs[f"context {name}.words a second"] = spent.words_per_second
+    return costs

@@ -50,14 +50,14 @@ def of_dataset(
 ) -> Evidence:
     """What is at hand of the queries of one dataset on which systems differ most. Without `texts` only ids
     and numbers are taken."""
-    datasets = board.data["datasets"]
+    datasets = board.data.datasets
     dataset = datasets[number]
-    rows = [row for row in board.rows if row["dataset"] == dataset["name"]]
+    rows = board.rows_of(dataset.name)
     names = [ids[i] for i in chosen(values, max(1, QUERIES // len(datasets)))]
-    scored = [row for row in rows if row["status"] == "ok"]
+    scored = [row for row in rows if row.status == "ok"]
     found = query.opened(board, dataset, scored, store, names)
-    places = [i for i, row in enumerate(rows) if row["status"] == "ok"]
-    read_as = [item or Variant((), row["unit"]) for item, row in zip(found.variants, scored, strict=True)]
+    places = [i for i, row in enumerate(rows) if row.status == "ok"]
+    read_as = [item or Variant((), row.unit) for item, row in zip(found.variants, scored, strict=True)]
     variants = list(dict.fromkeys(read_as))
     queries: list[JSON] = []
     passages: dict[str, list[JSON]] = {}

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from harness import findings
 from harness.html import plots
-from harness.leaderboard import text_tables
+from harness.leaderboard import readme
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Row
 from harness.store import disk
 from harness.types import JSON
 
@@ -27,12 +28,10 @@ class Picture(NamedTuple):
 
 def pictures(board: Leaderboard) -> Iterator[Picture]:
     """What can be drawn of a leaderboard: cost, slices and tuning of each dataset, then its analyses."""
-    for dataset in board.data["datasets"]:
-        name = dataset["name"]
-        rows = [row for row in board.rows if row["dataset"] == name]
-        label = next(
-            (label for label in board.columns if any(label in row["measures"] for row in rows)), None
-        )
+    for dataset in board.data.datasets:
+        name = dataset.name
+        rows = board.rows_of(name)
+        label = next((label for label in board.columns if any(label in row.measures for row in rows)), None)
         if label is None:
             continue
         if values := plots.pareto_values(rows, label):
@@ -42,16 +41,16 @@ def pictures(board: Leaderboard) -> Iterator[Picture]:
             spec = plots.filled(plots.heat("", "", label), fields)
             yield Picture(f"{name}-slices", name, f"{label} by slice on {name}", spec)
         yield from _tuned(name, rows)
-    for found in findings.read(board.data.get("analyses") or [], "leaderboard.json"):
-        drawn = plots.analysis(found)
+    for analysis in board.data.analyses or ():
+        drawn = plots.analysis(analysis)
         if drawn is not None:
-            yield Picture(found.name, found.dataset, found.title, drawn)
+            yield Picture(analysis.name, analysis.dataset, analysis.title, drawn)
 
 
 def write(board: Leaderboard) -> list[Path]:
     """Draw them all, and show them in the README if it is one that `harness run` wrote; a picture of an
     earlier leaderboard that is none of this one's is removed."""
-    folder = board.folder / text_tables.PICTURES
+    folder = board.folder / readme.PICTURES
     drawn = {
         file_name(picture): _titled(plots.svg(picture.spec), picture.title) for picture in pictures(board)
     }
@@ -62,7 +61,7 @@ def write(board: Leaderboard) -> list[Path]:
             path.unlink()
     for name, text in drawn.items():
         disk.replace_file(folder / name, text.encode())
-    _show(board.folder)
+    readme.show_pictures(board.folder)
     return [folder / name for name in drawn]
 
 
@@ -72,40 +71,29 @@ def _titled(svg: str, title: str) -> str:
     return f"{head}{closing}<title>{html.escape(title, quote=False)}</title>{rest}"
 
 
-def _show(folder: Path) -> None:
-    page = folder / "README.md"
-    if not page.is_file() or not (text := page.read_text(encoding="utf-8")).startswith(text_tables.MARK):
-        return
-    before, _, after = text.rpartition(f"\n{text_tables.REPRODUCED}\n")
-    if not before:
-        return
-    kept = before.partition(f"\n{text_tables.PICTURED}\n")[0]
-    shown = text_tables.shown_pictures(folder)[1:]
-    lines = [kept, *shown, *([""] if shown else []), text_tables.REPRODUCED, after]
-    disk.replace_file(page, "\n".join(lines).encode())
-
-
 def file_name(picture: Picture) -> str:
     return re.sub(r"[^\w.+-]", "_", picture.name) + ".svg"
 
 
-def _slices(rows: list[JSON], label: str) -> list[dict[str, findings.Cell]]:
+def _slices(rows: list[Row], label: str) -> list[dict[str, findings.Cell]]:
     return [
-        {"x": name, "y": row["system"], "series": item["measures"][label]["mean"]}
+        {"x": name, "y": row.system, "series": item.measures[label].mean}
         for row in rows
-        for name, item in row["slices"].items()
-        if label in item["measures"]
+        for name, item in row.slices.items()
+        if label in item.measures
     ]
 
 
-def _tuned(dataset: str, rows: list[JSON]) -> Iterator[Picture]:
+def _tuned(dataset: str, rows: list[Row]) -> Iterator[Picture]:
     """One picture for each parameter that was tuned, a line a system."""
     lines: dict[tuple[str, str, str], list[dict[str, findings.Cell]]] = {}
     for row in rows:
-        for item in row.get("tuning") or []:
-            pairs = zip(item["values"], item["curve"], strict=True)
-            points = [{"x": x, "y": y, "series": row["system"]} for x, y in pairs]
-            lines.setdefault((item["parameter"], item["measure"], item["on"]), []).extend(points)
+        for item in row.tuning or ():
+            pairs = zip(item.values, item.curve, strict=True)
+            points: list[dict[str, findings.Cell]] = [
+                {"x": x, "y": y, "series": row.system} for x, y in pairs
+            ]
+            lines.setdefault((item.parameter, item.measure, item.on), []).extend(points)
     for number, ((parameter, measure, on), points) in enumerate(lines.items(), 1):
         spec = plots.filled(plots.curves(parameter, measure, "system"), points)
         yield Picture(

@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.findings import Cell, Finding
+from harness.leaderboard.model import Row
 from harness.types import JSON
 
 EXTRA = "report"
@@ -227,16 +228,14 @@ def library() -> Any:
         raise HarnessError(what) from None
 
 
-def pareto_values(rows: Sequence[JSON], label: str, cost: str = "seconds") -> list[dict[str, Cell]]:
+def pareto_values(rows: Sequence[Row], label: str, cost: str = "seconds") -> list[dict[str, Cell]]:
     """The data of `pareto` from rows of one dataset; those without such a measure or cost stay out."""
     found: list[dict[str, Any]] = []
     for row in rows:
-        value, spent = row["measures"].get(label), row["cost"].get(cost)
+        value, spent = row.measures.get(label), getattr(row.cost, cost)
         if value is not None and isinstance(spent, int | float) and spent > 0 and math.isfinite(spent):
-            low, high = value["ci95"] or (value["mean"], value["mean"])
-            found.append(
-                {"system": row["system"], "cost": spent, "score": value["mean"], "low": low, "high": high}
-            )
+            low, high = value.ci95 or (value.mean, value.mean)
+            found.append({"system": row.system, "cost": spent, "score": value.mean, "low": low, "high": high})
     best = -math.inf
     for point in sorted(found, key=lambda point: (point["cost"], -point["score"])):
         point["front"] = point["score"] > best

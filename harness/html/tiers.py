@@ -9,7 +9,7 @@ from typing import NamedTuple
 from harness.compare import Settings, compare, load
 from harness.html.content import Tiers
 from harness.leaderboard.board_file import Leaderboard
-from harness.types import JSON
+from harness.leaderboard.cited_files import located
 
 MOST = 1_000_000  # values of queries that are compared: minutes at most, also on a busy machine
 
@@ -22,11 +22,11 @@ class Told(NamedTuple):
 def tiers(board: Leaderboard, path: Path) -> Told:
     """All pairs within a dataset and measure, as `harness compare` does without options. Of very many
     values it takes too long for a page, which then says so."""
-    kept = [row for row in board.rows if row["status"] == "ok" and _has_values(board, row)]
-    values = sum(found["queries"] for row in kept for found in row["measures"].values())
+    kept = [row for row in board.rows if row.status == "ok" and located(board, row, "per_query") is not None]
+    values = sum(measure.queries or 0 for row in kept for measure in row.measures.values())
     if values > MOST:
         return Told({}, f"Tiers of {values:,} values are left to `harness compare`.")
-    if max(Counter(row["dataset"] for row in kept).values(), default=0) < 2:
+    if max(Counter(row.dataset for row in kept).values(), default=0) < 2:
         return Told({}, "")
     compared = compare(load([path]), Settings())
     letters: dict[tuple[str, str], dict[str, str]] = {}
@@ -38,8 +38,3 @@ def tiers(board: Leaderboard, path: Path) -> Told:
         f"each dataset and measure, at {compared.settings.alpha:.0%}."
     )
     return Told(letters, said)
-
-
-def _has_values(board: Leaderboard, row: JSON) -> bool:
-    cited = row["files"].get("per_query")
-    return cited is not None and (board.folder / cited["path"]).is_file()

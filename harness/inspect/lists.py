@@ -12,8 +12,8 @@ from harness.errors import HarnessError
 from harness.inspect.material import Material
 from harness.leaderboard import per_query
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Row
 from harness.problems import nearest
-from harness.types import JSON
 
 
 class Difference(NamedTuple):
@@ -34,7 +34,7 @@ class Group(NamedTuple):
     queries: int  # how many the slice has
 
 
-def label_of(board: Leaderboard, rows: Sequence[JSON], measure: str | None) -> str:
+def label_of(board: Leaderboard, rows: Sequence[Row], measure: str | None) -> str:
     """The column to look at: the one named, else the first that all of the rows have."""
     if measure is not None:
         if measure not in board.columns:
@@ -44,13 +44,13 @@ def label_of(board: Leaderboard, rows: Sequence[JSON], measure: str | None) -> s
             raise HarnessError(f"--measure '{measure}': {what}")
         return measure
     for label in board.columns:
-        if all(label in row["measures"] for row in rows):
+        if all(label in row.measures for row in rows):
             return label
-    names = ", ".join(row["system"] for row in rows)
+    names = ", ".join(row.system for row in rows)
     raise HarnessError(f"{names}: have no measure in common; choose systems of one unit")
 
 
-def differing(board: Leaderboard, first: JSON, second: JSON, label: str) -> list[Difference]:
+def differing(board: Leaderboard, first: Row, second: Row, label: str) -> list[Difference]:
     """The queries that both were scored on, by the size of their difference, largest first; equal sizes in
     the order of the file, queries without a difference left out."""
     one, two = _values(board, first, label), _values(board, second, label)
@@ -66,7 +66,7 @@ def differing(board: Leaderboard, first: JSON, second: JSON, label: str) -> list
     return [Difference(name, float(a[i]), float(b[i])) for name, i in zip(names, order, strict=True)]
 
 
-def failing(board: Leaderboard, row: JSON, label: str, material: Material | None) -> list[Group]:
+def failing(board: Leaderboard, row: Row, label: str, material: Material | None) -> list[Group]:
     """The queries that score 0, in groups: all, then every slice, the one that fails most often first."""
     found = _values(board, row, label)
     values = found.values(label)
@@ -89,11 +89,10 @@ def failing(board: Leaderboard, row: JSON, label: str, material: Material | None
     return groups + sorted(inside, key=lambda group: -len(group.failed) / group.queries)
 
 
-def _values(board: Leaderboard, row: JSON, label: str) -> per_query.PerQuery:
-    where = f"{row['dataset']} / {row['system']}"
-    found = per_query.read(board, row)
-    if found is None:
-        raise HarnessError(f"{where}: its per-query values are not in the folder; run the suite again")
-    if found.values(label) is None:
-        raise HarnessError(f"{where}: was not scored by {label}; choose another --measure")
-    return found
+def _values(board: Leaderboard, row: Row, label: str) -> per_query.PerQuery:
+    values = per_query.read(board, row)
+    if values is None:
+        raise HarnessError(f"{row.name}: its per-query values are not in the folder; run the suite again")
+    if values.values(label) is None:
+        raise HarnessError(f"{row.name}: was not scored by {label}; choose another --measure")
+    return values

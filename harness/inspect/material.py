@@ -13,14 +13,15 @@ from harness.collection.context_additions import Additions
 from harness.collection.corpus import Corpus
 from harness.collection.queries import Judgements, Queries, read_judgements, read_queries
 from harness.errors import HarnessError
-from harness.exchange import ids_only
 from harness.inspect import marks
 from harness.inspect.marks import Piece
+from harness.leaderboard import ids_only
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Dataset, Row
 from harness.plan.kinds import PARTS
 from harness.store import hits_files
 from harness.store.artifacts import Corrupt, Store
-from harness.types import JSON, Hits, Unit
+from harness.types import Hits, Unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -117,18 +118,18 @@ class Material:
         return marks.taken(self._views[variant], positions)
 
 
-def opened(board: Leaderboard, dataset: JSON, store: Store) -> Material | str:
+def opened(board: Leaderboard, dataset: Dataset, store: Store) -> Material | str:
     """The material of a leaderboard's dataset, or in words what the store lacks of it."""
-    if ids_only.citing(board, dataset["name"]):
-        return _of_judgements(board, dataset["name"], store)
-    steps = {part: f"{part}-{digest}" for part, digest in dataset["digests"].items()}
+    if ids_only.citing(board, dataset.name):
+        return _of_judgements(board, dataset.name, store)
+    steps = {part: f"{part}-{digest}" for part, digest in dataset.digests.items()}
     lacking = [part for part in PARTS if part not in steps or not store.has(steps[part])]
     if lacking:
-        return f"{dataset['name']}: the store has no {lacking[0]} {_short(steps, lacking[0])}"
+        return f"{dataset.name}: the store has no {lacking[0]} {_short(steps, lacking[0])}"
     try:
         found = {part: store.read(steps[part]).folder for part in PARTS}
     except Corrupt as error:
-        return f"{dataset['name']}: {error}"
+        return f"{dataset.name}: {error}"
     queries, judgements = read_queries(found["queries"]), read_judgements(found["judgements"])
     return Material(store, Corpus(found["corpus"]), queries, judgements, True)
 
@@ -147,20 +148,20 @@ def _short(steps: dict[str, str], part: str) -> str:
     return steps[part].partition("-")[2][:12] if part in steps else "of this leaderboard"
 
 
-def hits_step(row: JSON) -> str | None:
+def hits_step(row: Row) -> str | None:
     """The id of the step whose ranking was scored."""
-    key = row["provenance"]["fingerprint"]
-    for step in row["provenance"]["steps"]:
-        if step["key"] == key:
-            return f"{step['step']}-{key}"
+    key = row.provenance.fingerprint
+    for step in row.provenance.steps:
+        if step.key == key:
+            return f"{step.step}-{key}"
     return None
 
 
-def variant_of(row: JSON, store: Store) -> Variant | None:
+def variant_of(row: Row, store: Store) -> Variant | None:
     """Which text the last method of a row read; None if the store no longer knows its steps."""
     step = hits_step(row)
     try:
-        return None if step is None else Variant(_stages(step, store), row["unit"])
+        return None if step is None else Variant(_stages(step, store), row.unit)
     except Corrupt:
         return None
 

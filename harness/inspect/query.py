@@ -15,9 +15,10 @@ from harness.inspect.material import Material, Variant
 from harness.inspect.rankings import Rankings
 from harness.leaderboard import per_query
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Dataset, Row
 from harness.problems import nearest
 from harness.store.artifacts import Corrupt, Store
-from harness.types import JSON, Unit
+from harness.types import Unit
 
 
 class Hit(NamedTuple):
@@ -58,8 +59,8 @@ class QueryView(NamedTuple):
 class Inspected:
     """One dataset of a leaderboard, opened to look at some of its queries."""
 
-    dataset: JSON
-    rows: tuple[JSON, ...]
+    dataset: Dataset
+    rows: tuple[Row, ...]
     material: Material | None
     notes: tuple[str, ...]  # what is not at hand, in words
     runs: tuple[Rankings, ...]  # one a row
@@ -78,14 +79,14 @@ class Inspected:
         known = self.material.number.get(query) if self.material else None
         rankings = tuple(self._ranking(i, query, top, measure) for i in range(len(self.rows)))
         if self.material is None or known is None:
-            return QueryView(self.dataset["name"], query, None, (), (), rankings)
+            return QueryView(self.dataset.name, query, None, (), (), rankings)
         queries = self.material.queries
         slices, answers = tuple(queries.slices[known]), tuple(queries.answers[known])
         text = queries.texts[known] if self.material.has_texts else None
-        return QueryView(self.dataset["name"], query, text, slices, answers, rankings)
+        return QueryView(self.dataset.name, query, text, slices, answers, rankings)
 
     def _ranking(self, i: int, query: str, top: int, measure: str | None) -> Ranking:
-        row, unit = self.rows[i], self.rows[i]["unit"]
+        row, unit = self.rows[i], self.rows[i].unit
         grades = self.material.grades(query, unit) if self.material else {}
         wanted = [name for name, grade in grades.items() if grade > 0]
         ranked = self.runs[i].of(query, top, wanted)
@@ -96,7 +97,7 @@ class Inspected:
         positives = [Positive(name, grades[name], ranked.ranks.get(name)) for name in wanted]
         positives.sort(key=lambda item: (item.rank is None, item.rank or 0, -item.grade, item.id))
         return Ranking(
-            row["system"],
+            row.system,
             unit,
             self._values(i, query, measure),
             hits,
@@ -109,7 +110,7 @@ class Inspected:
         found, place = self.values[i], self.places[query][i]
         if found is None or place < 0:
             return {}
-        labels = [label for label in self.rows[i]["measures"] if measure in (None, label)]
+        labels = [label for label in self.rows[i].measures if measure in (None, label)]
         named = {label: found.values(label) for label in labels}
         return {
             label: float(values[place])
@@ -132,23 +133,23 @@ class Inspected:
 
 
 def opened(
-    board: Leaderboard, dataset: JSON, rows: Sequence[JSON], store: Store, queries: Collection[str]
+    board: Leaderboard, dataset: Dataset, rows: Sequence[Row], store: Store, queries: Collection[str]
 ) -> Inspected:
     """Open what is at hand for these rows of a dataset and these queries; the rest is said in `notes`."""
     found = material.opened(board, dataset, store)
     at_hand = found if isinstance(found, Material) else None
     notes = [] if at_hand else [str(found)]
     if at_hand and not at_hand.has_texts:
-        notes.append(f"{dataset['name']}: neither texts nor queries are known, only judgements")
+        notes.append(f"{dataset.name}: neither texts nor queries are known, only judgements")
     runs = tuple(Rankings(board, row, at_hand, store, queries) for row in rows)
     notes += [
-        f"{dataset['name']} / {row['system']}: neither the store nor the folder has its run"
+        f"{row.name}: neither the store nor the folder has its run"
         for row, run in zip(rows, runs, strict=True)
         if not run.at_hand
     ]
     values = tuple(per_query.read(board, row) for row in rows)
     notes += [
-        f"{dataset['name']} / {row['system']}: its per-query values are not in the folder"
+        f"{row.name}: its per-query values are not in the folder"
         for row, item in zip(rows, values, strict=True)
         if item is None
     ]
@@ -174,15 +175,15 @@ def _places(
 
 def chosen_rows(
     board: Leaderboard, dataset: str | None, systems: Sequence[str]
-) -> Iterator[tuple[JSON, list[JSON]]]:
+) -> Iterator[tuple[Dataset, list[Row]]]:
     """The datasets with their scored rows, narrowed to what was named; refuses a name that is not there."""
-    _known("dataset", [dataset] if dataset else [], {item["name"] for item in board.data["datasets"]})
-    _known("system", systems, {row["system"] for row in board.rows})
-    for item in board.data["datasets"]:
-        if dataset not in (None, item["name"]):
+    _known("dataset", [dataset] if dataset else [], {item.name for item in board.data.datasets})
+    _known("system", systems, {row.system for row in board.rows})
+    for item in board.data.datasets:
+        if dataset not in (None, item.name):
             continue
-        rows = [row for row in board.rows if row["dataset"] == item["name"] and row["status"] == "ok"]
-        named = {row["system"]: row for row in rows}
+        rows = [row for row in board.rows if row.dataset == item.name and row.status == "ok"]
+        named = {row.system: row for row in rows}
         yield item, [named[name] for name in systems if name in named] if systems else rows
 
 

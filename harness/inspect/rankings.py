@@ -11,12 +11,12 @@ import numpy as np
 
 from harness.errors import HarnessError
 from harness.inspect.material import Material, hits_step
-from harness.leaderboard import per_query
+from harness.leaderboard import cited_files
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Row
 from harness.problems import shown_path
 from harness.store import hits_files
 from harness.store.artifacts import Corrupt, Store
-from harness.types import JSON
 
 COLUMNS = 6
 
@@ -34,9 +34,9 @@ class Rankings:
     """A row's rankings of some queries, wherever they are at hand; empty if they are nowhere."""
 
     def __init__(
-        self, board: Leaderboard, row: JSON, material: Material | None, store: Store, queries: Collection[str]
+        self, board: Leaderboard, row: Row, material: Material | None, store: Store, queries: Collection[str]
     ) -> None:
-        self.unit = row["unit"]
+        self.unit = row.unit
         self.material = material
         step = hits_step(row)
         self.hits = self.lines = None
@@ -46,7 +46,7 @@ class Rankings:
             except Corrupt:  # the run file has the same
                 self.hits = None
         if self.hits is None:
-            path = per_query.cited(board, row, "run")
+            path = cited_files.intact(board, row, "run")
             self.lines = None if path is None else _lines(path, queries)
         self.at_hand = self.hits is not None or self.lines is not None
 

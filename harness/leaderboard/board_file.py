@@ -1,4 +1,4 @@
-"""The leaderboard file: its form, reading, checking and writing."""
+"""Reading and writing a leaderboard file: decoded once, strictly, with the place of what is wrong."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import orjson
 
+from harness import findings
 from harness.catalogue import OWN
 from harness.errors import HarnessError
+from harness.leaderboard.model import Board, Dataset, Environment, Row
 from harness.problems import shown_path
 from harness.store import disk
 from harness.types import JSON
@@ -22,113 +25,177 @@ SCHEMA = "passage-harness/leaderboard/1"
 FILE = "leaderboard.json"
 NO_NUMBER = re.compile("NaN|Infinity")
 LIBRARIES = ("numpy", "pyarrow", "numba", "ir-measures", "msgspec", "pluggy")
+WORDS = {
+    "int": "a whole number", "float": "a number", "str": "a text", "bool": "true or false",
+    "null": "null", "array": "a list", "object": "an object",
+}  # fmt: skip
+EXPECTED = re.compile(r"Expected `([^`]+)`(.*)")
 
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """A leaderboard and where its files are."""
+    """A leaderboard and the folder of its files."""
 
-    data: dict[str, JSON]
+    data: Board
     folder: Path
 
     @property
-    def rows(self) -> list[dict[str, JSON]]:
-        return list(self.data["rows"])
+    def rows(self) -> tuple[Row, ...]:
+        return self.data.rows
 
     @property
     def columns(self) -> list[str]:
-        return [column["label"] for column in self.data["columns"]]
+        """The labels of the columns."""
+        return [column.label for column in self.data.columns]
 
     @property
     def ok(self) -> bool:
-        return all(row["status"] == "ok" for row in self.data["rows"])
+        return all(row.status == "ok" for row in self.rows)
+
+    def dataset(self, name: str) -> Dataset:
+        return next(dataset for dataset in self.data.datasets if dataset.name == name)
+
+    def rows_of(self, dataset: str) -> list[Row]:
+        return [row for row in self.rows if row.dataset == dataset]
 
     def records(self) -> list[dict[str, JSON]]:
         """Flat rows, one a system and dataset: `pandas.DataFrame(leaderboard.records())`."""
-        return list(self._records())
+        return [self._record(row) for row in self.rows]
 
-    def _records(self) -> Iterator[dict[str, JSON]]:
-        for row in self.data["rows"]:
-            names = ("dataset", "split", "system", "unit", "origin", "status", "error")
-            flat = {key: row[key] for key in names}
-            for label in self.columns:
-                found = row["measures"].get(label)
-                flat[label] = found["mean"] if found else None
-                flat[f"{label} low"], flat[f"{label} high"] = (found and found["ci95"]) or (None, None)
-            flat["seconds"] = row["cost"].get("seconds")
-            yield flat
+    def _record(self, row: Row) -> dict[str, JSON]:
+        names = ("dataset", "split", "system", "unit", "origin", "status", "error")
+        record = {name: getattr(row, name) for name in names}
+        for label in self.columns:
+            measure = row.measures.get(label)
+            record[label] = measure.mean if measure else None
+            record[f"{label} low"], record[f"{label} high"] = (measure and measure.ci95) or (None, None)
+        return {**record, "seconds": row.cost.seconds}
 
     def write(self) -> Path:
         path = self.folder / FILE
         self.folder.mkdir(parents=True, exist_ok=True)
-        disk.replace_file(path, orjson.dumps(self.data, option=orjson.OPT_INDENT_2) + b"\n")
+        disk.replace_file(path, encoded(self.data))
         return path
 
 
+def encoded(board: Board) -> bytes:
+    """The file's bytes, equal for equal content."""
+    content = msgspec.to_builtins(board)
+    if "analyses" in content:  # with their keys in order, as results in the store have them
+        content["analyses"] = [dict(sorted(analysis.items())) for analysis in content["analyses"]]
+    return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY) + b"\n"
+
+
 def read(path: Path) -> Leaderboard:
-    """A leaderboard's file, or the folder that holds it. Refuses what is not one, or is newer."""
-    path = path / FILE if path.is_dir() else path
+    """A leaderboard's file, or the folder that holds it. Raises HarnessError for a file that is not a
+    leaderboard, has a newer form, or anywhere a wrong type or a missing key."""
+    path = Path(path)
+    try:
+        path = path / FILE if path.is_dir() else path
+        content = path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise HarnessError(f"{shown_path(path)}: cannot be read ({reason}); check the path") from None
     where = shown_path(path)
     try:
-        data = orjson.loads(path.read_bytes())
-    except OSError as error:
-        raise HarnessError(
-            f"{where}: cannot be read ({(error.strerror or '').lower()}); check the path"
-        ) from None
+        data = orjson.loads(content)
     except orjson.JSONDecodeError as error:
         rest = error.doc[error.pos - 1 : error.pos + 8]
         what = "holds NaN or Infinity, which are no numbers" if NO_NUMBER.search(rest) else "not valid JSON"
         raise HarnessError(f"{where}:{error.lineno}: {what} ({error.msg}); make it again") from None
-    found = data.get("schema") if isinstance(data, dict) else None
-    if not isinstance(found, str) or not found.startswith("passage-harness/leaderboard/"):
+    form = data.get("schema") if isinstance(data, dict) else None
+    if not isinstance(form, str) or not form.startswith("passage-harness/leaderboard/"):
         raise HarnessError(
             f"{where}: is no leaderboard of passage-harness; name the leaderboard.json of a run"
         )
-    if found != SCHEMA:
+    if form != SCHEMA:
         raise HarnessError(
-            f"{where}: has the form {found}, this version reads {SCHEMA}; upgrade passage-harness"
+            f"{where}: has the form {form}, this version reads {SCHEMA}; upgrade passage-harness"
         )
-    problems = list(_faults(data))
-    if problems:
-        raise HarnessError(f"{where}: {problems[0]}; make it again")
-    data.setdefault("analyses", [])  # files of before there were such things
-    for row in data["rows"]:
-        row.setdefault("limits", {})
-        row.setdefault("reported", [])
-        row.setdefault("tuning", [])
-    return Leaderboard(data, path.parent)
+    return Leaderboard(decoded(data, where), path.parent)
 
 
-def _faults(data: JSON) -> Iterator[str]:
-    """What of the published JSON Schema does not hold."""
-    import msgspec
-
-    from harness.leaderboard.schemas import LeaderboardFile
-
+def read_if_any(folder: Path) -> Leaderboard | None:
+    """The leaderboard in a folder, None where there is none that can be read."""
     try:
-        found = msgspec.convert(data, LeaderboardFile)
+        return read(folder)
+    except HarnessError:
+        return None
+
+
+def decoded(data: JSON, where: str) -> Board:
+    """A leaderboard from parsed JSON; `where` opens the message of what is wrong with it."""
+    try:
+        board = msgspec.convert(data, Board)
     except msgspec.ValidationError as error:
-        yield str(error)
-        return
-    seen = set()
-    for row in found.rows:
-        name = (row.dataset, row.split, row.system, row.origin)
-        if name in seen:
-            yield f"the row {row.dataset} / {row.system} stands twice"
-        seen.add(name)
+        raise HarnessError(f"{where}: {_explained(str(error))}; make it again") from None
+    for problem in _contradictions(board):
+        raise HarnessError(f"{where}: {problem}; make it again")
+    return board
 
 
-def environment() -> dict[str, JSON]:
+def _explained(message: str) -> str:
+    """msgspec's message in the words of JSON, behind the place: `rows[3].cost.seconds: expected ...`."""
+    text, _, place = message.rpartition(" - at `$")
+    text = text or message
+    place = place.removesuffix("`").removeprefix(".")
+    expected = EXPECTED.fullmatch(text)
+    if expected:
+        rest = re.sub("`([^`]+)`", lambda kind: _in_words(kind[1]), expected[2])
+        text = f"expected {_in_words(expected[1])}{rest}"
+    else:
+        text = text[:1].lower() + text[1:].replace("`", "'")
+    return f"{place}: {text}" if place else text
+
+
+def _in_words(kinds: str) -> str:
+    named = kinds.split(" | ")
+    if "float" in named:  # a whole number is one too
+        named = [kind for kind in named if kind != "int"]
+    return " or ".join(WORDS.get(kind, kind) for kind in named)
+
+
+def _contradictions(board: Board) -> Iterator[str]:
+    """What a leaderboard of the right types still may not hold."""
+    for kind, names in (
+        ("datasets", [dataset.name for dataset in board.datasets]),
+        ("columns", [column.label for column in board.columns]),
+        ("rows", [(row.dataset, row.split, row.system, row.origin) for row in board.rows]),
+        ("analyses", [analysis.name for analysis in board.analyses or ()]),
+    ):
+        seen = set()
+        for number, name in enumerate(names):
+            if name in seen:
+                shown = " / ".join(name[::2]) if isinstance(name, tuple) else name
+                yield f"{kind}[{number}]: '{shown}' stands twice"
+            seen.add(name)
+    datasets = {dataset.name for dataset in board.datasets}
+    for number, row in enumerate(board.rows):
+        if row.dataset not in datasets:
+            yield f"rows[{number}].dataset: '{row.dataset}' is none of the datasets"
+    for number, analysis in enumerate(board.analyses or ()):
+        problem = findings.fault(analysis)
+        if problem:
+            yield f"analyses[{number}]: '{analysis.name}': {problem}"
+
+
+def json_schema() -> JSON:
+    """The published JSON Schema of the file."""
+    schema = orjson.loads(orjson.dumps(msgspec.json.schema(Board)))  # defaults as JSON has them
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": draft, "title": "A leaderboard of passage-harness", **schema}
+
+
+def environment() -> Environment:
     """Where a leaderboard was made: versions and machine, never paths or names of people."""
-    installed = {name: importlib.metadata.version(name) for name in LIBRARIES}
-    return {
-        "passage-harness": importlib.metadata.version(OWN),
-        "python": platform.python_version(),
-        "libraries": installed,
-        "system": f"{platform.system()} {platform.machine()}",
-        "cpu": _cpu(),
-        "cores": os.cpu_count(),
-    }
+    return Environment(
+        harness=importlib.metadata.version(OWN),
+        python=platform.python_version(),
+        libraries={name: importlib.metadata.version(name) for name in LIBRARIES},
+        system=f"{platform.system()} {platform.machine()}",
+        cpu=_cpu(),
+        cores=os.cpu_count(),
+    )
 
 
 def _cpu() -> str:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.compare.data import different
+from msgspec import structs
+
 from harness.errors import HarnessError, Problems
-from harness.exchange import ids_only
-from harness.leaderboard import board_file, text_tables
+from harness.findings import Finding
+from harness.leaderboard import board_file, ids_only, readme
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.cited_files import within
+from harness.leaderboard.model import Board, Dataset, Environment, File, Row
+from harness.leaderboard.same_rules import different_data, redefined_columns
 from harness.problems import shown_path
 from harness.store import disk
-from harness.types import JSON
+from harness.suite.systems import why_no_file
 
-SAME = ("measures", "slices", "scored", "limits")  # what two rows of one name must agree on
+COMMAND = "harness run SUITE --only ROWS  # on each machine"
 
 
 class Source(NamedTuple):
@@ -33,10 +38,19 @@ class Merged(NamedTuple):
     notes: tuple[str, ...]
 
 
-def merge(paths: Sequence[Path], out: Path) -> Merged:
+class _Taken(NamedTuple):
+    """A row of the merged leaderboard; `place` has its files' new paths, if it was renamed."""
+
+    row: Row
+    source: Source
+    places: Mapping[str, str]  # kind -> path
+
+
+def merge(paths: Sequence[Path], out: Path, drop: Sequence[str] = (), rename: Sequence[str] = ()) -> Merged:
     """Write the rows of these leaderboards, with their files, into `out`. Rows that stand in several of them
     with one fingerprint and the same numbers are taken once, and one that failed gives way to one that did
-    not. Raises HarnessError, naming every conflict, and then writes nothing."""
+    not. `drop` names rows to leave out (`[LEADERBOARD:]SYSTEM`, a pattern), `rename` systems to rename
+    (`[LEADERBOARD:]OLD=NEW`). Raises HarnessError, naming every conflict, and then writes nothing."""
     sources = [Source(board_file.read(path), shown_path(path)) for path in paths]
     target = out.resolve()
     if any(source.board.folder.resolve() == target for source in sources):
@@ -45,22 +59,18 @@ def merge(paths: Sequence[Path], out: Path) -> Merged:
     if problems:
         raise Problems(problems)
     notes: list[str] = []
-    chosen, problems = _rows(sources, notes)
-    files, wrong = _files(chosen, notes)
+    rows, problems = _once(_chosen(sources, drop, rename), notes)
+    files, wrong = _files(rows, notes)
     if problems or wrong:
         raise Problems([*problems, *wrong])
-    board = Leaderboard(_content(sources, chosen, notes), out)
+    board = Leaderboard(_content(sources, rows, notes), out)
     with disk.explaining(out):
         for source, place in files:
             (out / place).parent.mkdir(parents=True, exist_ok=True)
             with disk.replacing(out / place) as beside:
                 shutil.copyfile(source, beside)
         path = board.write()
-        page = out / "README.md"
-        if not page.exists() or page.read_bytes().startswith(text_tables.MARK.encode()):
-            disk.replace_file(
-                page, text_tables.readme(board, "harness run SUITE --only ROWS  # on each machine").encode()
-            )
+        readme.write(out, readme.page(board, COMMAND))
     return Merged(board, path, tuple(notes))
 
 
@@ -69,34 +79,30 @@ def _scoring(sources: Sequence[Source]) -> list[str]:
     problems = []
     for source in sources[1:]:
         for what in ("protocol", "depth", "seed"):
-            one, other = (item.board.data["suite"][what] for item in (first, source))
+            one, other = (getattr(item.board.data.suite, what) for item in (first, source))
             if one != other:
                 problems.append(
                     f"{source.name}: its suite has {what} {other}, {first.name} has {one}; run both alike"
                 )
-        columns = [{item["label"]: item for item in each.board.data["columns"]} for each in (first, source)]
-        for label in sorted(columns[0].keys() ^ columns[1].keys()):
-            where = first.name if label in columns[0] else source.name
+        labels = [set(each.board.columns) for each in (first, source)]
+        for label in sorted(labels[0] ^ labels[1]):
+            where = first.name if label in labels[0] else source.name
             problems.append(
                 f"{source.name}: only {where} has the column '{label}'; score both by the same measures"
             )
-        for label in sorted(columns[0].keys() & columns[1].keys()):
-            if columns[0][label] != columns[1][label]:
-                what = f"its column '{label}' is not computed as that of {first.name}"
-                problems.append(f"{source.name}: {what}; score both by one version of the protocol")
+        for label in redefined_columns(first.board, source.board):
+            what = f"its column '{label}' is not computed as that of {first.name}"
+            problems.append(f"{source.name}: {what}; score both by one version of the protocol")
     return problems
 
 
 def _datasets(sources: Sequence[Source]) -> list[str]:
-    first: dict[str, tuple[JSON, Source]] = {}
-    problems = []
+    names = [source.name for source in sources]
+    problems = different_data([source.board for source in sources], names, queries=True)
+    first: dict[str, Source] = {}
     for source in sources:
-        for block in source.board.data["datasets"]:
-            name = block["name"]
-            before, other = first.setdefault(name, (block, source))
-            problems += [
-                f"{source.name}: {text}" for text in different(before, other.name, block, queries=True)
-            ]
+        for dataset in source.board.data.datasets:
+            name, other = dataset.name, first.setdefault(dataset.name, source)
             alone = [bool(ids_only.citing(each.board, name)) for each in (other, source)]
             if alone[0] != alone[1]:
                 what = f"{name}: {(other if alone[0] else source).name} knows its judgements alone"
@@ -104,124 +110,165 @@ def _datasets(sources: Sequence[Source]) -> list[str]:
     return problems
 
 
-class _Row(NamedTuple):
-    row: JSON
-    source: Source
-
-
-def _rows(sources: Sequence[Source], notes: list[str]) -> tuple[list[_Row], list[str]]:
-    chosen: dict[tuple[str, ...], _Row] = {}
-    problems = []
+def _chosen(sources: Sequence[Source], drop: Sequence[str], rename: Sequence[str]) -> list[_Taken]:
+    """The rows without those to drop, renamed. Refuses an option that fits no row."""
+    unused = {f"--drop {text}" for text in drop} | {f"--rename {text}" for text in rename}
+    rows = []
     for source in sources:
+        renamed = {}
+        for text in rename:
+            old, _, new = _of_source(text, source).rpartition("=")
+            if why_no_file(new) is not None:
+                what = f"'{new}' cannot name a system; write OLD=NEW with letters, digits, + - _"
+                raise HarnessError(f"--rename {text}: {what}")
+            renamed[old] = new, text
         for row in source.board.rows:
-            name = row["dataset"], row["split"], row["system"], row["origin"]
-            before = chosen.get(name)
-            if before is None:
-                chosen[name] = _Row(row, source)
+            dropping = [text for text in drop if fnmatchcase(row.system, _of_source(text, source))]
+            unused -= {f"--drop {text}" for text in dropping}
+            if dropping:
                 continue
-            shown = f"{row['dataset']} / {row['system']}"
-            if "failed" in (row["status"], before.row["status"]):
-                if row["status"] == "ok":
-                    chosen[name] = _Row(row, source)
-                notes.append(f"{shown}: failed in one of them, and is taken from {chosen[name].source.name}")
-                continue
-            why = _conflict(before.row, row)
-            if why:
-                what = f"{shown}: is another row than in {before.source.name}: {why}"
-                problems.append(f"{source.name}: {what}; rename one of the systems, or leave one out")
-            else:
-                notes.append(f"{shown}: stands in {before.source.name} and {source.name}, and is taken once")
-    order = {block["name"]: i for i, block in enumerate(_blocks(sources))}
-    rows = sorted(chosen.values(), key=lambda item: order.get(item.row["dataset"], len(order)))
-    return rows, problems
+            places = {kind: file.path for kind, file in row.files.items()}
+            if row.system in renamed:
+                new, text = renamed[row.system]
+                unused.discard(f"--rename {text}")
+                places = {kind: _renamed(path, row.system, new) for kind, path in places.items()}
+                row = structs.replace(row, system=new)
+            rows.append(_Taken(row, source, places))
+    if unused:
+        raise HarnessError(f"{min(unused)}: fits no system of the leaderboards; check its name")
+    return rows
 
 
-def _conflict(one: JSON, other: JSON) -> str | None:
-    prints = [row["provenance"]["fingerprint"] for row in (one, other)]
+def _of_source(text: str, source: Source) -> str:
+    """What an option says of this leaderboard: the text behind its name, or the whole text."""
+    return text.removeprefix(f"{source.name}:")
+
+
+def _renamed(path: str, old: str, new: str) -> str:
+    """A file of the system with the new name; another row's judgements keep theirs."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}{new}{name.removeprefix(old)}" if name.startswith(f"{old}.") else path
+
+
+def _once(rows: Sequence[_Taken], notes: list[str]) -> tuple[list[_Taken], list[str]]:
+    """Each row once, in the order of the datasets; and what is wrong with those that are not the same."""
+    taken: dict[tuple[str, ...], _Taken] = {}
+    problems = []
+    for new in rows:
+        row, source = new.row, new.source
+        key = row.dataset, row.split, row.system, row.origin
+        before = taken.setdefault(key, new)
+        if before is new:
+            continue
+        if "failed" in (row.status, before.row.status):
+            if row.status == "ok":
+                taken[key] = new
+            notes.append(f"{row.name}: failed in one of them, and is taken from {taken[key].source.name}")
+            continue
+        why = _conflict(before.row, row)
+        if why:
+            what = f"{row.name}: is another row than in {before.source.name}: {why}"
+            advice = f"--rename '{source.name}:{row.system}=NEW', or --drop '{source.name}:{row.system}'"
+            problems.append(f"{source.name}: {what}; {advice}")
+        else:
+            notes.append(f"{row.name}: stands in {before.source.name} and {source.name}, and is taken once")
+    names = list(dict.fromkeys(item.row.dataset for item in rows))
+    return sorted(taken.values(), key=lambda item: names.index(item.row.dataset)), problems
+
+
+def _conflict(one: Row, other: Row) -> str | None:
+    """What two rows of one name do not agree on."""
+    prints = [row.provenance.fingerprint for row in (one, other)]
     if prints[0] != prints[1]:
         return f"its fingerprint is {str(prints[1])[:12]}, not {str(prints[0])[:12]}"
-    for part in SAME:
-        if one[part] != other[part]:
-            name = next(
-                key for key in [*one[part], *other[part]] if one[part].get(key) != other[part].get(key)
-            )
-            return f"its {part} differ in {name}"
+    for part in ("measures", "slices", "scored", "limits"):
+        mine, theirs = (getattr(row, part) or {} for row in (one, other))
+        for key in [*mine, *theirs]:
+            if mine.get(key) != theirs.get(key):
+                return f"its {part} differ in {key}"
     return None
 
 
-def _files(chosen: Sequence[_Row], notes: list[str]) -> tuple[list[tuple[Path, str]], list[str]]:
+def _files(rows: Sequence[_Taken], notes: list[str]) -> tuple[list[tuple[Path, str]], list[str]]:
     """What is to be copied, and where to; and what is wrong with it."""
-    files: dict[str, tuple[Path, str, str]] = {}
+    files: dict[str, tuple[Path, str]] = {}
     problems = []
-    for row, source in chosen:
-        for kind, cited in sorted(row["files"].items()):
-            place, shown = cited["path"], f"{source.name}: {cited['path']}"
-            path = source.board.folder / place
-            if not path.resolve().is_relative_to(source.board.folder.resolve()):
+    for row, source, places in rows:
+        for kind, cited in sorted(row.files.items()):
+            place, shown = places[kind], f"{source.name}: {cited.path}"
+            path = within(source.board.folder, cited.path)
+            if path is None:
                 problems.append(f"{shown}: lies outside of its folder; mend the leaderboard")
             elif not path.is_file():
                 notes.append(f"{shown}: is not here; the row cites it all the same ({kind})")
-            elif disk.sha256(path) != cited["sha256"]:
+            elif disk.sha256(path) != cited.sha256:
                 problems.append(
                     f"{shown}: is not the file that the row cites (its SHA-256 differs); run it again"
                 )
-            elif place in files and files[place][2] != cited["sha256"]:
+            elif place in files and files[place][1] != cited.sha256:
                 problems.append(f"{shown}: has the path of another row's file; rename one of the systems")
             else:
-                files[place] = path, place, cited["sha256"]
-    return [(path, place) for path, place, _ in files.values()], problems
+                files[place] = path, cited.sha256
+    return [(path, place) for place, (path, _) in files.items()], problems
 
 
-def _content(sources: Sequence[Source], chosen: Sequence[_Row], notes: list[str]) -> dict[str, JSON]:
+def _content(sources: Sequence[Source], taken: Sequence[_Taken], notes: list[str]) -> Board:
     first = sources[0].board.data
-    suites = sorted({source.board.data["suite"]["digest"] for source in sources})
+    suites = sorted({source.board.data.suite.digest for source in sources})
     digest = suites[0] if len(suites) == 1 else hashlib.sha256(" ".join(suites).encode()).hexdigest()
     rows = []
-    for row, source in chosen:
-        machine = source.board.data["environment"]
-        on = f"{machine.get('cpu', 'unknown')}, {machine.get('cores', '?')} cores"
-        rows.append({**row, "cost": {**row["cost"], "machine": on}} if row["cost"] else row)
-    environment = {
-        **board_file.environment(),
-        "cpu": _each(sources, "cpu"),
-        "cores": _each(sources, "cores"),
-        "merged": [source.board.data["environment"] for source in sources],
-    }
-    return {
-        **first,
-        "suite": {**first["suite"], "digest": digest},
-        "datasets": _blocks(sources),
-        "rows": rows,
-        "analyses": _analyses(sources, notes),
-        "environment": environment,
-    }
+    for row, source, places in taken:
+        machine = source.board.data.environment
+        cost = row.cost
+        if cost.seconds is not None:
+            on = f"{machine.cpu or 'unknown'}, {machine.cores or '?'} cores"
+            cost = structs.replace(cost, machine=on)
+        files = {kind: File(places[kind], file.sha256) for kind, file in row.files.items()}
+        rows.append(structs.replace(row, cost=cost, files=files))
+    named = {row.dataset for row in rows}
+    return structs.replace(
+        first,
+        suite=structs.replace(first.suite, digest=digest),
+        datasets=tuple(dataset for dataset in _blocks(sources) if dataset.name in named),
+        rows=tuple(rows),
+        analyses=_analyses(sources, notes),
+        environment=_environment([source.board.data.environment for source in sources]),
+    )
 
 
-def _analyses(sources: Sequence[Source], notes: list[str]) -> list[JSON]:
-    """Those of all leaderboards; one that they do not agree on was made of a part of the rows, and goes."""
-    found: dict[str, JSON] = {}
-    differ = []
+def _environment(machines: Sequence[Environment]) -> Environment:
+    """This machine's versions, and what the machines of the rows are: in words where they differ."""
+
+    def words(values: Sequence[int | str | None]) -> str:
+        return " and ".join(dict.fromkeys(map(str, values)))
+
+    cores = [machine.cores for machine in machines]
+    return structs.replace(
+        board_file.environment(),
+        cpu=words([machine.cpu for machine in machines]),
+        cores=cores[0] if len(set(cores)) == 1 else words(cores),
+        merged=tuple(machines),
+    )
+
+
+def _analyses(sources: Sequence[Source], notes: list[str]) -> tuple[Finding, ...]:
+    """Those of all leaderboards. One that they do not agree on was made of a part of the rows: it is left
+    out."""
+    analyses: dict[str, Finding] = {}
+    differ: dict[str, None] = {}
     for source in sources:
-        for analysis in source.board.data.get("analyses", []):
-            if found.setdefault(analysis["name"], analysis) != analysis:
-                differ.append(analysis["name"])
-    notes += [
-        f"the analysis '{name}' differs between them, and is left out" for name in dict.fromkeys(differ)
-    ]
-    return [analysis for name, analysis in found.items() if name not in differ]
+        for analysis in source.board.data.analyses or ():
+            if analyses.setdefault(analysis.name, analysis) != analysis:
+                differ[analysis.name] = None
+    notes += [f"the analysis '{name}' differs between them, and is left out" for name in differ]
+    return tuple(analysis for name, analysis in analyses.items() if name not in differ)
 
 
-def _blocks(sources: Sequence[Source]) -> list[JSON]:
+def _blocks(sources: Sequence[Source]) -> list[Dataset]:
     """Every dataset once, and rather from a leaderboard that could read it."""
-    blocks: dict[str, JSON] = {}
+    blocks: dict[str, Dataset] = {}
     for source in sources:
-        for block in source.board.data["datasets"]:
-            if not blocks.get(block["name"], {}).get("counts"):
-                blocks[block["name"]] = block
+        for dataset in source.board.data.datasets:
+            if dataset.name not in blocks or not blocks[dataset.name].counts:
+                blocks[dataset.name] = dataset
     return list(blocks.values())
-
-
-def _each(sources: Sequence[Source], what: str) -> JSON:
-    """The value, or all of them where machines differ."""
-    values = list(dict.fromkeys(source.board.data["environment"].get(what) for source in sources))
-    return values[0] if len(values) == 1 else " and ".join(map(str, values))

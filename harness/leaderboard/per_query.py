@@ -1,7 +1,8 @@
-"""The values of each query that a leaderboard's rows cite: read, and checked against their digest."""
+"""The values of each query: the file that every scored row cites, written and read."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,10 +11,11 @@ import pyarrow as pa
 import pyarrow.csv
 
 from harness.errors import HarnessError
+from harness.leaderboard import cited_files
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Row
 from harness.problems import shown_path
-from harness.store import disk
-from harness.types import JSON
+from harness.scoring import score
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,27 +43,9 @@ class PerQuery(NamedTuple):
             return np.asarray(numerator / denominator)
 
 
-def cited(board: Leaderboard, row: JSON, file: str) -> Path | None:
-    """Where a file that a row cites lies, if it is here. Raises HarnessError for one that was changed,
-    or that lies elsewhere than below the leaderboard."""
-    found = row["files"].get(file)
-    if found is None:
-        return None
-    path: Path = board.folder / str(found["path"])
-    if not path.resolve().is_relative_to(board.folder.resolve()):
-        where = f"{row['dataset']} / {row['system']}"
-        raise HarnessError(f"{where}: cites '{found['path']}', outside of its folder; mend the leaderboard")
-    if not path.is_file():
-        return None
-    if disk.sha256(path) != found["sha256"]:
-        what = "is not the file that the leaderboard cites (its SHA-256 differs)"
-        raise HarnessError(f"{shown_path(path)}: {what}; run the suite again")
-    return path
-
-
-def read(board: Leaderboard, row: JSON) -> PerQuery | None:
+def read(board: Leaderboard, row: Row) -> PerQuery | None:
     """The per-query values of a row, None if they are not kept here."""
-    path = cited(board, row, "per_query")
+    path = cited_files.intact(board, row, "per_query")
     return None if path is None else parse(path)
 
 
@@ -70,16 +54,33 @@ def parse(path: Path) -> PerQuery:
     where = shown_path(path)
     try:
         with path.open("rb") as file:
-            heads = file.readline().decode().rstrip("\n").split("\t")
-        types = {head: pa.float64() for head in heads[1:]} | {"query": pa.string()}
+            headings = file.readline().decode().rstrip("\r\n").split("\t")
+        types = {heading: pa.float64() for heading in headings[1:]} | {"query": pa.string()}
         table = pyarrow.csv.read_csv(
             path,
             parse_options=pyarrow.csv.ParseOptions(delimiter="\t", quote_char=False),
             convert_options=pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=False),
         )
-    except (pa.ArrowException, UnicodeDecodeError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise HarnessError(f"{where}: cannot be read ({error}); run the suite again") from None
-    if heads[:1] != ["query"]:
-        raise HarnessError(f"{where}: has no column 'query'; run the suite again")
-    columns = {head: table.column(head).to_numpy() for head in heads[1:]}
+    if headings[0] != "query" or table.column_names != headings or len(set(headings)) < len(headings):
+        what = "its first line is not 'query' and the measures, each once, between tabs"
+        raise HarnessError(f"{where}:1: {what}; run the suite again")
+    columns = {heading: table.column(heading).to_numpy() for heading in headings[1:]}
     return PerQuery(table.column("query").combine_chunks(), columns)
+
+
+def encoded(queries: Sequence[str], columns: Sequence[score.Scored]) -> bytes:
+    """One line a query, one column a measure; a ratio of sums has its numerator and denominator."""
+    headings, values = ["query"], []
+    for column in columns:
+        if column.average == "ratio":
+            headings += [column.column.label + part for part in PARTS]
+            values += [column.numerator, column.denominator]
+        else:
+            headings.append(column.column.label)
+            values.append(column.values)
+    table = [value.tolist() for value in values]
+    lines = ["\t".join(headings)]
+    lines += ["\t".join([query, *(repr(column[i]) for column in table)]) for i, query in enumerate(queries)]
+    return ("\n".join(lines) + "\n").encode()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from harness.scoring import measures, ranking, score
+from harness.scoring.limits import Limits
 from harness.scoring.measures.grades import look_up
 from harness.scoring.measures.ideal import Ideal, per_row, places
 from harness.scoring.measures.kernels import gain_of
@@ -28,18 +29,6 @@ if TYPE_CHECKING:
 
 CELLS = 1 << 20  # of one block of rows: what is judged anew is held at once
 AMOUNTS = ("Judged", "NumQ", "NumRel", "NumRet")  # they say how much there is, not how good it is
-
-
-class Limits(NamedTuple):
-    """The mean of one column under other circumstances, and the share of judged results."""
-
-    ceiling: float  # of the best ranking that there is
-    candidates: float | None  # of the best order of what a re-ranker was given
-    judged: float  # the share of judged results among those that the column reads
-    unjudged_removed: float
-    unjudged_relevant: float
-    without_positive_left_out: float | None  # None if that leaves out all
-    unanswered_left_out: float | None
 
 
 class Below(NamedTuple):

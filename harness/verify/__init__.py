@@ -9,9 +9,9 @@ from harness.catalogue import Catalogue
 from harness.errors import HarnessError
 from harness.execution.progress import Reporter
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Row
 from harness.scoring.protocols import Scoring
 from harness.store.artifacts import Store
-from harness.types import JSON
 from harness.verify import rows
 from harness.verify.data import Absent, Data, scoring_of
 from harness.verify.rows import Tolerance
@@ -28,7 +28,7 @@ WORDS: dict[Mark, str] = {
 
 
 class Checked(NamedTuple):
-    """A row and what was found out about it."""
+    """A row and the result of checking it."""
 
     dataset: str
     system: str
@@ -67,31 +67,31 @@ def verify(
             needs[str(error)] = None
     checked = []
     for row in board.rows:
-        found = _row(board, row, data, scoring, tolerance)
-        checked.append(found[0])
-        needs.update(dict.fromkeys(found[1]))
+        result, missing = _row(board, row, data, scoring, tolerance)
+        checked.append(result)
+        needs.update(dict.fromkeys(missing))
     findings += data.findings
     return Verification(tuple(checked), tuple(findings), tuple(needs))
 
 
 def _row(
-    board: Leaderboard, row: JSON, data: Data, scoring: Scoring | None, tolerance: Tolerance
+    board: Leaderboard, row: Row, data: Data, scoring: Scoring | None, tolerance: Tolerance
 ) -> tuple[Checked, tuple[str, ...]]:
     """The row, and what would be needed to verify it."""
 
     def marked(mark: Mark, findings: list[str] | None = None) -> Checked:
-        return Checked(row["dataset"], row["system"], "wrong" if findings else mark, tuple(findings or ()))
+        return Checked(row.dataset, row.system, "wrong" if findings else mark, tuple(findings or ()))
 
-    if row["status"] == "failed":
+    if row.status == "failed":
         return marked("failed"), ()
-    if row["origin"] == "published":
+    if row.origin == "published":
         return marked("published"), ()
     findings = [*rows.files(board, row), *rows.keys(board, row), *rows.from_values(board, row, tolerance)]
     if not rows.has_run(board, row):
-        return marked("claimed", findings), data.digests(row["dataset"], "to make its runs")
-    opened = data.opened(row["dataset"])
+        return marked("claimed", findings), data.digests(row.dataset, "to make its runs")
+    opened = data.opened(row.dataset)
     if isinstance(opened, Absent) or scoring is None:
         why = opened.reason if isinstance(opened, Absent) else ""
-        return marked("unchecked", findings), data.digests(row["dataset"], why) if why else ()
-    again = rows.from_run(board, row, opened, scoring, tolerance)
-    return marked("verified", list(dict.fromkeys([*findings, *again]))), ()
+        return marked("unchecked", findings), data.digests(row.dataset, why) if why else ()
+    recomputed = rows.from_run(board, row, opened, scoring, tolerance)
+    return marked("verified", list(dict.fromkeys([*findings, *recomputed]))), ()

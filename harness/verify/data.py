@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from harness.catalogue import Catalogue
 from harness.errors import HarnessError, Problems
-from harness.exchange import ids_only
 from harness.execution import open_dataset
 from harness.execution.open_dataset import Opened, Unavailable
 from harness.execution.progress import Reporter
-from harness.leaderboard import board_file
+from harness.leaderboard import board_file, ids_only
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Dataset
 from harness.plan.kinds import PARTS
 from harness.scoring import protocols
 from harness.scoring.protocols import Scoring
@@ -22,7 +22,6 @@ from harness.suite import DatasetSpec, yaml_nodes
 from harness.suite.check import Checker
 from harness.suite.include import read as read_suite
 from harness.suite.yaml_nodes import Node
-from harness.types import JSON
 
 KEY = re.compile("[0-9a-f]{64}")
 SAY_WHERE = "name the suite that says where it lies: --suite SUITE"
@@ -42,14 +41,14 @@ class Data:
     ) -> None:
         self.board, self.store, self.catalogue = board, store, catalogue
         self.reporter, self.suite = reporter, suite
-        self.blocks: dict[str, JSON] = {block["name"]: block for block in board.data["datasets"]}
+        self.datasets = {dataset.name: dataset for dataset in board.data.datasets}
         self.findings: list[str] = []
         self._opened: dict[str, Opened | Absent] = {}
 
     def digests(self, dataset: str, why: str) -> tuple[str, ...]:
         """What a user would have to bring, as the leaderboard cites it."""
-        block = self.blocks.get(dataset, {})
-        cited = block.get("contents") or block.get("digests") or {}
+        block = self.datasets.get(dataset)
+        cited = {} if block is None else block.contents or block.digests
         listed = ", ".join(f"{part} {digest}" for part, digest in cited.items()) or "no digest is cited"
         return (f"{dataset}: needs {listed}" + (f" ({why})" if why else ""),)
 
@@ -63,7 +62,7 @@ class Data:
 
     def _open(self, dataset: str) -> Opened:
         """Raises HarnessError if it cannot be read here."""
-        block = self.blocks.get(dataset)
+        block = self.datasets.get(dataset)
         if block is None:
             raise Unavailable("the leaderboard does not say what it is")
         if self.suite is None and ids_only.citing(self.board, dataset):
@@ -73,13 +72,13 @@ class Data:
             opened = open_dataset.open_dataset(spec, self.catalogue, self.store, self.reporter)
         else:
             opened = self._open_as_cited(block)
-        for part, digest in block.get("contents", {}).items():
+        for part, digest in (block.contents or {}).items():
             if opened.contents.get(part) != digest:
                 here = f"the {part} here are {opened.contents.get(part)}"
                 self.findings.append(f"{dataset}: {here}, it was scored on {digest}; bring the same data")
         return opened
 
-    def _open_as_cited(self, block: JSON) -> Opened:
+    def _open_as_cited(self, block: Dataset) -> Opened:
         """From where the leaderboard says that the data are, or as a run left them in the store."""
         try:
             spec = self._spec_of_block(block)
@@ -90,17 +89,17 @@ class Data:
                 raise Unavailable(f"{error}; {SAY_WHERE}") from None
             return stored
 
-    def _stored(self, block: JSON) -> Opened | None:
+    def _stored(self, block: Dataset) -> Opened | None:
         """The dataset by the keys that the leaderboard cites. Its paths are relative to its suite, which may
         lie elsewhere. None if a part is missing or damaged."""
-        cited = block.get("digests", {})
+        cited = block.digests
         steps = {part: f"{part}-{cited[part]}" for part in PARTS if KEY.fullmatch(cited.get(part, ""))}
         if len(steps) < len(PARTS) or not all(map(self.store.has, steps.values())):
             return None
-        policy = block.get("unknown_judgements", "keep")
+        policy = block.unknown_judgements or "keep"
         try:
             parts = open_dataset.read_parts(steps, self.store)
-            return open_dataset.opened(parts, policy, f"datasets.{block['name']}")
+            return open_dataset.opened(parts, policy, f"datasets.{block.name}")
         except (Corrupt, HarnessError):
             return None
 
@@ -108,13 +107,13 @@ class Data:
         datasets = read_suite(suite.absolute(), ()).value.get("datasets")
         return self._spec(datasets, dataset, str(suite))
 
-    def _spec_of_block(self, block: JSON) -> DatasetSpec:
+    def _spec_of_block(self, block: Dataset) -> DatasetSpec:
         form = {
-            block["plugin"]: block["params"],
-            "unknown_judgements": block.get("unknown_judgements", "keep"),
+            block.plugin: block.params,
+            "unknown_judgements": block.unknown_judgements or "keep",
         }
         file = self.board.folder.absolute() / board_file.FILE
-        return self._spec(yaml_nodes.of_data({block["name"]: form}, file), block["name"], "the leaderboard")
+        return self._spec(yaml_nodes.of_data({block.name: form}, file), block.name, "the leaderboard")
 
     def _spec(self, datasets: Node | None, dataset: str, where: str) -> DatasetSpec:
         checker = Checker(self.catalogue)
@@ -126,11 +125,13 @@ class Data:
 
 def scoring_of(board: Leaderboard, catalogue: Catalogue) -> Scoring:
     """How the leaderboard says that it was scored, by what is installed here."""
-    said = board.data["suite"]
-    if said["protocol"] is not None:
-        return protocols.of_protocol(said["protocol"], said["depth"], catalogue)
-    documents = any(row["unit"] == "document" for row in board.rows)
-    scoring, problems = protocols.of_measures(said["measures"], said["depth"], catalogue, documents=documents)
+    suite = board.data.suite
+    if suite.depth is None:
+        raise HarnessError("suite.depth: is null, but runs are scored to a depth; make the leaderboard again")
+    if suite.protocol is not None:
+        return protocols.of_protocol(suite.protocol, suite.depth, catalogue)
+    documents = any(row.unit == "document" for row in board.rows)
+    scoring, problems = protocols.of_measures(suite.measures, suite.depth, catalogue, documents=documents)
     if scoring is None:
         raise Problems(f"measures: {problem.text}" for problem in problems)
     return scoring

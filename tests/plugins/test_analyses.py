@@ -59,12 +59,12 @@ def write(path, rows) -> None:
 
 
 def found(board: Leaderboard, name: str) -> list[list]:
-    [entry] = [entry for entry in board.data["analyses"] if entry["name"] == f"{name}/small"]
-    return entry["rows"]
+    [entry] = [entry for entry in board.data.analyses if entry.name == f"{name}/small"]
+    return entry.rows
 
 
 def test_all_that_has_something_to_say_is_there(board):
-    names = [entry["name"] for entry in board.data["analyses"]]
+    names = [entry.name for entry in board.data.analyses]
     # no encoder cut anything, and no query is in a slice
     assert names == [
         "levels/small",
@@ -103,8 +103,8 @@ def test_the_curve_of_weights_goes_through_the_scores_of_the_systems(board):
         weight: value for queries, weight, value in found(board, "weights/fused") if queries == "all queries"
     }
     assert list(curve) == [0.0, 0.25, 0.5, 0.75, 1.0]
-    [fused] = [row for row in board.rows if row["system"] == "fused"]
-    assert curve[0.5] == fused["measures"]["RR@10"]["mean"]
+    [fused] = [row for row in board.rows if row.system == "fused"]
+    assert curve[0.5] == fused.measures["RR@10"].mean
 
 
 def test_a_parameter_that_no_combiner_has_makes_no_curve(board, tmp_path):
@@ -113,8 +113,8 @@ def test_a_parameter_that_no_combiner_has_makes_no_curve(board, tmp_path):
     )
     (tmp_path / "suite.yaml").write_text(text)
     other = run(tmp_path / "suite.yaml", store=board.folder / "store", quiet=True)
-    assert [entry["name"] for entry in other.data["analyses"] if entry["name"].startswith("weights")] == []
-    assert all(row["status"] == "ok" for row in other.rows)
+    assert [entry.name for entry in other.data.analyses if entry.name.startswith("weights")] == []
+    assert all(row.status == "ok" for row in other.rows)
 
 
 VARIANTS = """  plain: {retriever: bm25}
@@ -171,8 +171,8 @@ def test_contexts_of_one_name_are_two_where_what_they_add_differs(monkeypatch):
 
 
 def test_a_weight_that_changes_nothing_has_no_curve(variants):
-    assert [row["system"] for row in variants.rows if row["status"] == "ok"][-1] == "weighted"
-    assert not [entry for entry in variants.data["analyses"] if entry["name"].startswith("weights/")]
+    assert [row.system for row in variants.rows if row.status == "ok"][-1] == "weighted"
+    assert not [entry for entry in variants.data.analyses if entry.name.startswith("weights/")]
 
 
 def encoded(name: str, retriever: str | None, lost: int, *stages: str) -> Ran:

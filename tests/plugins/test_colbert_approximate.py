@@ -277,9 +277,9 @@ def test_systems_that_search_otherwise_share_one_encoding_and_tell_their_recall(
         "measures: [nDCG@10]\ndepth: 10\n"
     )
     board = api.run(tmp_path / "suite.yaml", out=tmp_path / "out", store=tmp_path / "store", quiet=True)
-    assert [row["error"] for row in board.rows if row["status"] != "ok"] == []
+    assert [row.error for row in board.rows if row.status != "ok"] == []
     exact, probed, _ = board.rows
-    assert probed["measures"]["nDCG@10"]["mean"] == pytest.approx(exact["measures"]["nDCG@10"]["mean"])
-    told = {key: value for step in probed["reported"] for key, value in step["facts"].items()}
+    assert probed.measures["nDCG@10"].mean == pytest.approx(exact.measures["nDCG@10"].mean)
+    told = {key: value for step in probed.reported for key, value in step.facts.items()}
     assert (told["recall"], told["centroids"]) == (1.0, 2)
     assert len(list((tmp_path / "store" / "artifacts").glob("index-*"))) == 1

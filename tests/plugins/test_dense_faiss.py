@@ -122,10 +122,10 @@ def test_systems_that_search_otherwise_share_one_encoding_and_tell_their_recall(
         "measures: [nDCG@10]\ndepth: 10\n"
     )
     board = api.run(tmp_path / "suite.yaml", out=tmp_path / "out", store=tmp_path / "store", quiet=True)
-    assert [row["error"] for row in board.rows if row["status"] != "ok"] == []
+    assert [row.error for row in board.rows if row.status != "ok"] == []
     exact, flat, _ = board.rows
-    assert flat["measures"]["nDCG@10"]["mean"] == pytest.approx(exact["measures"]["nDCG@10"]["mean"])
-    told = {key: value for step in flat["reported"] for key, value in step["facts"].items()}
+    assert flat.measures["nDCG@10"].mean == pytest.approx(exact.measures["nDCG@10"].mean)
+    told = {key: value for step in flat.reported for key, value in step.facts.items()}
     assert told["recall"] == 1.0
     assert told["texts_cut"] == 0
     assert len(list((tmp_path / "store" / "artifacts").glob("index-*"))) == 1

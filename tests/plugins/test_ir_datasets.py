@@ -334,5 +334,5 @@ def test_a_suite_over_three_official_layouts_runs(home, tmp_path):
     }
     (tmp_path / "suite.yaml").write_text(json.dumps(suite))
     board = harness.run(tmp_path / "suite.yaml", store=tmp_path / "store", quiet=True)
-    assert [(row["status"], row["measures"]["RR@10"]["mean"]) for row in board.rows] == [("ok", 1.0)] * 3
-    assert [dataset["language"] for dataset in board.data["datasets"]] == ["en", "en", "zh"]
+    assert [(row.status, row.measures["RR@10"].mean) for row in board.rows] == [("ok", 1.0)] * 3
+    assert [dataset.language for dataset in board.data.datasets] == ["en", "en", "zh"]

@@ -28,10 +28,9 @@ def ran(tmp_path_factory):
         pytest.skip("the extra 'lucene' is not installed")
     folder = tmp_path_factory.mktemp("scifact")
     leaderboard = api.run(SUITE, out=folder / "out", store=folder / "store", quiet=True)
-    assert [row["error"] for row in leaderboard.rows if row["status"] != "ok"] == []
+    assert [row.error for row in leaderboard.rows if row.status != "ok"] == []
     means = {
-        row["system"]: {name: value["mean"] for name, value in row["measures"].items()}
-        for row in leaderboard.rows
+        row.system: {name: measure.mean for name, measure in row.measures.items()} for row in leaderboard.rows
     }
     return folder / "out" / "runs" / "scifact", means
 

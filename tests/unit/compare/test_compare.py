@@ -54,7 +54,8 @@ def board(folder, systems, *, name="made", **changes):
             }
         )  # fmt: skip
     block = {
-        "name": dataset, "split": "test", "digests": {"corpus": CORPUS, "judgements": "j" * 64},
+        "name": dataset, "split": "test", "plugin": "files", "params": {}, "language": "en",
+        "query_language": "en", "licence": "", "citation": "", "url": "", "digests": {"corpus": CORPUS, "judgements": "j" * 64},
         "contents": {"corpus": CORPUS, "judgements": "j" * 64, "queries": "q" * 64}, "counts": {},
         "unknown_judgements": "keep", **changes.pop("block", {}),
     }  # fmt: skip

@@ -11,11 +11,12 @@ import sys
 import tomllib
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import plugin_docs
 from harness import catalogue, cli, run
-from harness.leaderboard import schemas, text_tables
+from harness.leaderboard import board_file, text_tables
 from harness.scoring.measures.names import ALIASES, FAMILIES
 
 ROOT = Path(__file__).parents[3]
@@ -58,7 +59,7 @@ def board(tmp_path_factory):
     folder = tmp_path_factory.mktemp("docs")
     (folder / "suite.yaml").write_text(SUITE, encoding="utf-8")
     made = run(folder / "suite.yaml", store=folder / "store", quiet=True)
-    assert [row["error"] for row in made.rows if row["error"]] == []
+    assert [row.error for row in made.rows if row.error] == []
     return made
 
 
@@ -101,7 +102,7 @@ def test_the_page_of_plugins_has_every_method_and_parameter_of_ours_and_no_stran
 
 
 def test_every_field_of_a_leaderboard_is_described(board):
-    fields = fields_of(board.data)
+    fields = fields_of(msgspec.to_builtins(board.data))
     assert {"rows[].cost.rerank_seconds", "rows[].slices.SLICE.measures.COLUMN.ci95"} <= fields
     described = set(re.findall(r"`([^`\n]+)`", page("leaderboard.md")))
     assert fields <= described
@@ -109,7 +110,7 @@ def test_every_field_of_a_leaderboard_is_described(board):
 
 def test_every_field_of_the_schema_is_described():
     described = page("leaderboard.md")
-    for name, definition in schemas.leaderboard()["$defs"].items():
+    for name, definition in board_file.json_schema()["$defs"].items():
         for field in definition["properties"]:
             assert re.search(rf"`[^`]*\b{field}\b[^`]*`", described), f"{name}.{field}"
 
@@ -118,7 +119,7 @@ def test_no_described_field_is_made_up(board):
     rows = [line for line in page("leaderboard.md").splitlines() if line.startswith("| `")]
     described = {name for row in rows for name in re.findall(r"`((?:rows|datasets|columns)\[\][^`]+)`", row)}
     optional = {"rows[].cost.compile_seconds"}
-    real = fields_of(board.data)
+    real = fields_of(msgspec.to_builtins(board.data))
     parents = {name.rpartition(".")[0].removesuffix("[]") for name in real}
     assert described - real - parents - optional == set()
 

@@ -7,6 +7,7 @@ import zlib
 import numpy as np
 import orjson
 import pytest
+from msgspec import structs
 
 from harness import run
 from harness.errors import HarnessError
@@ -15,6 +16,7 @@ from harness.html.content import content, queries_of
 from harness.inspect import material
 from harness.inspect.rankings import Rankings
 from harness.leaderboard import board_file
+from harness.leaderboard.model import File, Measure, published_row
 from harness.store.artifacts import Store
 
 SUITE = """
@@ -100,7 +102,7 @@ def test_the_values_on_the_page_are_those_of_the_files(made):
     values = dataset["values"]
     codes = np.frombuffer(unpacked(found.chunks["values-0"]), "u1").reshape(4, len(ids))
     means = [np.array([np.nan, *values["palette"]])[line].mean() for line in codes]
-    wanted = [row["measures"].get("nDCG@10", {}).get("mean", np.nan) for row in board.rows]
+    wanted = [row.measures["nDCG@10"].mean if "nDCG@10" in row.measures else np.nan for row in board.rows]
     assert means == pytest.approx(wanted, abs=1e-6, nan_ok=True)
 
 
@@ -117,14 +119,15 @@ def files(folder, texts):
 
     rows = []
     for name, text in texts.items():
-        row = {"dataset": "d", "system": name, "measures": {"AP": {}}, "files": {}}
+        cited = {}
         if text is not None:
             content = f"query\tAP\n{text}".encode()
             (folder / f"{name}.tsv").write_bytes(content)
-            sha = hashlib.sha256(content).hexdigest()
-            row["files"] = {"per_query": {"path": f"{name}.tsv", "sha256": sha}}
-        rows.append(row)
-    return board_file.Leaderboard({"rows": rows}, folder), rows
+            cited["per_query"] = File(f"{name}.tsv", hashlib.sha256(content).hexdigest())
+        measures = {"AP": Measure(0.5, None, None)}
+        row = published_row(dataset="d", split="test", system=name, protocol=None, measures=measures)
+        rows.append(structs.replace(row, files=cited))
+    return board_file.Leaderboard(None, folder), rows
 
 
 def test_a_changed_file_of_values_is_refused(tmp_path):
@@ -137,7 +140,7 @@ def test_a_changed_file_of_values_is_refused(tmp_path):
 def test_a_file_outside_of_the_folder_is_refused(tmp_path):
     board, rows = files(tmp_path, {"a": "q1\t1\n"})
     board = board_file.Leaderboard(board.data, tmp_path / "inner")
-    rows[0]["files"]["per_query"]["path"] = "../a.tsv"
+    rows[0] = structs.replace(rows[0], files={"per_query": File("../a.tsv", "")})
     with pytest.raises(HarnessError, match="outside of its folder"):
         queries_of(board, rows, "AP")
 
@@ -222,17 +225,17 @@ def test_a_row_can_be_made_again_from_what_the_page_says(made):
     texts = orjson.loads(unpacked(found.chunks["rows-0"]))
     assert "harness run suite.yaml --only tour/titles\n" in texts[1]
     for part in ("corpus", "queries", "judgements"):
-        assert f"{part} digest: {board.data['datasets'][0]['digests'][part]}" in texts[1]
-    for step in board.rows[1]["provenance"]["steps"]:
-        assert f"{step['step']} {step['key']}" in texts[1]
+        assert f"{part} digest: {board.data.datasets[0].digests[part]}" in texts[1]
+    for step in board.rows[1].provenance.steps:
+        assert f"{step.step} {step.key}" in texts[1]
 
 
 def test_a_command_to_copy_is_safe_to_paste(made):
     from harness.html import reproduction
 
     board, _ = made
-    row = {**board.rows[0], "system": "x'; rm -rf [a]* #"}
-    text = reproduction.of_row(board, row, board.data["datasets"][0])
+    row = structs.replace(board.rows[0], system="x'; rm -rf [a]* #")
+    text = reproduction.of_row(board, row, board.data.datasets[0])
     assert """--only 'tour/x'"'"'; rm -rf [[]a][*] #'\n""" in text
 
 
@@ -251,12 +254,12 @@ def test_a_report_without_its_extra_says_what_to_install(monkeypatch):
 
 def test_the_share_that_is_judged_is_counted_over_judged_queries(made):
     board, store = made
-    found = material.opened(board, board.data["datasets"][0], store)
+    found = material.opened(board, board.data.datasets[0], store)
     for row in board.rows:
         run = Rankings(board, row, found, store, [])
         shown = judged = 0
         for name in found.queries.ids:
-            grades = found.grades(name, row["unit"])
+            grades = found.grades(name, row.unit)
             ids = run.of(name, 10, []).ids if grades else []
             shown += len(ids)
             judged += sum(id in grades for id in ids)
@@ -278,24 +281,11 @@ def test_tiers_are_those_of_compare_and_very_many_are_left_to_it(made, monkeypat
 
 def test_a_leaderboard_of_failed_and_published_rows_can_be_shown(made, tmp_path):
     board, _ = made
-    plain = {
-        "files": {},
-        "provenance": {"fingerprint": None, "seed": 0, "steps": []},
-        "cost": {},
-        "scored": {},
-    }
-    failed = {
-        **board.rows[0],
-        **plain,
-        "system": "bad",
-        "status": "failed",
-        "error": "no",
-        "measures": {},
-        "slices": {},
-    }
-    published = {**board.rows[0], **plain, "system": "paper", "origin": "published"}
-    data = {**board.data, "rows": [failed, published]}
-    bare = board_file.Leaderboard(data, tmp_path)
+    claim = published_row(
+        dataset="tour", split="test", system="paper", protocol=None, measures=board.rows[0].measures
+    )
+    failed = structs.replace(claim, system="bad", origin="run", status="failed", error="no", measures={})
+    bare = board_file.Leaderboard(structs.replace(board.data, rows=(failed, claim)), tmp_path)
     assert tiers.tiers(bare, tmp_path) == tiers.Told({}, "")
     found = content(bare, {}, None)
     assert found.board["datasets"][0]["queries"] == 0
@@ -306,7 +296,7 @@ def test_a_leaderboard_of_failed_and_published_rows_can_be_shown(made, tmp_path)
 
 def test_a_leaderboard_without_anything_can_be_shown(made, tmp_path):
     board, _ = made
-    bare = board_file.Leaderboard({**board.data, "rows": [], "datasets": []}, tmp_path)
+    bare = board_file.Leaderboard(structs.replace(board.data, rows=(), datasets=()), tmp_path)
     found = content(bare, {}, None)
     assert found.chunks == {}
     assert "</html>" in page.fill(found.board, found.chunks, "")

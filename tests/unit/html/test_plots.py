@@ -1,13 +1,22 @@
 """Plots are what they say: Vega-Lite that compiles, the Pareto front, and pictures without a browser."""
 
 import pytest
+from msgspec import structs
 
 from harness.html import plots
+from harness.leaderboard.model import Cost, Measure, published_row
+
+
+def row(name, mean, cost):
+    measures = {} if mean is None else {"AP": Measure(mean, (mean - 0.1, mean + 0.1), 9)}
+    bare = published_row(dataset="d", split="test", system=name, protocol=None, measures=measures)
+    return structs.replace(bare, cost=Cost(seconds=cost))
+
 
 pytestmark = pytest.mark.extras
 
 ROWS = [
-    {"system": name, "measures": {"AP": {"mean": mean, "ci95": [mean - 0.1, mean + 0.1]}}, "cost": {"seconds": cost}}
+    row(name, mean, cost)
     for name, mean, cost in [("slow", 0.5, 9), ("cheap", 0.3, 1), ("dear", 0.4, 8), ("good", 0.5, 4), ("same", 0.3, 1)]
 ]  # fmt: skip
 SPECS = {
@@ -27,8 +36,7 @@ def test_the_front_has_what_nothing_as_cheap_is_as_good_as():
 
 
 def test_rows_without_the_measure_or_without_a_cost_stay_out():
-    rows = [*ROWS, {"system": "x", "measures": {}, "cost": {"seconds": 1}}]
-    rows += [{**ROWS[0], "cost": cost} for cost in ({}, {"seconds": 0}, {"seconds": float("inf")})]
+    rows = [*ROWS, row("x", None, 1), *(row("y", 0.5, cost) for cost in (None, 0, float("inf")))]
     assert len(plots.pareto_values(rows, "AP")) == len(ROWS)
 
 

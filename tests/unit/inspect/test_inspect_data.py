@@ -44,7 +44,7 @@ def opened(made, queries, systems=(), store=None):
 @pytest.fixture(scope="module")
 def ids(made):
     board, store = made
-    return material.opened(board, board.data["datasets"][0], store).queries.ids
+    return material.opened(board, board.data.datasets[0], store).queries.ids
 
 
 def test_a_query_is_shown_with_its_judgements_and_where_the_positives_sit(made, ids):
@@ -59,12 +59,12 @@ def test_a_query_is_shown_with_its_judgements_and_where_the_positives_sit(made, 
             placed = {item.id: item.rank for item in ranking.positives if item.rank and item.rank <= 10}
             assert {hit.id: hit.rank for hit in ranking.hits if hit.id in grades} == placed
     means = {
-        row["system"]: np.mean([found.query(name, 1).rankings[i].values.get("nDCG@10", 0) for name in ids])
+        row.system: np.mean([found.query(name, 1).rankings[i].values.get("nDCG@10", 0) for name in ids])
         for i, row in enumerate(found.rows)
     }
     for row in board.rows:
-        if "nDCG@10" in row["measures"]:
-            assert means[row["system"]] == pytest.approx(row["measures"]["nDCG@10"]["mean"], abs=1e-6)
+        if "nDCG@10" in row.measures:
+            assert means[row.system] == pytest.approx(row.measures["nDCG@10"].mean, abs=1e-6)
 
 
 def test_the_run_files_show_the_same_rankings_as_the_store(made, ids, tmp_path):
@@ -87,7 +87,7 @@ def test_the_run_files_show_the_same_rankings_as_the_store(made, ids, tmp_path):
 
 def test_a_system_is_shown_with_the_text_that_it_read(made, ids):
     found = opened(made, ids[:1])
-    variants = dict(zip((row["system"] for row in found.rows), found.variants, strict=True))
+    variants = dict(zip((row.system for row in found.rows), found.variants, strict=True))
     assert variants["bm25"] == Variant((), "passage")
     assert variants["documents"] == Variant((), "document")
     assert variants["titles"].stages
@@ -102,15 +102,13 @@ def test_a_system_is_shown_with_the_text_that_it_read(made, ids):
 
 def test_what_differs_most_comes_first(made):
     board, _ = made
-    one, two = (next(row for row in board.rows if row["system"] == name) for name in ("titles", "bm25"))
+    one, two = (next(row for row in board.rows if row.system == name) for name in ("titles", "bm25"))
     found = lists.differing(board, one, two, "nDCG@10")
     sizes = [abs(item.size) for item in found]
     assert sizes == sorted(sizes, reverse=True)
     assert min(sizes) > 0
-    total = sum(item.size for item in found) / one["measures"]["nDCG@10"]["queries"]
-    assert total == pytest.approx(
-        one["measures"]["nDCG@10"]["mean"] - two["measures"]["nDCG@10"]["mean"], abs=2e-6
-    )
+    total = sum(item.size for item in found) / one.measures["nDCG@10"].queries
+    assert total == pytest.approx(one.measures["nDCG@10"].mean - two.measures["nDCG@10"].mean, abs=2e-6)
     back = lists.differing(board, two, one, "nDCG@10")
     assert [(item.query, -item.size) for item in back] == [(item.query, item.size) for item in found]
 
@@ -118,7 +116,7 @@ def test_what_differs_most_comes_first(made):
 def test_failures_are_grouped_by_slice_the_worst_first(made):
     board, store = made
     row = board.rows[0]
-    at_hand = material.opened(board, board.data["datasets"][0], store)
+    at_hand = material.opened(board, board.data.datasets[0], store)
     whole, *groups = lists.failing(board, row, "nDCG@10", at_hand)
     assert whole.slice == "all queries"
     assert sum(len(group.failed) for group in groups) == len(whole.failed)  # here slices do not overlap
@@ -138,13 +136,13 @@ def test_a_name_that_is_not_there_gets_a_hint(made):
         lists.label_of(board, board.rows, "AP")
     with pytest.raises(HarnessError, match=r"--measure 'ndcg@10': .* did you mean 'nDCG@10'\? it has nDCG"):
         lists.label_of(board, board.rows, "ndcg@10")
-    documents = next(row for row in board.rows if row["system"] == "documents")
+    documents = next(row for row in board.rows if row.system == "documents")
     assert lists.label_of(board, [documents], None) == "document nDCG@10"
 
 
 def test_a_passage_is_shown_before_and_after_each_stage(made):
     board, store = made
-    corpus = Corpus(store.read(f"corpus-{board.data['datasets'][0]['digests']['corpus']}").folder)
+    corpus = Corpus(store.read(f"corpus-{board.data.datasets[0].digests['corpus']}").folder)
     step = next(step for step in store.steps() if step.startswith("augment-"))
     at = passage.position(corpus, corpus.ids(np.array([3]))[0])
     assert at == 3
@@ -158,7 +156,7 @@ def test_a_passage_is_shown_before_and_after_each_stage(made):
 
 def test_composed_passages_are_written_as_json_lines(made, tmp_path):
     board, store = made
-    corpus = Corpus(store.read(f"corpus-{board.data['datasets'][0]['digests']['corpus']}").folder)
+    corpus = Corpus(store.read(f"corpus-{board.data.datasets[0].digests['corpus']}").folder)
     step = next(step for step in store.steps() if step.startswith("augment-"))
     count = passage.write(store, corpus, Chain((step,), ("titles",)), tmp_path / "a" / "titles.jsonl")
     lines = [orjson.loads(line) for line in (tmp_path / "a" / "titles.jsonl").read_bytes().splitlines()]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 import shutil
 
 import orjson
 import pytest
+from msgspec import structs
 
 from harness.cli import main
 from harness.errors import HarnessError
 from harness.leaderboard import board_file
 from harness.leaderboard.merge import merge
+from harness.leaderboard.model import Cost
 from harness.store.artifacts import Store
 
 
@@ -47,10 +48,8 @@ def change(folder, act):
 
 
 def plain(board):
-    rows = copy.deepcopy(board.rows)
-    for row in rows:
-        del row["cost"]
-    return sorted(rows, key=lambda row: row["system"])
+    rows = [structs.replace(row, cost=Cost()) for row in board.rows]
+    return sorted(rows, key=lambda row: row.system)
 
 
 def test_two_halves_are_the_whole(made, halves, tmp_path):
@@ -59,12 +58,10 @@ def test_two_halves_are_the_whole(made, halves, tmp_path):
     read = board_file.read(tmp_path / "out")
     assert plain(read) == plain(whole)
     for key in ("suite", "datasets", "columns"):
-        assert read.data[key] == whole.data[key]
+        assert getattr(read.data, key) == getattr(whole.data, key)
     for row in read.rows:
-        for file in row["files"].values():
-            assert (tmp_path / "out" / file["path"]).read_bytes() == (
-                made / "whole" / file["path"]
-            ).read_bytes()
+        for file in row.files.values():
+            assert (tmp_path / "out" / file.path).read_bytes() == (made / "whole" / file.path).read_bytes()
     assert [note for note in merged.notes if "bm25" in note and "is taken once" in note]
     assert (tmp_path / "out" / "README.md").is_file()
 
@@ -80,10 +77,10 @@ def test_each_row_says_where_it_was_timed(halves, tmp_path):
     for number, folder in enumerate(halves):
         change(folder, lambda data, n=number: data["environment"].update(cpu=f"cpu {n}", cores=4))
     board = merge(halves, tmp_path / "out").board
-    machines = {row["system"]: row["cost"]["machine"] for row in board.rows}
+    machines = {row.system: row.cost.machine for row in board.rows}
     assert machines == {"bm25": "cpu 0, 4 cores", "ql": "cpu 0, 4 cores", "rm": "cpu 1, 4 cores"}
-    assert board.data["environment"]["cpu"] == "cpu 0 and cpu 1"
-    assert len(board.data["environment"]["merged"]) == 2
+    assert board.data.environment.cpu == "cpu 0 and cpu 1"
+    assert len(board.data.environment.merged) == 2
 
 
 def test_a_row_that_failed_gives_way(halves, tmp_path):
@@ -95,14 +92,14 @@ def test_a_row_that_failed_gives_way(halves, tmp_path):
     change(halves[0], fail)
     board = merge(halves, tmp_path / "out").board
     assert board.ok
-    assert [row["system"] for row in board.rows].count("bm25") == 1
+    assert [row.system for row in board.rows].count("bm25") == 1
 
 
 def test_a_missing_run_stays_cited_and_is_said(halves, tmp_path):
     (halves[0] / "runs" / "tour" / "ql.run.gz").unlink()
     merged = merge(halves, tmp_path / "out")
     assert any("runs/tour/ql.run.gz: is not here" in note for note in merged.notes)
-    assert next(row for row in merged.board.rows if row["system"] == "ql")["files"]["run"]
+    assert next(row for row in merged.board.rows if row.system == "ql").files["run"]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import json
 import os
 import re
 from decimal import Decimal
@@ -10,11 +10,14 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from msgspec import structs
 
+import published_tables
 from harness.errors import HarnessError
 from harness.html import reproduction
-from harness.leaderboard import board_file, published, schemas, text_tables
+from harness.leaderboard import board_file, published, text_tables
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Column, Measure
 
 FOLDER = Path(__file__).parents[3] / "leaderboards" / "published"
 PAPERS = sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml"))
@@ -66,7 +69,7 @@ def test_every_row_and_number_is_that_of_the_paper(name, number):
     folder = os.environ.get("HARNESS_REAL_PAPERS")
     if not folder:
         pytest.skip("HARNESS_REAL_PAPERS does not name the folder of the papers' texts")
-    paper = published.read(FOLDER / name)
+    paper = published_tables.read(FOLDER / name)
     text = (Path(folder) / paper.text).read_text(encoding="utf-8")
     [table] = [table for table in paper.tables if table.number == number]
     rows = printed_rows(text, number)
@@ -87,27 +90,28 @@ def test_a_changed_number_a_missing_row_and_a_swapped_one_are_found():
 
 def test_every_table_that_is_promised_is_there():
     assert {
-        name: [table.number for table in published.read(FOLDER / name).tables] for name in PAPERS
+        name: [table.number for table in published_tables.read(FOLDER / name).tables] for name in PAPERS
     } == TABLES
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_the_leaderboard_is_what_its_tables_make(name):
-    paper = published.read(FOLDER / name)
-    assert board_file.read(FOLDER / name).data == published.board(paper, FOLDER / name).data
-    assert (FOLDER / name / "README.md").read_text(encoding="utf-8") == published.readme(paper)
+    paper = published_tables.read(FOLDER / name)
+    assert board_file.read(FOLDER / name).data == published_tables.board(paper, FOLDER / name).data
+    assert (FOLDER / name / "README.md").read_text(encoding="utf-8") == published_tables.page(paper)
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_published_leaderboard_keeps_the_schema_and_is_marked(name):
     board = board_file.read(FOLDER / name)
-    jsonschema.Draft202012Validator(schemas.leaderboard()).validate(board.data)
-    assert {row["origin"] for row in board.rows} == {"published"}
+    written = json.loads((FOLDER / name / board_file.FILE).read_bytes())
+    jsonschema.Draft202012Validator(board_file.json_schema()).validate(written)
+    assert {row.origin for row in board.rows} == {"published"}
     for row in board.rows:
-        for value in row["measures"].values():
-            assert value["ci95"] is None
-            assert value["queries"] is None
-            assert value["sources"]
+        for measure in row.measures.values():
+            assert measure.ci95 is None
+            assert measure.queries is None
+            assert measure.sources
     shown = text_tables.render(board, "table")
     assert shown.count("(published)") == len(board.rows)
 
@@ -115,15 +119,15 @@ def test_a_published_leaderboard_keeps_the_schema_and_is_marked(name):
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_mean_is_the_printed_number_by_its_scale(name):
     for row in board_file.read(FOLDER / name).rows:
-        for label, value in row["measures"].items():
-            for source in value["sources"]:
-                printed = Decimal(source["printed"].rstrip("*"))
-                scale = printed / Decimal(repr(value["mean"])) if printed else 1
-                assert scale in (1, 100), (row["system"], label)
+        for label, measure in row.measures.items():
+            for source in measure.sources:
+                printed = Decimal(source.printed.rstrip("*"))
+                scale = printed / Decimal(repr(measure.mean)) if printed else 1
+                assert scale in (1, 100), (row.system, label)
 
 
 def test_averages_over_datasets_are_those_of_the_rows():
-    paper = published.read(FOLDER / "dapr")
+    paper = published_tables.read(FOLDER / "dapr")
     for table in paper.tables:
         if [column.dataset for column in table.columns][-2:] != ["average", "nq-hard"]:
             continue
@@ -133,11 +137,11 @@ def test_averages_over_datasets_are_those_of_the_rows():
 
 
 def test_a_number_that_stands_in_two_tables_cites_both():
-    rows = {(row["dataset"], row["system"]): row for row in board_file.read(FOLDER / "dapr").rows}
-    value = rows["miracl", "SPLADEv2, rank fusion with BM25 on documents"]["measures"]["nDCG@10"]
-    assert [(source["table"], source["printed"]) for source in value["sources"]] == [(3, "55.6"), (7, "55.6")]
-    assert value["mean"] == 0.556
-    assert "not comparable" in rows["nq-hard", "BM25"]["flags"][0]
+    rows = {(row.dataset, row.system): row for row in board_file.read(FOLDER / "dapr").rows}
+    measure = rows["miracl", "SPLADEv2, rank fusion with BM25 on documents"].measures["nDCG@10"]
+    assert [(source.table, source.printed) for source in measure.sources] == [(3, "55.6"), (7, "55.6")]
+    assert measure.mean == 0.556
+    assert "not comparable" in rows["nq-hard", "BM25"].flags[0]
 
 
 @pytest.fixture
@@ -157,10 +161,9 @@ TOY = (
 
 
 def test_a_blank_makes_no_row_and_zeros_at_the_end_are_kept(paper):
-    board = published.board(published.read(paper), paper)
-    assert [row["system"] for row in board.rows] == ["BM25", "Dense"]
-    values = [row["measures"]["nDCG@10"] for row in board.rows]
-    assert [value["mean"] for value in values] == [0.4, 0.5125]
+    board = published_tables.board(published_tables.read(paper), paper)
+    assert [row.system for row in board.rows] == ["BM25", "Dense"]
+    assert [row.measures["nDCG@10"].mean for row in board.rows] == [0.4, 0.5125]
     assert [cell for line in text_tables.tables(board)[0].rows for cell in line[1:2]] == ["0.400", "0.5125"]
 
 
@@ -177,22 +180,21 @@ def test_a_blank_makes_no_row_and_zeros_at_the_end_are_kept(paper):
 def test_a_slip_in_a_table_is_refused(paper, old, new, message):
     (paper / "table-1.yaml").write_text(TOY.replace(old, new))
     with pytest.raises(HarnessError, match=re.escape(message)):
-        published.board(published.read(paper), paper)
+        published_tables.board(published_tables.read(paper), paper)
 
 
 @pytest.fixture
 def own(paper):
     """A leaderboard of one's own: one row by the column of the paper, and one column more."""
-    data = copy.deepcopy(published.board(published.read(paper), paper).data)
-    data["name"] = "own"
-    data["columns"].append({"label": "R@100", "measure": "R@100", "unit": "passage", "says": ""})
-    value = {"mean": 0.45, "ci95": [0.4, 0.5], "queries": 9}
-    data["rows"] = [{**data["rows"][0], "origin": "run", "measures": {"nDCG@10": value, "R@100": value}}]
-    return Leaderboard(data, paper)
+    data = published_tables.board(published_tables.read(paper), paper).data
+    measure = Measure(0.45, (0.4, 0.5), 9)
+    row = structs.replace(data.rows[0], origin="run", measures={"nDCG@10": measure, "R@100": measure})
+    columns = (*data.columns, Column("R@100", "R@100", "passage", ""))
+    return Leaderboard(structs.replace(data, name="own", columns=columns, rows=(row,)), paper)
 
 
 def test_published_rows_stand_beside_ones_own_and_say_so(own, paper):
-    theirs = published.board(published.read(paper), paper)
+    theirs = published_tables.board(published_tables.read(paper), paper)
     both = published.beside(own, [theirs])
     [table] = text_tables.tables(both)
     assert [line[0] for line in table.rows] == ["BM25", "BM25 (published)", "Dense (published)"]
@@ -204,22 +206,25 @@ def test_published_rows_stand_beside_ones_own_and_say_so(own, paper):
 
 @pytest.mark.parametrize("what", ["name", "split"])
 def test_a_paper_on_other_data_is_not_set_beside(own, paper, what):
-    theirs = published.board(published.read(paper), paper)
-    own.data["datasets"][0][what] = "another"
+    theirs = published_tables.board(published_tables.read(paper), paper)
+    [dataset] = own.data.datasets
+    other = structs.replace(dataset, **{what: "another"})
+    own = Leaderboard(structs.replace(own.data, datasets=(other,)), own.folder)
     with pytest.raises(HarnessError, match="it has tour/test: name the datasets in the suite likewise"):
         published.beside(own, [theirs])
 
 
 def test_a_column_of_another_definition_is_not_set_beside(own, paper):
-    theirs = published.board(published.read(paper), paper)
-    own.data["columns"][0]["measure"] = "nDCG(dcg='exp-log2')@10"
+    theirs = published_tables.board(published_tables.read(paper), paper)
+    column = structs.replace(own.data.columns[0], measure="nDCG(dcg='exp-log2')@10")
+    own = Leaderboard(structs.replace(own.data, columns=(column,)), own.folder)
     with pytest.raises(HarnessError, match="no published row"):
         published.beside(own, [theirs])
 
 
 def test_the_page_says_where_a_published_number_stands_and_not_what_was_run_here(own, paper):
-    both = published.beside(own, [published.board(published.read(paper), paper)])
-    text = reproduction.of_row(both, both.rows[1], both.data["datasets"][0])
+    both = published.beside(own, [published_tables.board(published_tables.read(paper), paper)])
+    text = reproduction.of_row(both, both.rows[1], both.data.datasets[0])
     assert "origin: published (nothing here was run)" in text
     assert "40.0 in table 1, page 2 of x" in text
     assert "digest" not in text

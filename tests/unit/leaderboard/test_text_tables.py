@@ -3,38 +3,51 @@
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
-from harness.leaderboard import text_tables
+from harness.leaderboard import board_file, readme, text_tables
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import (
+    Board,
+    Column,
+    Dataset,
+    Environment,
+    Measure,
+    SuiteFacts,
+    Tuning,
+    published_row,
+)
 
 
 def tuning(**changes):
-    return {
-        "on": "tour/dev",
-        "parameter": "weight",
-        "measure": "nDCG@10",
-        "value": 0.7,
-        "folds": None,
-    } | changes
+    given = {"on": "tour/dev", "value": 0.7, "folds": None} | changes
+    return Tuning(
+        key="0", parameter="weight", measure="nDCG@10", queries=2, slices={}, values=(0.7,), curve=(0.5,),
+        **given,
+    )  # fmt: skip
 
 
 def board(*tunings):
     """A leaderboard with a system for each list of what was tuned."""
-    shown = {"mean": 0.5, "ci95": [0.4, 0.6], "queries": 2}
-    rows = [
-        {
-            "dataset": "tour", "system": f"s{i}", "origin": "run", "status": "ok", "flags": [], "slices": {},
-            "limits": {}, "reported": [], "cost": {}, "measures": {"nDCG@10": shown}, "tuning": found,
-        }
-        for i, found in enumerate(tunings)
-    ]  # fmt: skip
-    data = {
-        "name": "x",
-        "description": "",
-        "datasets": [{"name": "tour", "split": "test", "counts": {}}],
-        "columns": [{"label": "nDCG@10"}],
-        "rows": rows,
-    }
+    measures = {"nDCG@10": Measure(0.5, (0.4, 0.6), 2)}
+    rows = []
+    for i, tuned in enumerate(tunings):
+        row = published_row(dataset="tour", split="test", system=f"s{i}", protocol=None, measures=measures)
+        rows.append(structs.replace(row, origin="run", tuning=tuple(tuned)))
+    dataset = Dataset(
+        name="tour", split="test", plugin=None, params={}, language=None, query_language=None, licence=None,
+        citation=None, url=None, counts={}, digests={},
+    )  # fmt: skip
+    data = Board(
+        schema=board_file.SCHEMA,
+        name="x",
+        description="",
+        suite=SuiteFacts(digest="0", depth=10, seed=0, protocol=None, measures=("nDCG@10",)),
+        datasets=(dataset,),
+        columns=(Column("nDCG@10", "nDCG@10", "passage", ""),),
+        rows=tuple(rows),
+        environment=Environment(),
+    )
     return Leaderboard(data, Path("nowhere"))
 
 
@@ -42,14 +55,14 @@ def board(*tunings):
     ("found", "said"),
     [
         (tuning(), "weight = 0.7 on tour/dev by nDCG@10"),
-        (tuning(value=None, on="3 folds", folds=[0.6, 0.5, 0.6]), "weight = 0.6, 0.5, 0.6 on 3 folds by nDCG@10"),
-        (tuning(value=None, on="3 folds", folds=[0.4, 0.4, 0.4]), "weight = 0.4 on 3 folds by nDCG@10"),
+        (tuning(value=None, on="3 folds", folds=(0.6, 0.5, 0.6)), "weight = 0.6, 0.5, 0.6 on 3 folds by nDCG@10"),
+        (tuning(value=None, on="3 folds", folds=(0.4, 0.4, 0.4)), "weight = 0.4 on 3 folds by nDCG@10"),
     ],
 )  # fmt: skip
 def test_a_tuned_value_stands_under_the_table_and_in_the_readme(found, said):
     made = board([found], [])
     assert text_tables.render(made, "table").endswith(f"\n\ntuned: tour / s0: {said}\n")
-    assert f"- Tuned: tour / s0: {said}." in text_tables.readme(made, "harness run x").splitlines()
+    assert f"- Tuned: tour / s0: {said}." in readme.page(made, "harness run x").splitlines()
 
 
 def test_a_value_that_several_systems_use_is_told_once():
@@ -61,4 +74,4 @@ def test_a_value_that_several_systems_use_is_told_once():
 def test_where_nothing_is_tuned_nothing_is_said():
     made = board([], [])
     assert text_tables.tuned(made) == []
-    assert "uned:" not in text_tables.render(made, "table") + text_tables.readme(made, "harness run x")
+    assert "uned:" not in text_tables.render(made, "table") + readme.page(made, "harness run x")

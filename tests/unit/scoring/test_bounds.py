@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import copy
+import dataclasses
 import shutil
 from itertools import permutations
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from harness import cli, run
 from harness.catalogue import load
 from harness.collection.judgements import Judged
-from harness.leaderboard import text_tables
+from harness.leaderboard import readme
 from harness.leaderboard.board_file import Leaderboard
 from harness.records import Column
 from harness.scoring import bounds, score
@@ -246,19 +247,19 @@ def board(tmp_path_factory):
     folder = tmp_path_factory.mktemp("limits")
     (folder / "suite.yaml").write_text(SUITE, encoding="utf-8")
     made = run(folder / "suite.yaml", store=folder / "store", quiet=True)
-    assert [row["error"] for row in made.rows if row["error"]] == []
+    assert [row.error for row in made.rows if row.error] == []
     return made
 
 
 def test_every_row_of_a_run_has_limits_on_the_right_side_of_its_means(board):
     for row in board.rows:
-        assert set(row["limits"]) == set(row["measures"])
-        for label, found in row["limits"].items():
-            mean = row["measures"][label]["mean"]
-            assert mean <= found["ceiling"] <= 1
-            assert (found["candidates"] is None) == (row["system"] != "reranked")
-            if found["candidates"] is not None:
-                assert mean <= found["candidates"] <= found["ceiling"]
+        assert set(row.limits) == set(row.measures)
+        for label, limits in row.limits.items():
+            mean = row.measures[label].mean
+            assert mean <= limits.ceiling <= 1
+            assert (limits.candidates is None) == (row.system != "reranked")
+            if limits.candidates is not None:
+                assert mean <= limits.candidates <= limits.ceiling
 
 
 def test_a_changed_limit_is_found_when_the_row_is_verified(board, tmp_path):
@@ -267,9 +268,11 @@ def test_a_changed_limit_is_found_when_the_row_is_verified(board, tmp_path):
     words = ["verify", str(copied), "--suite", str(board.folder / "suite.yaml")]
     words += ["--store", str(board.folder / "store")]
     assert cli.main(words) == 0
-    data = copy.deepcopy(board.data)
-    data["rows"][0]["limits"]["RR@10"]["unjudged_removed"] += 0.01
-    Leaderboard(data, copied).write()
+    first, *others = board.rows
+    limits = first.limits["RR@10"]
+    changed = dataclasses.replace(limits, unjudged_removed=limits.unjudged_removed + 0.01)
+    first = structs.replace(first, limits={**first.limits, "RR@10": changed})
+    Leaderboard(structs.replace(board.data, rows=(first, *others)), copied).write()
     assert cli.main(words) == 1
 
 
@@ -278,12 +281,11 @@ def test_the_readme_shows_the_limits_of_the_first_column(board):
     head = "| system | best ranking there is | best order of its candidates | share judged |"
     assert "What nDCG@10 could have been" in text
     assert head in text
-    limit = next(row for row in board.rows if row["system"] == "reranked")["limits"]["nDCG@10"]
-    assert f"| reranked | {limit['ceiling']:.3f} | {limit['candidates']:.3f} |" in text
+    limit = next(row for row in board.rows if row.system == "reranked").limits["nDCG@10"]
+    assert f"| reranked | {limit.ceiling:.3f} | {limit.candidates:.3f} |" in text
 
 
 def test_a_leaderboard_without_limits_has_no_table_of_them(board):
-    rows = [{**row, "limits": {}} for row in board.rows]
-    assert "could have been" not in text_tables.readme(
-        Leaderboard({**board.data, "rows": rows}, board.folder), "x"
-    )
+    rows = tuple(structs.replace(row, limits={}) for row in board.rows)
+    bare = Leaderboard(structs.replace(board.data, rows=rows), board.folder)
+    assert "could have been" not in readme.page(bare, "x")

@@ -17,13 +17,14 @@ from harness.collection.queries import JUDGEMENTS as JUDGEMENTS_FILE
 from harness.collection.queries import Judgements, Queries, read_judgements, write_judgements
 from harness.errors import HarnessError
 from harness.execution.open_dataset import Opened
-from harness.leaderboard import per_query
+from harness.leaderboard import cited_files
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Row
 from harness.plan import keys
 from harness.scoring import ranking, run_files
 from harness.scoring.run_files import Run
 from harness.store import disk
-from harness.types import JSON, Hits, Unit
+from harness.types import Hits, Unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,31 +84,32 @@ def opened(judgements: Judgements, digest: str, ranked: Iterable[str]) -> Opened
     return Opened(corpus, queries, judged, {}, facts, {JUDGEMENTS: digest})
 
 
-def citing(board: Leaderboard, dataset: str) -> list[JSON]:
-    """The rows that cite judgements beside the leaderboard: there are some if no more of the dataset was
-    read."""
-    return [row for row in board.rows if row["dataset"] == dataset and JUDGEMENTS in row["files"]]
+def citing(board: Leaderboard, dataset: str) -> list[Row]:
+    """The rows that cite judgements beside the leaderboard. There are some only if nothing else of the
+    dataset was read."""
+    return [row for row in board.rows_of(dataset) if JUDGEMENTS in row.files]
 
 
 def judgements_of(board: Leaderboard, dataset: str) -> tuple[Judgements, str]:
     """The judgements that these rows cite, with their digest. Raises HarnessError if they are not here."""
-    path = board.folder / citing(board, dataset)[0]["files"][JUDGEMENTS]["path"]
-    if not path.resolve().is_relative_to(board.folder.resolve()):
+    cited = citing(board, dataset)[0].files[JUDGEMENTS].path
+    path = cited_files.within(board.folder, cited)
+    if path is None:
         raise HarnessError(f"{dataset}: its judgements lie outside of the leaderboard's folder")
     return judgements_in(path)
 
 
 def of_board(board: Leaderboard, dataset: str) -> Opened:
-    """Such a dataset of a leaderboard, with all that its runs found."""
+    """Such a dataset of a leaderboard, with all passages that its runs rank."""
     return opened(*judgements_of(board, dataset), _ranked(board, citing(board, dataset)))
 
 
-def _ranked(board: Leaderboard, rows: Sequence[JSON]) -> Iterable[str]:
-    """All that the runs found; one that cannot be read is told when its own row is looked at."""
+def _ranked(board: Leaderboard, rows: Sequence[Row]) -> Iterable[str]:
+    """All passages that the runs rank; a run that cannot be read is reported with its own row."""
     for row in rows:
         try:
-            run = per_query.cited(board, row, "run")
-            yield from run_files.read_run(run).passage_ids if run else ()
+            path = cited_files.intact(board, row, "run")
+            yield from run_files.read_run(path).passage_ids if path else ()
         except HarnessError:
             continue
 
@@ -122,13 +124,13 @@ def placed(run: Run, unit: Unit, opened: Opened, *, strict: bool = True) -> Hits
     if strict and (rows < 0).any():
         raise HarnessError(f"the dataset has no query '{run.query_ids[int(np.argmax(rows < 0))]}'")
     known = rows >= 0
-    there, values = run.hits.passages[known], run.hits.scores[known]
-    found = find(run.passage_ids)
-    unknown = there[(there >= 0) & (found[there] < 0)]
+    ranked, values = run.hits.passages[known], run.hits.scores[known]
+    positions = find(run.passage_ids)
+    unknown = ranked[(ranked >= 0) & (positions[ranked] < 0)]
     if len(unknown):
         raise HarnessError(f"the corpus has no {unit} '{run.passage_ids[int(unknown[0])]}'")
     shape = (len(opened.queries.ids), run.hits.passages.shape[1])
     passages, scores = np.full(shape, -1, np.int64), np.full(shape, -np.inf, np.float32)
-    passages[rows[known]] = np.where(there < 0, -1, found[there])
+    passages[rows[known]] = np.where(ranked < 0, -1, positions[ranked])
     scores[rows[known]] = values
     return Hits(passages, scores, unit)

@@ -1,148 +1,17 @@
-"""The published forms: JSON Schemas of suites, for editors, and of leaderboards, for whoever reads them."""
+"""The published JSON Schema of suites, for editors: with the plugins that are installed here."""
 
 from __future__ import annotations
 
 import dataclasses
 import typing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from harness import params
 from harness.catalogue import Catalogue
-from harness.findings import Finding
 from harness.types import JSON
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a paper prints a number, and to how many digits of the mean."""
-
-    url: str
-    table: int
-    page: int | None
-    section: str
-    printed: str
-    digits: int
-
-
-@dataclass(frozen=True)
-class Value:
-    """A measure's mean over the scored queries with its 95 % bootstrap interval. A published number cites
-    its tables instead, and has neither."""
-
-    mean: float
-    ci95: tuple[float, float] | None
-    queries: int | None
-    sources: list[Source] = dataclasses.field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Slice:
-    queries: int
-    measures: dict[str, Value]
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a column could have reached, and how far it rests on what nobody judged."""
-
-    ceiling: float
-    candidates: float | None
-    judged: float
-    unjudged_removed: float
-    unjudged_relevant: float
-    without_positive_left_out: float | None
-    unanswered_left_out: float | None
-
-
-@dataclass(frozen=True)
-class File:
-    """A file beside the leaderboard, and its SHA-256."""
-
-    path: str
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """The key of the ranking that was scored, and every step that led to it."""
-
-    fingerprint: str | None
-    seed: int
-    steps: list[dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Reported:
-    step: str
-    method: str
-    facts: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Tuned:
-    key: str
-    on: str
-    parameter: str
-    measure: str
-    queries: int
-    values: list[float]
-    curve: list[float]
-    slices: dict[str, list[float]]
-    value: float | None
-    folds: list[float] | None
-
-
-@dataclass(frozen=True)
-class RowFile:
-    """One system on one dataset."""
-
-    dataset: str
-    split: str
-    system: str
-    unit: Literal["passage", "document"]
-    protocol: str | None
-    origin: Literal["run", "imported", "published"]
-    status: Literal["ok", "failed"]
-    error: str | None
-    flags: list[str]
-    measures: dict[str, Value]
-    slices: dict[str, Slice]
-    scored: dict[str, Any]
-    files: dict[str, File]
-    provenance: Provenance
-    cost: dict[str, Any]
-    limits: dict[str, Limits] = dataclasses.field(default_factory=dict)
-    reported: list[Reported] = dataclasses.field(default_factory=list)
-    tuning: list[Tuned] = dataclasses.field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class ColumnFile:
-    label: str
-    measure: str
-    unit: Literal["passage", "document"]
-    says: str
-
-
-@dataclass(frozen=True)
-class LeaderboardFile:
-    """A leaderboard. All but `environment` and the rows' `cost` is the same for the same inputs."""
-
-    schema: str
-    name: str
-    description: str
-    suite: dict[str, Any]
-    datasets: list[dict[str, Any]]
-    columns: list[ColumnFile]
-    rows: list[RowFile]
-    environment: dict[str, Any]
-    analyses: list[Finding] = dataclasses.field(default_factory=list)
-
-
 _TUNE_KEYS = {
     "on": {"type": "string", "pattern": "^.+/.+$", "description": "DATASET/SPLIT to tune on"},
     "folds": {"type": "integer", "minimum": 2, "maximum": 1000},
@@ -164,15 +33,7 @@ TUNE: JSON = {  # instead of a combiner's number
 }
 
 
-def leaderboard() -> JSON:
-    import msgspec
-    import orjson
-
-    schema = orjson.loads(orjson.dumps(msgspec.json.schema(LeaderboardFile)))  # defaults as JSON has them
-    return {"$schema": DRAFT, "title": "A leaderboard of passage-harness", **schema}
-
-
-def suite(catalogue: Catalogue) -> JSON:
+def json_schema(catalogue: Catalogue) -> JSON:
     """The schema of suites with the plugins that are installed here, so that editors complete names and
     parameters."""
     kinds = ("contexts", "retrievers", "combiners", "analyses")

@@ -7,7 +7,8 @@ import pytest
 
 from harness.collection import qrels_files
 from harness.errors import HarnessError
-from harness.exchange import ids_only, run_import
+from harness.exchange import run_import
+from harness.leaderboard import ids_only
 from harness.scoring import run_files
 from harness.types import Judgement
 

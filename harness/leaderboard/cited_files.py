@@ -1,0 +1,46 @@
+"""The files that a leaderboard's rows cite: where they lie, and whether they are still the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Row
+from harness.problems import shown_path
+from harness.store import disk
+
+
+def within(folder: Path, *parts: str) -> Path | None:
+    """The path of these parts below the folder; None if it would lie elsewhere or can be no path."""
+    try:
+        path = folder.joinpath(*parts)
+        path.is_file()  # raises for a name that no disk can hold
+        return path if path.resolve().is_relative_to(folder.resolve()) else None
+    except (OSError, ValueError, RuntimeError):
+        return None
+
+
+def located(board: Leaderboard, row: Row, kind: str) -> Path | None:
+    """Where the file of this kind (`run`, `per_query`) is; None if none is cited, it is not here, or it
+    would lie outside of the leaderboard's folder."""
+    file = row.files.get(kind)
+    path = None if file is None else within(board.folder, file.path)
+    return path if path is not None and path.is_file() else None
+
+
+def intact(board: Leaderboard, row: Row, kind: str) -> Path | None:
+    """The same for a file that has the bytes that the row cites. Raises HarnessError for one that was
+    changed, or that is cited outside of the leaderboard's folder."""
+    file = row.files.get(kind)
+    if file is None:
+        return None
+    path = within(board.folder, file.path)
+    if path is None:
+        raise HarnessError(f"{row.name}: cites {file.path!r}, outside of its folder; mend the leaderboard")
+    if not path.is_file():
+        return None
+    if disk.sha256(path) != file.sha256:
+        what = "is not the file that the leaderboard cites (its SHA-256 differs)"
+        raise HarnessError(f"{shown_path(path)}: {what}; run the suite again")
+    return path

@@ -1,0 +1,241 @@
+"""The leaderboard file as types: all that builds, reads, merges or shows a leaderboard uses these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from harness.findings import Finding
+from harness.scoring.limits import Limits
+from harness.types import Unit
+
+Origin: TypeAlias = Literal["run", "imported", "published"]
+Count: TypeAlias = Annotated[int, Meta(ge=0)]
+Number: TypeAlias = int | float  # as the file has it: 1 is not rewritten as 1.0
+Digits: TypeAlias = Annotated[int, Meta(ge=0, le=30)]
+
+# A key with the default UNSET is missing in files written before it existed, and stays missing.
+
+
+class Source(Struct, frozen=True):
+    """Where a paper prints a number, and to how many digits of the mean."""
+
+    url: str
+    table: int
+    page: int | None
+    section: str
+    printed: str
+    digits: Digits
+
+
+class Measure(Struct, frozen=True):
+    """A measure's mean over the scored queries with its 95 % bootstrap interval. A published number cites
+    its tables instead, and has neither."""
+
+    mean: float
+    ci95: tuple[float, float] | None
+    queries: Count | None
+    sources: tuple[Source, ...] | UnsetType = UNSET
+
+
+class Slice(Struct, frozen=True):
+    """The measures over some of the queries."""
+
+    queries: Count
+    measures: dict[str, Measure]
+
+
+class File(Struct, frozen=True):
+    """A file beside the leaderboard, and its SHA-256."""
+
+    path: str
+    sha256: str
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """One step of a row: the method with what it resolved to, and the plugin that brought it."""
+
+    step: str  # its kind
+    key: str
+    name: str
+    version: str
+    sources: str | None
+    libraries: dict[str, str]
+    params: dict[str, Any]
+    uses: list[Any] | UnsetType = UNSET
+    plugin: str
+
+
+class Provenance(Struct, frozen=True):
+    """The key of the ranking that was scored, and every step that led to it."""
+
+    fingerprint: str | None
+    seed: Count
+    steps: tuple[Step, ...] = ()
+
+
+class Reported(Struct, frozen=True):
+    """What a method reports of its work, such as how many passages it changed."""
+
+    step: str
+    method: str
+    facts: dict[str, Any]
+
+
+class Tuning(Struct, frozen=True, kw_only=True):
+    """A tuned parameter: the values tried, the score of each, and what was chosen (for each fold)."""
+
+    key: str
+    on: str
+    curve: tuple[Number, ...]
+    folds: tuple[Number, ...] | None
+    measure: str
+    parameter: str
+    queries: Count
+    slices: dict[str, list[Number]]
+    value: Number | None
+    values: tuple[Number, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.values) != len(self.curve):
+            raise ValueError(f"has {len(self.values)} values and {len(self.curve)} scores")
+        if self.value is None and not self.folds:
+            raise ValueError("has neither a value nor folds")
+
+
+class Latency(Struct, frozen=True):
+    """Milliseconds of a query searched alone."""
+
+    p50: Number
+    p95: Number
+
+
+class ContextCost(Struct, frozen=True):
+    """What one context-augmenter of a row took."""
+
+    seconds: Number
+    words_per_second: Number
+
+
+class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The first executions of a row's own steps; without any field where nothing was executed."""
+
+    seconds: Number | None = None
+    cpu_seconds: Number | None = None
+    peak_mb: Number | None = None
+    bytes: Count | None = None
+    compile_seconds: Number | None = None  # once a store, and not in `seconds`
+    tuning_seconds: Number | None = None  # finding the tuned values, beside the row's own steps
+    contexts: dict[str, ContextCost] | None = None
+    augment_seconds: Number | None = None
+    index_seconds: Number | None = None
+    search_seconds: Number | None = None
+    combine_seconds: Number | None = None
+    rerank_seconds: Number | None = None
+    search_latency_ms: Latency | None = None
+    machine: str | None = None  # of rows merged from several machines
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """One system on one dataset."""
+
+    dataset: str
+    split: str
+    system: str
+    unit: Unit
+    protocol: str | None
+    origin: Origin
+    status: Literal["ok", "failed"]
+    error: str | None
+    flags: tuple[str, ...]
+    measures: dict[str, Measure]
+    slices: dict[str, Slice]
+    scored: dict[str, Count | dict[str, Count]]
+    limits: dict[str, Limits] | UnsetType = UNSET
+    reported: tuple[Reported, ...] | UnsetType = UNSET
+    tuning: tuple[Tuning, ...] | UnsetType = UNSET
+    files: dict[str, File]
+    provenance: Provenance
+    cost: Cost
+
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+        return f"{self.dataset} / {self.system}"
+
+
+def published_row(
+    *, dataset: str, split: str, system: str, protocol: str | None, measures: dict[str, Measure],
+    reported: tuple[Reported, ...] = (),
+) -> Row:  # fmt: skip
+    """A row that cites or claims means, and was neither run nor scored here."""
+    return Row(
+        dataset=dataset, split=split, system=system, unit="passage", protocol=protocol, origin="published",
+        status="ok", error=None, flags=(), measures=measures, slices={}, scored={}, limits={},
+        reported=reported, tuning=(), files={}, provenance=Provenance(None, 0), cost=Cost(),
+    )  # fmt: skip
+
+
+class Dataset(Struct, frozen=True, kw_only=True):
+    """A dataset as it was read, with what tells its data from another's of the same name."""
+
+    name: str
+    split: str
+    plugin: str | None
+    params: dict[str, Any]
+    language: str | None
+    query_language: str | None
+    licence: str | None
+    citation: str | None
+    url: str | None
+    notes: tuple[str, ...] | UnsetType = UNSET
+    unknown_judgements: Literal["keep", "drop", "refuse"] | UnsetType = UNSET
+    counts: dict[str, Count]
+    digests: dict[str, str]  # part -> the key of the step that read it
+    contents: dict[str, str] | UnsetType = UNSET  # part -> the digest of what was read, whatever read it
+
+
+class Column(Struct, frozen=True):
+    label: str
+    measure: str
+    unit: Unit
+    says: str
+
+
+class SuiteFacts(Struct, frozen=True, kw_only=True):
+    """What of its suite decides about a leaderboard's numbers."""
+
+    digest: str
+    depth: Annotated[int, Meta(ge=1)] | None
+    seed: Count
+    protocol: str | None
+    measures: tuple[str, ...]
+
+
+class Environment(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"harness": "passage-harness"}
+):
+    """The versions and the machine; of rows from elsewhere nothing is known."""
+
+    harness: str | None = None
+    python: str | None = None
+    libraries: dict[str, str] | None = None
+    system: str | None = None
+    cpu: str | None = None
+    cores: int | str | None = None  # in words where merged machines differ
+    merged: tuple[Environment, ...] | None = None
+
+
+class Board(Struct, frozen=True, kw_only=True):
+    """A leaderboard. All but `environment` and the rows' `cost` is the same for the same inputs."""
+
+    schema: str
+    name: str
+    description: str
+    suite: SuiteFacts
+    datasets: tuple[Dataset, ...]
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    analyses: tuple[Finding, ...] | UnsetType = UNSET
+    environment: Environment

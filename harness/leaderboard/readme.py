@@ -1,0 +1,182 @@
+"""The README of a leaderboard's folder. A page that somebody wrote by hand is never written over."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.text_tables import (
+    Table,
+    escaped,
+    failures,
+    markdown,
+    shown_name,
+    tables,
+    tuned,
+)
+from harness.store import disk
+
+FILE = "README.md"
+MARK = "<!-- written by `harness run`; a page without this line is left alone -->"
+PICTURES, PICTURED, REPRODUCED = "pictures", "## Pictures", "## How to get these numbers"
+LIMITS = {
+    "ceiling": "best ranking there is",
+    "candidates": "best order of its candidates",
+    "judged": "share judged",
+    "unjudged_removed": "unjudged removed",
+    "unjudged_relevant": "unjudged all relevant",
+    "without_positive_left_out": "queries with a positive",
+    "unanswered_left_out": "answered queries",
+}
+
+
+def write(folder: Path, text: str) -> bool:
+    """Write the page, unless one stands there without the harness' mark; whether it was written."""
+    page = folder / FILE
+    if page.exists() and not page.read_bytes().startswith(MARK.encode()):
+        return False
+    disk.replace_file(page, text.encode())
+    return True
+
+
+def page(board: Leaderboard, command: str) -> str:
+    """The page of a leaderboard that `command` makes."""
+    data = board.data
+    parts = [MARK, f"# {escaped(data.name)}", ""]
+    if data.description:
+        parts += [data.description, ""]
+    for dataset, table in zip(data.datasets, tables(board, True), strict=True):
+        parts += [f"## {escaped(table.title)}", "", markdown(table)]
+        parts += _slices(board, dataset.name)
+        parts += _limits(board, dataset.name)
+    parts += [*(f"- {escaped(line)}" for line in failures(board))]
+    parts += [*(["", *notes] if (notes := _notes(board)) else [])]
+    parts += _contexts(board)
+    parts += pictures(board.folder)
+    parts += [
+        "",
+        REPRODUCED,
+        "",
+        "```",
+        command,
+        "```",
+        "",
+        "Means with 95 % bootstrap intervals over the scored queries, in brackets; a star marks the best of",
+        *_costs(board),
+        "",
+        "Every row of `leaderboard.json` cites its run in `runs/`, its values for each query in",
+        "`per-query/`, and the steps it was made by. Runs that are not kept here are written by that",
+        "command.",
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def claims_page(board: Leaderboard, command: str) -> str:
+    """The page of numbers that were neither run nor scored here."""
+    parts = [MARK, f"# {board.data.name}", "", board.data.description, ""]
+    for table in tables(board):
+        parts += [f"## {table.title}", "", markdown(table)]
+    return "\n".join([*parts, REPRODUCED, "", "```", command, "```", ""])
+
+
+def show_pictures(folder: Path) -> None:
+    """Show the pictures in a folder's README, if it is one that the harness wrote."""
+    path = folder / FILE
+    if not path.is_file():
+        return
+    before, _, after = path.read_text(encoding="utf-8").rpartition(f"\n{REPRODUCED}\n")
+    if not before:
+        return
+    kept = before.partition(f"\n{PICTURED}\n")[0]
+    shown = pictures(folder)[1:]
+    write(folder, "\n".join([kept, *shown, *([""] if shown else []), REPRODUCED, after]))
+
+
+def pictures(folder: Path) -> list[str]:
+    """The part of a README that shows the pictures which `harness report --pictures` left beside it."""
+    lines = []
+    for path in sorted((folder / PICTURES).glob("*.svg")):
+        title = re.search(r"<title>([^<]*)</title>", path.read_text(encoding="utf-8"))
+        alt = escaped(html.unescape(title[1]) if title else path.stem).replace("[", "\\[").replace("]", "\\]")
+        lines += [f"![{alt}]({PICTURES}/{quote(path.name)})", ""]
+    return ["", PICTURED, "", *lines[:-1]] if lines else []
+
+
+def _costs(board: Leaderboard) -> list[str]:
+    """How to read the column `cost`, if a row has one."""
+    seconds = [row.cost.seconds for row in board.rows if row.cost.seconds is not None]
+    if not seconds:
+        return ["a column."]
+    environment = board.data.environment
+    return [
+        "a column. `cost` is the time of a system's own steps when they were first executed; a shared step",
+        f"counts in every system that uses it. All rows together: {sum(seconds):.1f} s on {environment.cpu},",
+        f"{environment.cores} cores.",
+    ]
+
+
+def _slices(board: Leaderboard, dataset: str) -> list[str]:
+    """A table of the first column by slice."""
+    rows = [row for row in board.rows_of(dataset) if row.slices]
+    label = next((label for label in board.columns if any(label in row.measures for row in rows)), None)
+    if label is None:
+        return []
+    counts = {name: part.queries for row in reversed(rows) for name, part in row.slices.items()}
+    names = list(dict.fromkeys(name for row in rows for name in row.slices))
+    lines = []
+    for row in rows:
+        if label in row.measures:
+            parts = [row.slices[name].measures.get(label) if name in row.slices else None for name in names]
+            lines.append((row.system, *(f"{part.mean:.3f}" if part else "" for part in parts)))
+    head = ("system", *(f"{name} ({counts[name]})" for name in names))
+    return [f"{label} by slice (number of queries in brackets):", "", markdown(Table("", head, tuple(lines)))]
+
+
+def _contexts(board: Leaderboard) -> list[str]:
+    """What each context changed and cost: DAPR's table 6 for whoever ran this."""
+    lines: dict[tuple[str, str], tuple[str, ...]] = {}
+    for row in board.rows:
+        reported = {item.method: item.facts for item in row.reported or () if item.step == "augment"}
+        for name, spent in (row.cost.contexts or {}).items():
+            facts = reported.get(name, {})
+            counts = [facts.get(key, 0) for key in ("passages_changed", "passages")]
+            changed = " of ".join(f"{count:,}" if isinstance(count, int) else "?" for count in counts)
+            speed = f"{spent.words_per_second:,.0f}"
+            lines[row.dataset, name] = (row.dataset, name, changed, f"{spent.seconds:.1f} s", speed)
+    if not lines:
+        return []
+    head = ("dataset", "context", "passages changed", "cost", "words a second")
+    return ["", "What context changed and cost:", "", markdown(Table("", head, (*lines.values(),)))]
+
+
+def _limits(board: Leaderboard, dataset: str) -> list[str]:
+    """A table of what the mean of the first column that has limits could have been."""
+    rows = board.rows_of(dataset)
+    label = next((label for label in board.columns if any(label in (row.limits or {}) for row in rows)), None)
+    if label is None:
+        return []
+    limits = [(row, row.limits[label]) for row in rows if row.limits and label in row.limits]
+    kinds = [kind for kind in LIMITS if any(getattr(item, kind) is not None for _, item in limits)]
+    lines = []
+    for row, item in limits:
+        values = [getattr(item, kind) for kind in kinds]
+        lines.append((shown_name(row), *("" if value is None else f"{value:.3f}" for value in values)))
+    table = markdown(Table("", ("system", *(LIMITS[kind] for kind in kinds)), tuple(lines)))
+    return [f"What {label} could have been, and how much of what it reads is judged:", "", table]
+
+
+def _notes(board: Leaderboard) -> list[str]:
+    """What a reader should know before trusting a number."""
+    notes = []
+    for dataset in board.data.datasets:
+        unknown = dataset.counts.get("judgements_of_unknown_passages")
+        if unknown:
+            text = f"{unknown} judgements name passages that the corpus lacks"
+            notes.append(f"- {dataset.name}: {text}; they stay in the denominators.")
+    for row in board.rows:
+        notes += [f"- {row.name}: {flag}." for flag in row.flags]
+    return notes + [f"- Tuned: {escaped(line)}." for line in tuned(board)]

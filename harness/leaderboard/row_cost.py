@@ -1,0 +1,54 @@
+"""What a row cost: the first executions of its own steps, from the costs that the store keeps."""
+
+from __future__ import annotations
+
+from harness.leaderboard.model import ContextCost, Cost, Latency
+from harness.plan.graph import Plan, Row
+from harness.plan.kinds import METHODS
+from harness.store.artifacts import Store
+from harness.types import JSON
+
+
+def cost(row: Row, plan: Plan, store: Store) -> Cost:
+    """The sum over a row's own steps. Making the dataset columnar is not counted, and what tuning took
+    is counted apart."""
+    assert row.hits is not None
+    ancestors = plan.ancestors([row.hits], stop_at=lambda step: step.kind == "tune")
+    steps = [step for step in plan.steps.values() if step.id in ancestors]
+    costs = {step.id: store.read(step.id, trust=True).cost for step in steps}
+    methods = [(step.kind, costs[step.id]) for step in steps if step.kind in METHODS]
+    compiling = sum(spent.get("compile_seconds", 0) for _, spent in methods)
+    contexts = {
+        step.described["method"]["name"]: _context(costs[step.id]) for step in steps if step.kind == "augment"
+    }
+    tuned = [step.id for step in steps if step.kind == "tune"]
+    tuning_steps = {*(plan.ancestors([row.hits]) - ancestors), *tuned} if tuned else set()
+    tuning = [store.read(step, trust=True).cost["seconds"] for step in tuning_steps]
+    latencies = [spent["latency_ms"] for kind, spent in methods if kind == "search" and "latency_ms" in spent]
+    by_kind: dict[str, JSON] = {}
+    for kind in METHODS:
+        seconds = [spent["seconds"] for other, spent in methods if other == kind]
+        if seconds:
+            by_kind[f"{kind}_seconds"] = round(sum(seconds), 3)
+    return Cost(
+        seconds=round(sum(spent["seconds"] for _, spent in methods), 3),
+        cpu_seconds=round(sum(spent["cpu_seconds"] for _, spent in methods), 3),
+        peak_mb=max(spent["peak_mb"] for _, spent in methods),
+        bytes=sum(spent["bytes"] for _, spent in methods),
+        compile_seconds=round(compiling, 3) if compiling else None,
+        tuning_seconds=round(sum(tuning), 3) if tuned else None,
+        contexts=contexts or None,
+        search_latency_ms=_latency(latencies) if latencies else None,
+        **by_kind,
+    )
+
+
+def _context(spent: JSON) -> ContextCost:
+    speed = spent.get("words", 0) / max(spent["seconds"], 1e-6)
+    return ContextCost(round(spent["seconds"], 3), round(speed, 1))
+
+
+def _latency(latencies: list[dict[str, float]]) -> Latency:
+    """Of searches one after the other."""
+    p50, p95 = (round(sum(latency[name] for latency in latencies), 3) for name in ("p50", "p95"))
+    return Latency(p50, p95)

@@ -1,0 +1,52 @@
+"""Whether numbers of two leaderboards may stand side by side: the same columns, on the same data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Dataset
+
+PARTS = ("corpus", "judgements")  # what must be the same; the queries are those that all share
+
+
+def redefined_columns(one: Leaderboard, other: Leaderboard) -> list[str]:
+    """The labels that both have, and that are not computed alike."""
+    columns = {column.label: column for column in one.data.columns}
+    return sorted(
+        column.label for column in other.data.columns if columns.get(column.label, column) != column
+    )
+
+
+def different_data(boards: Sequence[Leaderboard], names: Sequence[str], queries: bool = False) -> list[str]:
+    """Why datasets of one name are not the same data; in one leaderboard their `queries` have to be the
+    same too."""
+    first: dict[str, tuple[Dataset, str]] = {}
+    problems = []
+    for board, name in zip(boards, names, strict=True):
+        for dataset in board.data.datasets:
+            before, where = first.setdefault(dataset.name, (dataset, name))
+            problems += [f"{name}: {text}" for text in _different(before, where, dataset, queries)]
+    return problems
+
+
+def _different(one: Dataset, where: str, other: Dataset, queries: bool) -> Iterator[str]:
+    """Digests of contents decide; where a leaderboard lacks them, the keys of the steps do."""
+    name = other.name
+    if one.split != other.split:
+        yield f"{name}: has the split '{other.split}', {where} has '{one.split}'; compare the same split"
+    policies = [dataset.unknown_judgements or "keep" for dataset in (one, other)]
+    if "drop" in policies and len(set(policies)) > 1:
+        what = f"has unknown_judgements '{policies[1]}', {where} has '{policies[0]}'"
+        yield f"{name}: {what}; score both alike"
+    contents = [dataset.contents or {} for dataset in (one, other)]
+    for part in (*PARTS, *(["queries"] if queries else [])):
+        if one.digests.get(part) == other.digests.get(part):
+            continue
+        kind, digests = "digests", [one.digests, other.digests]
+        if all(part in each for each in contents):
+            kind, digests = "contents", contents
+        mine, theirs = (each.get(part) for each in digests)
+        if mine is not None and theirs is not None and mine != theirs:
+            what = f"has the {part} {theirs[:12]}, {where} has {mine[:12]}"
+            yield f"{name}: {what} ({kind}.{part} differs); compare runs on the same data"
