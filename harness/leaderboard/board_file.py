@@ -167,7 +167,7 @@ def _contradictions(board: Board) -> Iterator[str]:
         for number, name in enumerate(names):
             if name in seen:
                 shown = " / ".join(name[::2]) if isinstance(name, tuple) else name
-                yield f"{kind}[{number}]: '{shown}' stands twice"
+                yield f"{kind}[{number}]: {shown} stands twice"
             seen.add(name)
     datasets = {dataset.name for dataset in board.datasets}
     for number, row in enumerate(board.rows):

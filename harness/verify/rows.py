@@ -52,7 +52,7 @@ def files(board: Leaderboard, row: Row) -> Iterator[str]:
     """Files that are here and not what the row cites."""
     for kind, cited in sorted(row.files.items()):
         if cited_files.within(board.folder, cited.path) is None:
-            yield f"{cited.path!r}: lies outside of the leaderboard's folder"
+            yield f"{cited.path}: lies outside of the leaderboard's folder"
             continue
         path = cited_files.located(board, row, kind)
         if path is not None and (digest := disk.sha256(path)) != cited.sha256:

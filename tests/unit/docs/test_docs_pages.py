@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import json
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
-import msgspec
 import pytest
 
 import plugin_docs
@@ -102,7 +102,7 @@ def test_the_page_of_plugins_has_every_method_and_parameter_of_ours_and_no_stran
 
 
 def test_every_field_of_a_leaderboard_is_described(board):
-    fields = fields_of(msgspec.to_builtins(board.data))
+    fields = fields_of(json.loads(board_file.encoded(board.data)))
     assert {"rows[].cost.rerank_seconds", "rows[].slices.SLICE.measures.COLUMN.ci95"} <= fields
     described = set(re.findall(r"`([^`\n]+)`", page("leaderboard.md")))
     assert fields <= described
@@ -118,8 +118,8 @@ def test_every_field_of_the_schema_is_described():
 def test_no_described_field_is_made_up(board):
     rows = [line for line in page("leaderboard.md").splitlines() if line.startswith("| `")]
     described = {name for row in rows for name in re.findall(r"`((?:rows|datasets|columns)\[\][^`]+)`", row)}
-    optional = {"rows[].cost.compile_seconds"}
-    real = fields_of(msgspec.to_builtins(board.data))
+    optional = {"rows[].cost.compile_seconds", "rows[].cost.machine"}
+    real = fields_of(json.loads(board_file.encoded(board.data)))
     parents = {name.rpartition(".")[0].removesuffix("[]") for name in real}
     assert described - real - parents - optional == set()
 

@@ -76,7 +76,7 @@ def test_it_is_a_valid_json_schema_and_a_real_leaderboard_keeps_it(schema, made)
         (("rows", 0, "status"), "fine", "rows[0].status: invalid enum value 'fine'"),
         (("rows", 0, "dataset"), "other", "rows[0].dataset: 'other' is none of the datasets"),
         (("rows", 0, "provenance", "seed"), -1, "rows[0].provenance.seed: expected a whole number >= 0"),
-        (("rows", 1, "system"), "bm25", "rows[1]: 'tour / bm25' stands twice"),
+        (("rows", 1, "system"), "bm25", "rows[1]: tour / bm25 stands twice"),
         (("datasets", 0, "name"), None, "datasets[0].name: expected a text, got null"),
         (("datasets", 0, "counts"), {"passages": "1"}, "datasets[0].counts[...]: expected a whole number, got a text"),
         (("suite", "measures"), {}, "suite.measures: expected a list, got an object"),
