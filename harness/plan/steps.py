@@ -173,7 +173,10 @@ class Base(Datasets):
         }
         if not defaults:
             return list(needs)
-        plain = dataclasses.replace(values, **defaults)
+        try:
+            plain = dataclasses.replace(values, **defaults)
+        except ValueError:  # the defaults do not go with the other parameters
+            return list(needs)
         absent = [*missing_modules_of(chosen), *missing_paths(plain)]
         if absent:
             return absent

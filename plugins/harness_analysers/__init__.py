@@ -9,7 +9,7 @@ from typing import Any
 from harness.hookspecs import hookimpl
 from harness.records import Analyser
 
-# The languages that Snowball has a stemmer for and that no analyser of their own serves.
+# The languages that have a Snowball stemmer and no analyser of their own here.
 SNOWBALL = {
     "arabic": "ar", "armenian": "hy", "basque": "eu", "catalan": "ca", "danish": "da", "dutch": "nl",
     "finnish": "fi", "french": "fr", "german": "de", "greek": "el", "hindi": "hi", "hungarian": "hu",

@@ -1,4 +1,4 @@
-"""What all analysers here are made of: a way to cut a text into tokens, and what becomes of each token."""
+"""The parts of every analyser here: how a text is cut into tokens, and how a token becomes a term."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Words:
 
     term: Callable[[str], str]
     bigrams: bool = False  # East Asian characters become overlapping pairs
-    fold: Callable[[str], str] | None = None  # what is done to a text before anything else
+    fold: Callable[[str], str] | None = None  # applied to a text before it is cut
     letters: classes.Letters = field(default_factory=classes.Letters, repr=False, compare=False)
 
     def __call__(self, text: str) -> list[str]:
@@ -50,7 +50,8 @@ class Words:
 def cut(
     text: NDArray[np.uint32], bounds: NDArray[np.int64], table: NDArray[np.uint8], bigrams: bool, longest: int
 ) -> Spans:
-    """Run `segment` over the texts: their tokens' starts and lengths, and how many there are by each end."""
+    """Run `segment` over the texts: starts and lengths of tokens, and the running number of tokens per
+    text."""
     import numpy as np
 
     from harness_analysers.segment import segment

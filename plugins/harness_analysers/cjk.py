@@ -1,4 +1,4 @@
-"""Chinese, Japanese and Korean as Lucene's CJKAnalyzer: pairs of characters, and words beside them."""
+"""Chinese, Japanese and Korean as in Lucene's CJKAnalyzer: pairs of characters, and other words."""
 
 from __future__ import annotations
 

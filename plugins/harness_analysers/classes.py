@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# One letter a class: a text turned into its letters is cut by a regular expression over them (`words`),
-# and by a compiled loop over their codes (`segment`). UAX #29 gives the classes their names.
+# One letter for each class. A text is translated into these letters, then cut by a regular expression
+# (`words`) or by a compiled loop (`segment`). The names of the classes are those of UAX #29.
 OTHER, LETTER, HEBREW, HANGUL, DIGIT, KATAKANA, JOINER = "-AHNDKX"  # JOINER is ExtendNumLet: the underscore
 MID_LETTER, MID_BOTH, MID_DIGIT, QUOTE, SINGLE = "lbd\"'"  # MID_BOTH: the full stop and curly apostrophes
 HAN, HIRAGANA, COMPLEX = "CGT"
 EMOJI, FLAG = "EF"
-# What belongs to the character before it: GLUE is the zero-width joiner; MODIFIER (a skin tone) and MARK (a
-# vowel sign of a script written without spaces) are tokens where nothing is before them.
+# Characters that belong to the one before them. GLUE is the zero-width joiner. MODIFIER (a skin tone) and
+# MARK (a vowel sign of a script without spaces) are tokens if no character precedes them.
 EXTEND, GLUE, MODIFIER, MARK = "ezMm"
 ORDER = "-AHNDKXlbd\"'CGTEFezMm"
 
@@ -90,7 +90,7 @@ def word_class(code: int) -> str:
     """The class letter of one code point."""
     if code in _EXACT:
         return _EXACT[code]
-    if 0x20000 <= code <= 0x323AF:  # ideographs, whether or not this Python knows them already
+    if 0x20000 <= code <= 0x323AF:  # ideographs, also those that this version of Python does not know
         return HAN
     category = unicodedata.category(chr(code))
     if code < 0x80:
@@ -135,7 +135,7 @@ def word_class(code: int) -> str:
 
 
 class Letters(dict[int, str]):
-    """For `str.translate`: each character becomes the letter of its class, worked out when first met."""
+    """A table for `str.translate`: each character becomes the letter of its class, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         letter = self[code] = word_class(code)
@@ -144,7 +144,7 @@ class Letters(dict[int, str]):
 
 @functools.cache
 def table() -> NDArray[np.uint8]:
-    """uint8[0x110000]: the place in ORDER of every code point's class."""
+    """uint8[0x110000]: the index in ORDER of every code point's class."""
     import numpy as np
 
     codes = np.zeros(0x110000, np.uint8)

@@ -80,7 +80,7 @@ def _step1(word: str) -> str:
 
 
 def _mend(word: str) -> str:
-    """What step 1b does after it took -ed or -ing away."""
+    """The repair of step 1b after -ed or -ing was removed."""
     if word.endswith(("at", "bl", "iz")):
         return word + "e"
     if _doubled(word):

@@ -19,7 +19,7 @@ TEXT = nb.types.Array(nb.uint32, 1, "C", readonly=True)
 
 @inner("int64(uint8[::1], int64, int64)")
 def _after(shape: NDArray[np.uint8], i: int, stop: int) -> int:
-    """The first place after character i and all that extends it (rule WB4)."""
+    """The first index after character i and the characters that extend it (rule WB4)."""
     i += 1
     while i < stop and shape[i] >= EXTEND:
         i += 1
@@ -35,7 +35,7 @@ def _word(shape: NDArray[np.uint8], start: int, stop: int) -> tuple[int, int]:
         this = shape[i]
         if this == 0 or this > SINGLE:
             break
-        if this > JOINER:  # a mark joins where the same sort stands on both sides
+        if this > JOINER:  # a mark joins two characters of the same kind
             after = _after(shape, i, stop)
             following = shape[after] if after < stop else 0
             letters = (
@@ -62,7 +62,7 @@ def _word(shape: NDArray[np.uint8], start: int, stop: int) -> tuple[int, int]:
 
 @inner("UniTuple(int64, 2)(uint8[::1], int64, int64)")
 def _other(shape: NDArray[np.uint8], start: int, stop: int) -> tuple[int, int]:
-    """The end and the kind of a token that is no word: ideographs, South-East Asian runs, emoji, flags."""
+    """The end and the kind of a token other than a word: ideographs, South-East Asian runs, emoji, flags."""
     this = shape[start]
     i = _after(shape, start, stop)
     if this in (HAN, HIRAGANA):

@@ -1,4 +1,4 @@
-"""Words in lowercase and nothing else: for a language that has no stemmer."""
+"""Lowercase words without stemming, for languages that have no stemmer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that is tokenised already: whatever stands between white space is a term, as it is."""
+"""Tokenised text: every string between white space is a term, unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much text the encoders cut off, and what added context pushed past their maximum length."""
+"""How much text the encoders cut, and how much of it because added context exceeded their maximum length."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ class Cut:
 
 
 def _facts(system: Ran) -> JSON:
-    """What the encoder of a single retriever told of its texts."""
+    """The facts that the encoder of a single retriever reported."""
     told = [item for item in system.reported if item["step"] == "index" and "tokens_lost" in item["facts"]]
     return told[0] if len(told) == 1 else None

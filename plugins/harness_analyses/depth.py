@@ -1,4 +1,4 @@
-"""Where in its document the relevant passage stands, and how systems fare by that."""
+"""The position of the relevant passage in its document, and the systems' scores by position."""
 
 from __future__ import annotations
 

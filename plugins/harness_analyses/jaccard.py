@@ -1,4 +1,4 @@
-"""How many words query and relevant passage share, with and without each context."""
+"""The word overlap of query and relevant passage, with and without each context."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.scoring.analysis_input import Study
 if TYPE_CHECKING:
     from harness.types import Ints
 
-# words, of scripts without spaces the single characters
+# words; for scripts without spaces, single characters
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 
 

@@ -1,4 +1,4 @@
-"""Each system at passage and at document level: what finds the document may still miss the passage in it."""
+"""Each system at passage and document level: a system may find the document and miss its passage."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Weights:
                 yield from self.curve(study, system, system.vary)
 
     def curve(self, study: Study, system: Ran, vary: Callable[[str, float], Hits]) -> Iterator[Finding]:
-        """None where another parameter stands in the place of this one, so that it changes no hit."""
+        """The curve; None if another parameter overrides this one, so that it changes no hit."""
         column = study.columns[0]
         if system.unit == "document":
             column = column._replace(unit="document")

@@ -1,4 +1,4 @@
-"""Retrieval by words, embedded: BM25 in five forms and query likelihood over one inverted index."""
+"""Embedded lexical retrieval: BM25 in five forms and query likelihood over one inverted index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds an index in bounded memory: windows of texts are inverted on threads, then put together by term."""
+"""Builds an index in bounded memory: threads invert windows of texts, which are then merged by term."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BATCH = 8192
 
 
 class Stretch(NamedTuple):
-    """Neighbouring texts, ready to be inverted."""
+    """Adjacent texts, ready to be inverted."""
 
     terms: NDArray[np.int32]  # int32[T]
     ends: NDArray[np.int64]  # int64[n]
@@ -71,7 +71,7 @@ def _stretches(
     positions: list[NDArray[np.int64]],
     threads: int,
 ) -> Iterator[Stretch]:
-    """Windows of texts, with their titles' terms beside their own where titles count."""
+    """Windows of texts. Where titles count, their terms are added to the texts' terms."""
 
     def rows() -> Iterator[list[str]]:
         for batch in texts.batches(BATCH):
@@ -114,7 +114,7 @@ def _joined(parts: list[Stretch]) -> Stretch:
 
 
 def _invert(stretch: Stretch, vocabulary: int) -> list[Window]:
-    """One window, or more where its pairs of frequency and length are too many for one."""
+    """One window, or several if its pairs of frequency and length are too many for one."""
     size = len(stretch.terms)
     texts, pairs, tf = np.empty(size, np.uint16), np.empty(size, np.uint16), np.empty(size, np.float32)
     starts, cursors = np.zeros(vocabulary + 1, np.int32), np.empty(vocabulary, np.int32)
@@ -185,7 +185,7 @@ class Spill:
             path.unlink(missing_ok=True)
 
     def keep(self, window: Window) -> Window:
-        """The window without its postings, which go to the disk."""
+        """Write the postings to disk; return the window without them."""
         for file, array in zip(self._files, (window.texts, window.pairs), strict=True):
             array.tofile(file)
         self._postings += len(window.texts)
@@ -201,7 +201,7 @@ class Spill:
 
 
 def _merge(folder: Path, windows: list[Window], spill: Spill, terms: int, pool: ThreadPoolExecutor) -> None:
-    """Bring the blocks of each term together, in the order of windows."""
+    """Put the blocks of each term side by side, in the order of windows."""
     block_first = np.zeros(terms + 1, np.int64)
     occurrences = np.zeros(terms, np.float64)
     for window in windows:
@@ -249,7 +249,7 @@ def _merge(folder: Path, windows: list[Window], spill: Spill, terms: int, pool: 
 
 
 def _write_terms(folder: Path, terms: list[str]) -> None:
-    """All terms, and their hashes in order, so that opening an index reads none of them."""
+    """Write all terms and their sorted hashes, so that opening an index need not read them."""
     encoded = [term.encode("utf-8", "surrogatepass") for term in terms]
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
     data = np.frombuffer(b"".join(encoded), np.uint8)

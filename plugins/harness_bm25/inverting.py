@@ -1,4 +1,4 @@
-"""Compiled loops that build an index: one window's texts become its postings, windows become one index."""
+"""Compiled loops that build an index: texts of a window to postings, and windows to one index."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def invert(
     pair_tf: NDArray[np.float32],  # float32[PAIRS]: out
     pair_length: NDArray[np.float32],  # float32[PAIRS]: out
 ) -> tuple[int, int]:
-    """The numbers of blocks and of pairs; (-1, 0) if there are more pairs than two bytes can tell apart."""
+    """Return the numbers of blocks and of pairs; (-1, 0) if the pairs do not fit into two bytes."""
     for i in range(len(terms)):  # a counting sort by term, which keeps the order of texts
         starts[terms[i] + 1] += 1
     for t in range(len(cursors)):

@@ -12,10 +12,10 @@ from harness.toolkit.search.topk import NOTHING, above, drain, inner, keep, key_
 from harness_bm25.inverting import WINDOW
 from harness_bm25.scoring import BATCH, LOOKUP, POSTINGS, Batch, Postings, add_block, gain, place_in
 
-# What things cost, measured against adding one posting's weight to a score.
-TOUCH = 150  # taking one text out of a window's scores
-SPARSE = 4  # where fewer than one text in so many has a score, they are found by their postings
-SAMPLE = 4  # the share of a window's scores in which the texts within reach are counted: one in so many
+# Measured costs, in units of adding one posting's weight to a score.
+TOUCH = 150  # extracting one text from a window's scores
+SPARSE = 4  # below a share of 1 / SPARSE texts with a score, they are found by their postings
+SAMPLE = 4  # texts within reach are counted in 1 / SAMPLE of a window's scores
 MARGIN = 1 + 1e-5  # more than rounding can add to a sum of weights
 
 
@@ -32,7 +32,7 @@ class Query(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Memory that is used again for every query."""
+    """Buffers that are reused for every query."""
 
     scores: NDArray[np.float32]  # float32[WINDOW], zeros between windows
     found: NDArray[np.uint16]  # uint16[WINDOW]: texts near or above the threshold
@@ -51,7 +51,7 @@ ROOM = nb.types.NamedTuple([nb.float32[::1], nb.uint16[::1], nb.float32[::1], nb
 
 
 def room(k: int, terms: int) -> Room:
-    """Memory for the k best of queries of at most so many terms."""
+    """Buffers for the k best texts of queries with at most `terms` terms."""
     scores, reached = np.zeros((2, WINDOW), np.float32)
     found = np.empty(WINDOW, np.uint16)
     cursor, blocks, ahead, left = np.zeros((4, terms + 1), np.int64)
@@ -61,7 +61,7 @@ def room(k: int, terms: int) -> Room:
 
 @inner(nb.void(POSTINGS, BATCH, QUERY, nb.int64))
 def enter(p: Postings, batch: Batch, query: Query, w: int) -> None:
-    """Move the query to window w: its blocks there, and what they can add at most."""
+    """Move the query to window w: find its blocks there, and the upper bounds of their weights."""
     m = query.size
     query.rest[m], query.ahead[m], query.left[m] = 0, 0, 0
     for j in range(m - 1, -1, -1):
@@ -87,10 +87,12 @@ def enter(p: Postings, batch: Batch, query: Query, w: int) -> None:
 def accumulate(
     p: Postings, batch: Batch, query: Query, w: int, threshold: np.float32, scores: NDArray[np.float32]
 ) -> int:
-    """Add the weights of the query's first terms to the scores, until what the others can add is too little
-    to lift a text over the threshold that has none of the first (MaxScore: Turtle and Flood 1995), and
-    then until looking the others up for the texts within reach is less work than adding them. Return the
-    number of terms that were added."""
+    """Add the weights of the query's first terms to the scores; return how many terms were added.
+
+    Adding stops when two conditions hold. The other terms alone cannot lift a text over the threshold
+    (MaxScore: Turtle and Flood 1995). And looking them up, for the texts within reach, is less work than
+    adding them.
+    """
     j, m = 0, query.size
     count = p.window_first[w + 1] - p.window_first[w]
     while j < m:
@@ -111,7 +113,7 @@ def accumulate(
 
 @inner(nb.int64(POSTINGS, QUERY, nb.int64, nb.float32, ROOM))
 def gather(p: Postings, query: Query, done: int, cut: np.float32, room: Room) -> int:
-    """As `topk.drain`, for scores of which so few are not 0 that they are found by their postings."""
+    """Like `topk.drain`, for windows with few scores above 0, which are found by their postings."""
     n = 0
     for j in range(done):
         if query.blocks[j] >= 0:
@@ -128,8 +130,8 @@ def gather(p: Postings, query: Query, done: int, cut: np.float32, room: Room) ->
 def complete(
     p: Postings, batch: Batch, query: Query, w: int, done: int, n: int, threshold: np.float32, room: Room
 ) -> int:
-    """Look the other terms up for the first n texts found, dropping those that cannot exceed the threshold;
-    return how many are left."""
+    """Look up the other terms for the first n texts found, and drop texts that cannot exceed the threshold.
+    Return how many texts remain."""
     for j in range(done, query.size):
         block, t = query.blocks[j], query.first + j
         if block < 0:
@@ -149,7 +151,7 @@ def complete(
 
 @inner(nb.int64(nb.int64, nb.float64))
 def hoped(k: int, share: float) -> int:
-    """How many of the best k should be in this share of all texts, and two deviations more."""
+    """The expected number of the best k in this share of all texts, plus two standard deviations."""
     return min(k, int(k * share + 2 * np.sqrt(k * share)) + 1)
 
 

@@ -1,4 +1,4 @@
-"""The retriever behind the records: builds an index, opens it, and searches it on all cores."""
+"""The retriever of both records: builds an index, opens it, and searches it on all cores."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class TermScore(NamedTuple):
-    """Why a text has its score: one term of the query that it has."""
+    """The contribution of one query term to a text's score."""
 
     term: str
     query_tf: float
@@ -91,7 +91,7 @@ class Search:
         return self._hits(keys[:, :k], k)
 
     def explain(self, query: str, position: int) -> list[TermScore]:
-        """The terms of the query that the text at a position has, the heaviest first."""
+        """The query terms in the text at a position, the heaviest first."""
         text = int(rows_of(np.array([position]), self._index.positions)[0])
         if text < 0:
             return []
@@ -111,7 +111,7 @@ class Search:
         return scores
 
     def _counts(self, query: str) -> dict[int, float]:
-        """The numbers of a query's known terms and how often each occurs in it."""
+        """The numbers of a query's known terms, and how often each occurs in the query."""
         counts: dict[int, float] = {}
         terms = self._analyse(query)
         for number in numbers_of(self._index, terms).tolist():

@@ -1,4 +1,4 @@
-"""Compiled loops that score texts: what a term adds to one text, to a window of texts, to named texts."""
+"""Compiled loops that score texts: the weight of a term in one text, in a window of texts, in given texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOOKUP = 100  # looking up one text in one block, measured against adding one po
 
 
 class Postings(NamedTuple):
-    """What the loops read of an index (`storage.Index`) and of its table (`weights.Table`)."""
+    """The arrays of an index (`storage.Index`) and of its table (`weights.Table`) that the loops read."""
 
     window_first: NDArray[np.int64]  # int64[W + 1]
     pair_first: NDArray[np.int64]  # int64[W + 1]
@@ -58,8 +58,8 @@ BATCH = types.NamedTuple([*[nb.int64[::1]] * 2, *[nb.float32[::1]] * 2], Batch)
 
 @inner(nb.float32(nb.int64, nb.float32, nb.float32, nb.float32, nb.float32))
 def gain(kind: int, weight: np.float32, slope: np.float32, value: np.float32, tf: np.float32) -> np.float32:
-    """What one term adds to one text's score (`weights.PRODUCT`, `DIRICHLET`, `MERCER`). A Dirichlet weight
-    below 0 is raised to almost 0, as in Lucene, so that the text is found."""
+    """The weight of one term in one text (`weights.PRODUCT`, `DIRICHLET`, `MERCER`). A Dirichlet weight below
+    0 is raised to almost 0, as in Lucene, so that the text is still retrieved."""
     if kind == 0:
         return np.float32(weight * value)
     if kind == 1:
@@ -86,7 +86,7 @@ def add_block(
 
 @inner(nb.int64(POSTINGS, nb.int64, nb.int64))
 def place_in(p: Postings, block: int, text: int) -> int:
-    """The place of the posting for a text, counted from its window's first, or -1: a search by halves."""
+    """The index of a text's posting (texts are counted from the window's first), or -1; a binary search."""
     low, size = p.block_start[block], p.block_start[block + 1] - p.block_start[block]
     while size > 1:
         half = size >> 1
@@ -97,7 +97,7 @@ def place_in(p: Postings, block: int, text: int) -> int:
 
 @inner(nb.int64(POSTINGS, nb.int64, nb.int64))
 def block_in(p: Postings, term: int, w: int) -> int:
-    """A term's block in window w, or -1: a search by halves."""
+    """A term's block in window w, or -1; a binary search."""
     low, end = p.block_first[term], p.block_first[term + 1]
     high = end
     while low < high:
@@ -111,14 +111,14 @@ def block_in(p: Postings, term: int, w: int) -> int:
 
 @nb.njit(nb.int64(POSTINGS, nb.int64, nb.int64, nb.int64), nogil=True, cache=True)
 def find(p: Postings, term: int, w: int, text: int) -> int:
-    """The place of a term's posting for a text, counted from the first of its window w, or -1."""
+    """The index of a term's posting for a text of window w (counted from the window's first), or -1."""
     block = block_in(p, term, w)
     return place_in(p, block, text) if block >= 0 else -1
 
 
 @nb.njit(nb.float32(POSTINGS, BATCH, nb.int64, nb.int64, nb.int64), nogil=True, cache=True)
 def term_score(p: Postings, batch: Batch, j: int, w: int, text: int) -> np.float32:
-    """What the j-th term of the batch adds to a text of window w."""
+    """The weight of the batch's j-th term in a text of window w."""
     place = find(p, batch.terms[j], w, text)
     if place < 0:
         return np.float32(0)
@@ -142,8 +142,8 @@ def rescore(
     keys: NDArray[np.uint64],  # uint64[Q, n]: out
     scores: NDArray[np.float32],  # float32[WINDOW], zeros, and again when it is done
 ) -> None:
-    """Keys of the named texts of queries begin to end - 1, each scored as `kernels.search` would: window by
-    window, of each term either all postings or, where few texts are named, those that are looked up."""
+    """Keys of the given texts for queries begin to end - 1, scored as `kernels.search` does. In each window a
+    term's postings are either all added or, if few texts are given, looked up."""
     n = texts.shape[1]
     for q in range(begin, end):
         order = np.argsort(texts[q])

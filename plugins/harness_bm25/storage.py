@@ -15,10 +15,13 @@ FORMAT = files.Format("harness-bm25", 2)
 
 
 class Index(NamedTuple):
-    """An inverted index. Texts are numbered from 0; windows are ranges of at most 65,536 texts, so that a
-    posting is two bytes of text (within its window) and two bytes of *pair*: which of the window's
-    different (term frequency, length) pairs it has. A weight is then one lookup in a small table, which is
-    made for k1, b and the form when the index is opened. A *block* is one term's postings in one window."""
+    """An inverted index. Texts are numbered from 0, and windows are ranges of at most 65,536 texts.
+
+    A posting has two bytes for its text (within the window) and two bytes for its *pair*: the number of its
+    (term frequency, length) among the different pairs of the window. A weight is then one lookup in a
+    small table, which is computed from k1, b and the form when the index is opened. A *block* is one term's
+    postings in one window.
+    """
 
     positions: NDArray[np.int64]  # int64[N]: text -> position in the corpus
     lengths: NDArray[np.float32]  # float32[N]

@@ -1,4 +1,4 @@
-"""What a term in a passage is worth: each form's formula as a weight of the term and a table over pairs."""
+"""The weight of a term in a passage: each form's formula as a term weight and a table over pairs."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def saturation(tf: NDArray[np.float64], norm: NDArray[np.float64], params: BM25)
 
 
 def idf(found: NDArray[np.float64], texts: int, form: str) -> NDArray[np.float64]:
-    """How rare a term is that `found` of so many texts have."""
+    """The inverse document frequency of a term that `found` of `texts` texts have."""
     if form == "lucene":
         return np.log1p((texts - found + 0.5) / (found + 0.5))
-    if form == "robertson":  # below 0 for a term in more than half of all texts, where it is left at nothing
+    if form == "robertson":  # clipped at 0: it would be negative for a term in more than half of all texts
         return np.maximum(np.log((texts - found + 0.5) / (found + 0.5)), FLOOR)
     if form == "atire":
         return np.maximum(np.log(texts / found), FLOOR)
@@ -76,11 +76,11 @@ def idf(found: NDArray[np.float64], texts: int, form: str) -> NDArray[np.float64
     return np.log((texts + 1) / found)
 
 
-FLOOR = 1e-9  # a text that has a term is found, if only last, where the formula gives the term no weight
+FLOOR = 1e-9  # a text with a query term is retrieved, if only last, even where the formula gives no weight
 
 
 def terms(index: Index, params: BM25 | QL, numbers: NDArray[np.int64], counts: NDArray[np.float64]) -> Terms:
-    """For the terms of these numbers, each `counts` times in its query."""
+    """The term parts of the formula, for terms with these numbers that occur `counts` times in the query."""
     if isinstance(params, QL):
         share = (index.occurrences[numbers] + 1) / (float(index.occurrences.sum()) + 1)
         slope = 1 / (params.mu * share) if params.smoothing == "dirichlet" else 1 / share
@@ -91,19 +91,19 @@ def terms(index: Index, params: BM25 | QL, numbers: NDArray[np.int64], counts: N
 
 
 def texts_with(index: Index, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """In how many texts each term is."""
+    """The number of texts with each term."""
     starts = index.block_start[index.block_first[numbers]], index.block_start[index.block_first[numbers + 1]]
     return starts[1] - starts[0]
 
 
 def filled(index: Index) -> int:
-    """How many texts have a term at all: the size of the collection, as Lucene counts it."""
+    """The number of texts with at least one term: the size of the collection as Lucene counts it."""
     return int(np.count_nonzero(index.lengths))
 
 
 def ceiling(index: Index, table: Table) -> NDArray[np.float32]:
-    """For each pair the highest value among its window's pairs of no higher frequency: with a block's highest
-    frequency it bounds what the block's postings are worth, whatever the formula."""
+    """For each pair, the highest value among the pairs of its window with at most its frequency. Taken at a
+    block's highest frequency, it bounds the values of the block's postings for every formula."""
     highest = np.empty_like(table.value)
     for first, last in zip(index.pair_first[:-1], index.pair_first[1:], strict=True):
         order = first + np.argsort(table.tf[first:last], kind="stable")
@@ -114,7 +114,7 @@ def ceiling(index: Index, table: Table) -> NDArray[np.float32]:
 
 
 def lucene_length(length: NDArray[np.float32]) -> NDArray[np.float32]:
-    """What Lucene remembers of a length in one byte: exact up to 39, then four significant bits."""
+    """A length as Lucene stores it in one byte: exact up to 39, then four significant bits."""
     whole = length.astype(np.int64)
     rest = np.maximum(whole - 24, 0)
     shift = np.maximum(np.floor(np.log2(np.maximum(rest, 1))).astype(np.int64) - 3, 0)

@@ -54,7 +54,7 @@ _LABELLED = Keys(("query", "judged_chunks"), {"query": ("dict",), "judged_chunks
 
 
 class Dump:
-    """A document without chunks has nothing to retrieve and is left out."""
+    """The source of the dump. Documents without chunks have nothing to retrieve and are left out."""
 
     queries_apart = False
 
@@ -106,7 +106,7 @@ class Dump:
 
 
 def _candidates(path: Path, line: int, document: _Document) -> list[bool]:
-    """All chunks are candidates where the document does not say which."""
+    """The document's candidates; all chunks are candidates if it does not list any."""
     if not document.id:
         refuse(path, line, "the document has an empty id; give every document one")
     if document.candidates is None:

@@ -26,8 +26,8 @@ _HARD = (*_QRELS, Column("query", _TEXT), Column("categories", pa.list_(_TEXT), 
 
 
 class Hub:
-    """`hard` is the configuration nq-hard, each of whose rows is a judgement with its query and the
-    categories of the pair: they become the slices of the query."""
+    """`hard` is the configuration nq-hard. Each of its rows is a judgement with its query and the categories
+    of the pair, which become the query's slices."""
 
     def __init__(
         self, corpus: tuple[Path, ...], asked: tuple[Path, ...], judged: tuple[Path, ...], hard: bool

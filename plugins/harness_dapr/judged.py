@@ -1,4 +1,4 @@
-"""Queries and judgements as they stand in a row of a file, and what many rows together say."""
+"""Queries and judgements of one row of a file, and how rows are merged."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Judged(NamedTuple):
 
 
 def merged(found: Iterable[Asked]) -> list[Query]:
-    """Each query once, where it first stands, with the slices of all its rows: a row of the dump or of
-    NQ-hard is a judgement or a few, and a query may have several."""
+    """Each query once, at its first occurrence, with the slices of all its rows. A row of the dump or of
+    NQ-hard has one or a few judgements, so a query may have several rows."""
     first: dict[str, Asked] = {}
     slices: dict[str, dict[str, None]] = {}  # sets in order
     for asked in found:
@@ -46,7 +46,7 @@ def merged(found: Iterable[Asked]) -> list[Query]:
 
 
 def highest(found: Iterable[Judged], queries: Iterable[Query]) -> list[Judgement]:
-    """Each pair once, where it first stands, with its highest grade, as the released loader has it."""
+    """Each pair once, at its first occurrence, with its highest grade, as in the released loader."""
     asked = {query.id for query in queries}
     grades: dict[tuple[str, str], int] = {}
     for judged in found:
@@ -61,7 +61,7 @@ def highest(found: Iterable[Judged], queries: Iterable[Query]) -> list[Judgement
 
 
 def digest(queries: Iterable[Query]) -> str:
-    """SHA-256 of what they say, so that a changed judgement leaves the queries as they are."""
+    """SHA-256 of the queries' content, so that a changed judgement does not change their key."""
     hashed = hashlib.sha256()
     for query in queries:
         hashed.update(msgspec.json.encode((query.id, query.text, query.slices)))

@@ -1,4 +1,4 @@
-"""Where the files of a configuration lie: as the hub stores them, converts them or hands them out."""
+"""Finds the files of a configuration in the forms in which the hub stores, converts and serves them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _FORMATS = r"\.(?:parquet|jsonl|jsonl\.gz|jsonl\.zst)"
 
 
 def configuration(path: Path, dataset: str, name: str, split: str) -> tuple[Path, ...]:
-    """The files of `<dataset>-<name>` in order; where there are none, the first name that one should have.
-    Of numbered shards that say how many they are, all are named, there or not."""
+    """The files of `<dataset>-<name>` in order; if there are none, the first name that is looked for. Shards
+    that state their number are all named, whether they exist or not."""
     homes = [path / dataset / name, path / f"{dataset}-{name}", path / name]
     for home in homes:
         if home.is_dir():
@@ -24,8 +24,8 @@ def configuration(path: Path, dataset: str, name: str, split: str) -> tuple[Path
 
 
 def _forms(split: str) -> tuple[str, ...]:
-    """Without their endings: one file, shards that say how many they are, shards of the hub's own
-    conversion, and files that name no split, where there is only one."""
+    """File names without their endings: one file, shards that state their number, shards of the hub's own
+    conversion, and files without a split, if there is only one split."""
     return (split, rf"{split}-\d{{5}}-of-\d{{5}}", rf"{split}/\d{{4}}", r"\d{4}")
 
 

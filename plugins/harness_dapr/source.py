@@ -1,4 +1,4 @@
-"""DAPR as the harness reads it."""
+"""The source of DAPR's datasets."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Dapr:
         return Card("en", split, None, LICENCES[dataset], CITATION, URL, notes, official(dataset, split))
 
     def inputs(self, part: Part) -> Inputs:
-        """Queries that share a file with judgements are addressed by what they say."""
+        """Queries that share a file with judgements are keyed by their content."""
         release = self._release
         form = {"form": type(release).__name__.lower(), "hard": self.params.dataset == "nq-hard"}
         if part == "corpus":
@@ -96,12 +96,12 @@ class Dapr:
 
     @cached_property
     def _asked_digest(self) -> str | None:
-        """None where a file is not there yet."""
+        """None if a file is still missing."""
         return digest(self.queries()) if all(path.exists() for path in self._release.asked) else None
 
 
 def official(dataset: str, split: str) -> tuple[Official, ...]:
-    """What the paper prints of that split."""
+    """The counts that the paper prints for that split."""
     if dataset == "nq-hard":
         return (
             Official(SOURCE, DOCUMENTS["NaturalQuestions"]),
@@ -113,7 +113,7 @@ def official(dataset: str, split: str) -> tuple[Official, ...]:
 
 
 def _release(params: DaprParams) -> Hub | Dump:
-    """The dump if its corpus.jsonl is there, otherwise the hub's configurations, there or not."""
+    """The dump if its corpus.jsonl exists, otherwise the hub's configurations, which may be missing."""
     hard = params.dataset == "nq-hard"
     dataset = "NaturalQuestions" if hard else params.dataset
     for folder in (params.path, params.path / dataset):

@@ -19,11 +19,11 @@ _LONGEST = 1 << 12  # of one pair: a longer one is something else
 
 
 def passage_ids(path: Path) -> pa.ChunkedArray:
-    """string[N]: the passage id of each row of the collection. The rows may be listed in any order, and
-    each from 0 to N - 1 is there once."""
+    """string[N]: the passage id of each row of the collection. The rows 0 to N - 1 may be listed in any
+    order, each once."""
     rows, ids = [], []
     for line, segment in _segments(path):
-        quoted = segment.split(b'"')  # a row at 1, 5, ... and its id at 3, 7, ...: nothing is escaped
+        quoted = segment.split(b'"')  # rows at 1, 5, ..., ids at 3, 7, ...: nothing is escaped
         rows.append(np.array(quoted[1::4], dtype="S18").astype(np.int64))
         try:
             ids.append(pa.array(quoted[3::4], pa.binary()).cast(pa.string()))
@@ -46,7 +46,7 @@ def passage_ids(path: Path) -> pa.ChunkedArray:
 
 
 def _segments(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Whole pairs, each with a comma behind it, and the line that they begin on."""
+    """Blocks of complete pairs, each pair with a comma after it, and the line on which the block begins."""
     line, rest, opened = 1, b"", False
     for piece in _bigger(pieces(path)):
         rest += piece
@@ -90,7 +90,7 @@ def _without_brace(path: Path, start: bytes) -> bytes:
 
 def _end_of_pairs(data: bytes) -> int:
     match = _PAIRS.match(data)
-    assert match is not None  # it matches nothing at all, too
+    assert match is not None  # the pattern also matches the empty string
     return match.end()
 
 

@@ -15,7 +15,7 @@ _COLUMNS = "query, title, text, label"
 
 
 def rows(parts: Sequence[Path], ids: Path) -> Iterator[pa.RecordBatch]:
-    """Batches of harness.collection.corpus.ROWS. The parts together have one row for each id."""
+    """Batches of the schema harness.collection.corpus.ROWS. All parts together have one row for each id."""
     named = passage_ids(ids)
     done = 0
     for part in parts:
@@ -33,7 +33,7 @@ def rows(parts: Sequence[Path], ids: Path) -> Iterator[pa.RecordBatch]:
 
 
 def line_of(parts: Sequence[Path], row: int) -> str:
-    """`file:line` of that row, counted from 0 over all parts; it reads them up to there."""
+    """`file:line` of that row, counted from 0 over all parts; the parts are read up to there."""
     for part in parts:
         for first, chunk in chunks(part):
             lines = bytes(chunk).count(b"\n") + (bytes(chunk[-1:]) != b"\n")

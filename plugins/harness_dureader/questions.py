@@ -1,4 +1,4 @@
-"""Questions and their positive paragraphs: dev.json and its kin, and the maps q2qid.*.json."""
+"""Questions and their positive paragraphs (dev.json, ...), and the maps q2qid.*.json."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Question(NamedTuple):
 
 
 def questions(path: Path) -> Iterator[Question]:
-    """All questions in order; no two have the same id."""
+    """All questions in order. A duplicate id is refused."""
     records: Records[Any] = Records(path, (_Question,), _KEYS)
     seen: dict[str, int] = {}
     for line, found in records.numbered():
@@ -73,7 +73,7 @@ def mapped(path: Path) -> Iterator[Question]:
 
 
 def digest(found: Iterable[Question]) -> str:
-    """SHA-256 of ids and texts, so that a changed judgement leaves the queries as they are."""
+    """SHA-256 of ids and texts, so that a changed judgement does not change the queries' key."""
     hashed = hashlib.sha256()
     for question in found:
         hashed.update(msgspec.json.encode((question.id, question.text)))

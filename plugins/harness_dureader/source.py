@@ -1,4 +1,4 @@
-"""DuReader-retrieval as the harness reads it."""
+"""The source of DuReader-retrieval."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ ENGLISH = {
 
 
 class Dureader:
-    """Every passage is a document of its own, without a title: the authors removed them (section 2.2.2).
-    With `english`, the queries are those of that file, and their judgements those of the split."""
+    """Every passage is a document of its own, without a title: the authors removed titles (section 2.2.2).
+    With `english`, the queries come from that file, and the judgements from the split."""
 
     def __init__(self, params: DureaderParams) -> None:
         self.params = params
@@ -88,8 +88,8 @@ class Dureader:
         return Card("zh", self.params.split, queries, LICENCE, CITATION, URL, notes, (official,))
 
     def inputs(self, part: Part) -> Inputs:
-        """The queries are addressed by what they say, since their file holds the judgements too. Which
-        of them are asked decides which judgements there are."""
+        """The queries are keyed by their content, because their file holds the judgements too. The judgements
+        also depend on which queries are searched."""
         if part == "corpus":
             return Inputs({}, (*self._parts, self._ids))
         said = {"asked": self._asked_digest}
@@ -141,14 +141,14 @@ class Dureader:
 
     @property
     def _asked_path(self) -> Path:
-        """A split that came without its JSON lines may still have the map from its queries to their ids."""
+        """The file of the queries. A split without JSON lines may still have the map from queries to ids."""
         if self.params.english:
             return self.params.english
         return self._map if self._map.exists() and not self._questions.exists() else self._questions
 
     @cached_property
     def _asked_digest(self) -> str | None:
-        """None where there is no file yet."""
+        """None if there is no file yet."""
         return questions.digest(self._asked()) if self._asked_path.exists() else None
 
 

@@ -1,4 +1,4 @@
-"""Which files ir_datasets reads a part of a collection from, found by walking its objects."""
+"""Finds the files from which ir_datasets reads a part of a collection, by walking its objects."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 from ir_datasets.util import home_path
 from ir_datasets.util.download import Download, LocalDownload
 
-_DEEPEST = 12  # of objects within objects; theirs are 4 or 5 deep
+_DEEPEST = 12  # levels of nested objects; ir_datasets has 4 or 5
 
 
 class Fetched(NamedTuple):
     """A file of a collection. ir_datasets checks its MD5 when it downloads it."""
 
-    place: Path  # where it lies, or has to be put
+    place: Path  # where it is, or has to be put
     md5: str | None
-    url: str | None  # None: it cannot be downloaded, for it is licensed
+    url: str | None  # None if it is licensed and cannot be downloaded
 
     @property
     def there(self) -> bool:
@@ -25,7 +25,7 @@ class Fetched(NamedTuple):
 
 
 def files_of(handler: Any) -> list[Fetched]:
-    """In a fixed order, each once."""
+    """The files of a handler, in a fixed order, each once."""
     return sorted(dict.fromkeys(map(_fetched, _walk(handler, 0, set()))), key=lambda file: str(file.place))
 
 
@@ -49,7 +49,7 @@ def _fetched(download: Any) -> Fetched:
     urls = [source.url for source in download.mirrors if hasattr(source, "url")]
     if download._cache_path is not None:
         place = Path(download._cache_path)
-    else:  # unpacked as it is read: only a copy of one's own stays
+    else:  # unpacked while it is read, so only the user's own copy stays
         local = [source.path(force=False) for source in download.mirrors if isinstance(source, LocalDownload)]
         place = local[0] if local else home_path() / "downloads" / str(download.expected_md5)
     return Fetched(place, download.expected_md5, urls[0] if urls else None)

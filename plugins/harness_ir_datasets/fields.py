@@ -1,4 +1,4 @@
-"""Documents and queries of ir_datasets, which have over a hundred types, as passages and questions."""
+"""Converts documents and queries of ir_datasets, which has over a hundred types, to our types."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ def title_of(doc: Any) -> str:
 
 
 def text_of(doc: Any) -> str:
-    """The text without its title: a field of its own, or else what ir_datasets takes for the whole."""
+    """The text without its title: the type's text field, or else ir_datasets' default text without the
+    title."""
     present = [name for name in _TEXTS if hasattr(doc, name)]
     if len(present) == 1 and isinstance(getattr(doc, present[0]), str):
         return str(getattr(doc, present[0]))
@@ -27,8 +28,8 @@ def text_of(doc: Any) -> str:
 
 
 def document_of(doc: Any) -> tuple[str | None, int | None]:
-    """The document that a passage is of and its place there, where it says so: passages of MIRACL are called
-    <article>#<place>, those of MS MARCO v2 name their document. None: it is one of its own."""
+    """The document of a passage and the passage's place in it. Ids of MIRACL are <article>#<place>, and
+    passages of MS MARCO v2 name their document. None if the passage is a document of its own."""
     kind = type(doc).__name__
     if kind == "MiraclDoc":
         article, _, place = doc.doc_id.rpartition("#")

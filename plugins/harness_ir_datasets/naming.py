@@ -1,4 +1,4 @@
-"""What a user writes -> an id of ir_datasets, its split, and the survey's entry if the name is one of its."""
+"""Resolves a user's name to an id of ir_datasets, its split, and the survey's entry if there is one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Named(NamedTuple):
 
 
 def named(written: str, split: str | None, known: Collection[str]) -> Named:
-    """Raises HarnessError for what ir_datasets does not have, saying where it can be had if that is known."""
+    """Raises HarnessError if ir_datasets lacks the collection, and says where to get it if that is known."""
     names = (*TABLE, *BESIDE)
     entry = next((entry for entry in names if written.partition("/")[0] == entry.name), None)
     if entry is not None:
@@ -34,7 +34,7 @@ def named(written: str, split: str | None, known: Collection[str]) -> Named:
 
 
 def split_of(id: str) -> str | None:
-    """`dev-small` of msmarco-passage/dev/small: a name that a path can hold."""
+    """The split as a file name: `dev-small` for msmarco-passage/dev/small."""
     parts = id.split("/")
     at = _place(parts)
     return None if at is None else "-".join(parts[at:])

@@ -1,4 +1,4 @@
-"""A collection of ir_datasets as the harness reads it."""
+"""The source of a collection of ir_datasets."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _CODES = {"dt": "nl"}  # ir_datasets' code for Dutch in mMARCO
 
 
 class IrDatasets:
-    """The data is downloaded into ir_datasets' own folder (IR_DATASETS_HOME) when a step reads it, never
-    while planning. What ir_datasets calls a document is a passage here."""
+    """A step that reads the data downloads it into ir_datasets' folder (IR_DATASETS_HOME); planning does not.
+    A document of ir_datasets is a passage here."""
 
     def __init__(self, params: IrDatasetsParams) -> None:
         self.params = params
@@ -53,8 +53,8 @@ class IrDatasets:
         )
 
     def inputs(self, part: Part) -> Inputs:
-        """A file that anyone can download is known by the digest that ir_datasets expects of it, here or
-        not; one that is licensed by its contents, and a plan says where it has to be put."""
+        """A public file is keyed by the digest that ir_datasets expects, whether it is here or not. A
+        licensed file is keyed by its contents, and a plan says where to put it."""
         said: dict[str, Any] = {"id": self.id}
         if part == "queries":
             said |= {"query": self.params.query, "exclude_self": self.params.exclude_self}
@@ -89,7 +89,7 @@ class IrDatasets:
             yield Query(query.query_id, text, exclude=own, answers=answers_of(query))
 
     def judgements(self) -> Iterator[Judgement]:
-        """A pair that is judged more than once, as for several aspects, has its highest grade."""
+        """A pair that is judged more than once (for several aspects, say) has its highest grade."""
         if not self._loaded.has_qrels():
             raise HarnessError(f"id: '{self.id}' has no judgements; take a split that has some")
         grades: dict[tuple[str, str], int] = {}
@@ -102,11 +102,11 @@ class IrDatasets:
         return getattr(self._loaded, f"{_KINDS[part]}_handler")()
 
     def _read(self, part: Part, begin: Any) -> Iterator[Any]:
-        """What ir_datasets yields; whatever keeps it from doing so is told with the files that it reads."""
+        """The rows of ir_datasets. A failure is reported together with the files that were to be read."""
         try:
             found = iter(begin())
             yield from found
-        except Exception as error:  # of the network, of the disk, of a format: it wraps none of them
+        except Exception as error:  # network, disk or format: ir_datasets does not wrap its errors
             files = files_of(self._handler(part))
             raise HarnessError(f"{self.id}: ir_datasets: {_reason(error)}; {_advice(files)}") from error
 

@@ -9,7 +9,7 @@ SOURCE = "Zhao et al. 2024, table 4"
 
 
 class Counts(NamedTuple):
-    """As the table prints them; None where it has a dash."""
+    """The counts that the table prints; None for a dash."""
 
     train: int | None  # queries
     labels: int | None  # of the training queries

@@ -1,4 +1,4 @@
-"""The dataset `t2ranking`: Chinese passages and queries judged in four grades, in its release's files."""
+"""The dataset `t2ranking`: Chinese passages and queries with judgements in four grades, from its release."""
 
 from __future__ import annotations
 

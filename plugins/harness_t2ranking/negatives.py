@@ -1,4 +1,4 @@
-"""The release's negatives for training: what BM25 or a dual-encoder found for each training query."""
+"""The release's negatives for training: results of BM25 or a dual-encoder for each training query."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ HEADERS = {"bm25": ("qid", "pid", "index"), "mined": ("qid", "pid", "index", "sc
 
 
 class Found(NamedTuple):
-    """The passages found for one query, best first."""
+    """The passages retrieved for one query, best first."""
 
     query: str
     passages: tuple[str, ...]
-    scores: tuple[float, ...]  # none of BM25
+    scores: tuple[float, ...]  # empty for BM25
 
 
 def negatives(path: Path, kind: Literal["bm25", "mined"]) -> Iterator[Found]:
-    """Those of train.<kind>.tsv, in the folder of the release or its data/, streamed: 200 million rows. The
-    rows of a query stand together, as they do in the release."""
+    """Stream the 200 million rows of train.<kind>.tsv, in the release's folder or its data/. The rows of a
+    query must be adjacent, as they are in the release."""
     name = f"train.{kind}.tsv"
     file = first_there([path / name, path / "data" / name])
     seen: dict[str, int] = {}

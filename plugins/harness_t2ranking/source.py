@@ -1,4 +1,4 @@
-"""T2Ranking as the harness reads it."""
+"""The source of T2Ranking."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ _GRADE = re.compile(r"[0-3]")
 
 
 class T2Ranking:
-    """Every passage is a document of its own, without a title. The queries are all those of the split:
-    some of them have no positive, and a few no judgement at all."""
+    """Every passage is a document of its own, without a title. All queries of the split are read; some have
+    no positive, and a few no judgement at all."""
 
     def __init__(self, params: T2RankingParams) -> None:
         self.params = params
@@ -85,7 +85,8 @@ class T2Ranking:
         return Inputs(said, (files[part],))
 
     def fetch(self) -> Iterator[Path]:
-        """From the hub, which says each file's digest. The release has no judgements of the test split."""
+        """Download from the hub, which states each file's digest. There are no judgements of the test
+        split."""
         for file in (self._collection, self._queries, self._qrels):
             if not file.exists():
                 fetch(f"{URL}/resolve/main/data/{file.name}", file)
@@ -119,7 +120,7 @@ class T2Ranking:
                 yield Query(id, text)
 
     def judgements(self) -> Iterator[Judgement]:
-        """As they stand, in order: grades 0 to 3, or 1 for each positive. A judged passage that the
+        """All judgements in order: grades 0 to 3, or 1 for each positive. A judged passage that the
         collection lacks is kept; a judged query that the split lacks is refused."""
         asked = {query.id for query in self.queries()}
         seen: dict[str, dict[str, int]] = {}  # query -> passage -> line

@@ -1,4 +1,4 @@
-"""The release's tables: a header, then columns between tabs, nothing quoted."""
+"""The release's tables: a header, then tab-separated columns without quoting."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class Row(NamedTuple):
 
 
 def table(path: Path, header: Sequence[str]) -> Iterator[list[Row]]:
-    """The rows below the header, some at a time; each has as many columns, and none is empty but a text."""
+    """The rows below the header, in blocks. Each row has the header's columns, and only a text may be
+    empty."""
     below = False
     for first, chunk in chunks(path):
         found = []
