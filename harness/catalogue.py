@@ -20,6 +20,7 @@ KINDS: dict[str, type] = {  # in the order that `harness list` shows; the hook i
     "retrievers": records.Retriever,
     "rerankers": records.Reranker,
     "combiners": records.Combiner,
+    "trainers": records.Trainer,
     "analysers": records.Analyser,
     "analyses": records.Analysis,
     "protocols": records.Protocol,

@@ -12,12 +12,14 @@ from harness.types import (
     Batch,
     Card,
     Document,
+    Examples,
     Hits,
     Inputs,
     Judgement,
     Part,
     Query,
     Structure,
+    Training,
     Unit,
 )
 
@@ -176,6 +178,16 @@ class Fuser(Protocol):
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
         """At most `depth` passages a query, from inputs that are each sorted best first."""
+        ...
+
+
+class Trainer(Protocol):
+    """Makes models. It never sees what the suite scores."""
+
+    def train(self, examples: Examples, folder: Path, training: Training) -> Mapping[str, JSON] | None:
+        """Train one segment and leave each part's model in `folder / part`. What a killed run left in
+        `folder` may be used; the files end as the same bytes, killed or not. Unless the segment is the last,
+        `folder` also holds what the next one needs. What is returned is shown with the row."""
         ...
 
 

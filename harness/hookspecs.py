@@ -39,6 +39,11 @@ def harness_combiners() -> Iterable[records.Combiner]:  # type: ignore[empty-bod
 
 
 @hookspec
+def harness_trainers() -> Iterable[records.Trainer]:  # type: ignore[empty-body]
+    """Ways to make a model that a suite then evaluates."""
+
+
+@hookspec
 def harness_analysers() -> Iterable[records.Analyser]:  # type: ignore[empty-body]
     """Ways to turn a text into index terms, by language."""
 

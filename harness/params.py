@@ -109,7 +109,7 @@ def shown(value: JSON) -> str:
     """A value as a message quotes it, cut short."""
     if value is None or isinstance(value, bool):
         return "null" if value is None else str(value).lower()
-    text = repr(value) if not isinstance(value, Mapping) else "a mapping"
+    text = repr(value) if not isinstance(value, Mapping) else str(value.get("made", "a mapping"))
     text = "a list" if isinstance(value, list) else text
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -172,7 +172,7 @@ def _items(
 def _scalar(given: JSON, hint: Any, base: Path, wrong: list[Problem]) -> tuple[Any, list[Problem]]:
     if hint is Any:
         return given, []
-    if hint is Path and isinstance(given, str) and given:
+    if hint is Path and type(given) is str and given:
         return _path(given, base, wrong)
     if hint is float and type(given) in (int, float):
         try:

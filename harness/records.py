@@ -82,6 +82,14 @@ class Combiner(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Trainer(Record):
+    """Makes a model in a suite. `parts` names the models that one training makes, each a folder."""
+
+    build: Callable[[Any], contracts.Trainer]
+    parts: Callable[[Any], tuple[str, ...]] = lambda params: ("model",)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Analyser(Record):
     """Turns a text into index terms: `build(NoParams())` returns a function str -> list of str."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -128,3 +128,37 @@ class Structure(NamedTuple):
     document_of: NDArray[np.int32]  # int32[N]: the document of each passage
     first: Ints  # int64[D + 1]: document d has the passages first[d] to first[d + 1] - 1
     candidate: NDArray[np.bool_]  # bool[N]
+
+
+class Pool(NamedTuple):
+    """The passages of each query that a trainer may draw from, best first."""
+
+    bounds: Ints  # int64[Q + 1]: those of query q are passages[bounds[q]:bounds[q + 1]]
+    passages: Ints  # int64[n]: positions
+    scores: Floats  # float32[n]: what the run gave them, NaN where it did not find them
+
+    def of(self, query: int) -> tuple[Ints, Floats]:
+        here = slice(int(self.bounds[query]), int(self.bounds[query + 1]))
+        return self.passages[here], self.scores[here]
+
+
+class Examples(NamedTuple):
+    """What a trainer learns from: queries of training splits with judged positives and mined negatives. No
+    judged positive of a query, nor a passage with the same text as one, is among its negatives."""
+
+    queries: list[str]
+    positives: Pool
+    negatives: Pool
+    take: int  # negatives of a query in one epoch, at most
+    draw: Literal["sample", "stride"]  # how they are drawn
+    texts_at: Callable[[Ints], list[str]]  # the texts of positions
+
+
+class Training(NamedTuple):
+    """Which part of a training is to be done. A segment begins with what the one before it left."""
+
+    seed: int
+    segment: int = 0
+    segments: int = 1
+    before: Path | None = None  # the folder of the segment before
+    progress: Callable[[int, int, str], None] = lambda done, total, note: None

@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.errors import HarnessError, StoreError
 
 KINDS = (
-    "datasets", "contexts", "retrievers", "rerankers", "combiners", "analysers", "analyses",
+    "datasets", "contexts", "retrievers", "rerankers", "combiners", "trainers", "analysers", "analyses",
     "protocols", "measures",
 )  # fmt: skip
 EXPORTS = ("trec", "ir-metadata", "mteb", "csv", "msmarco", "rocketqa", "tevatron", "dureader")

@@ -137,7 +137,7 @@ class Local:
                     f"{step.label}: failed over what a killed run left; it is done from the start"
                 )
             elif kind == "progress":
-                self.reporter.progress(step, event["done"], event["total"])
+                self.reporter.progress(step, event["done"], event["total"], event["note"])
             elif kind == "done":
                 self._done(step, event["reused"])
                 return child

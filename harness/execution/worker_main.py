@@ -46,11 +46,11 @@ class Line:
             self._out.write(data)
             self._out.flush()
 
-    def progress(self, done: int, total: int | None) -> None:
+    def progress(self, done: int, total: int | None, note: str = "") -> None:
         now = time.monotonic()
         if now - self._told > TELL_EVERY or done == total:
             self._told = now
-            self.tell("progress", done=int(done), total=None if total is None else int(total))
+            self.tell("progress", done=int(done), total=None if total is None else int(total), note=note)
 
     def compiling(self, begins: bool) -> None:
         self.tell("compiling" if begins else "compiled")

@@ -64,6 +64,7 @@ class Step(Struct, frozen=True, kw_only=True):
     libraries: dict[str, str]
     params: dict[str, Any]
     uses: list[Any] | UnsetType = UNSET
+    training: dict[str, Any] | UnsetType = UNSET  # of a model that the suite makes: seed, segment, negatives
     plugin: str
 
 
@@ -127,6 +128,7 @@ class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
     bytes: Count | None = None
     compile_seconds: Number | None = None  # once a store, and not in `seconds`
     tuning_seconds: Number | None = None  # finding the tuned values, beside the row's own steps
+    training_seconds: Number | None = None  # making the row's models, their negatives and validation
     contexts: dict[str, ContextCost] | None = None
     augment_seconds: Number | None = None
     index_seconds: Number | None = None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from harness.leaderboard import training_rows
 from harness.leaderboard.model import ContextCost, Cost, Latency
 from harness.plan.graph import Plan, Row
-from harness.plan.kinds import METHODS
+from harness.plan.kinds import APART, METHODS
 from harness.store.artifacts import Store
 from harness.types import JSON
 
@@ -13,7 +14,7 @@ def cost(row: Row, plan: Plan, store: Store) -> Cost:
     """The sum over a row's own steps. Making the dataset columnar is not counted, and what tuning took
     is counted apart."""
     assert row.hits is not None
-    ancestors = plan.ancestors([row.hits], stop_at=lambda step: step.kind == "tune")
+    ancestors = plan.ancestors([row.hits], stop_at=lambda step: step.kind in APART)
     steps = [step for step in plan.steps.values() if step.id in ancestors]
     costs = {step.id: store.read(step.id, trust=True).cost for step in steps}
     methods = [(step.kind, costs[step.id]) for step in steps if step.kind in METHODS]
@@ -22,8 +23,9 @@ def cost(row: Row, plan: Plan, store: Store) -> Cost:
         step.described["method"]["name"]: _context(costs[step.id]) for step in steps if step.kind == "augment"
     }
     tuned = [step.id for step in steps if step.kind == "tune"]
-    tuning_steps = {*(plan.ancestors([row.hits]) - ancestors), *tuned} if tuned else set()
+    tuning_steps = {*(plan.ancestors(tuned) - ancestors), *tuned}
     tuning = [store.read(step, trust=True).cost["seconds"] for step in tuning_steps]
+    training = training_rows.seconds(row, plan, store)
     latencies = [spent["latency_ms"] for kind, spent in methods if kind == "search" and "latency_ms" in spent]
     by_kind: dict[str, JSON] = {}
     for kind in METHODS:
@@ -37,6 +39,7 @@ def cost(row: Row, plan: Plan, store: Store) -> Cost:
         bytes=sum(spent["bytes"] for _, spent in methods),
         compile_seconds=round(compiling, 3) if compiling else None,
         tuning_seconds=round(sum(tuning), 3) if tuned else None,
+        training_seconds=None if training is None else round(training, 3),
         contexts=contexts or None,
         search_latency_ms=_latency(latencies) if latencies else None,
         **by_kind,

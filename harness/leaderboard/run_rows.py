@@ -13,8 +13,9 @@ from harness.execution.open_dataset import Opened, opened, place_of, read_parts
 from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
 from harness.findings import Finding
-from harness.leaderboard import board_file, model, row_cost, scored_numbers
+from harness.leaderboard import board_file, model, row_cost, scored_numbers, training_rows
 from harness.leaderboard.model import Board, Cost, Dataset, Provenance, Reported, SuiteFacts, Tuning
+from harness.made import Seed
 from harness.plan.graph import Collection, Plan, Row, Step
 from harness.scoring import bounds
 from harness.scoring.protocols import Scoring
@@ -178,7 +179,8 @@ def _empty_row(row: Row, context: _Context) -> model.Row:
 
 def _flags(row: Row, context: _Context) -> list[str]:
     plan = context.plan
-    flags = [GRID_ON_TEST] if plan.suite.system(row.system).varied and row.split == "test" else []
+    varied = [value for _, value in plan.suite.system(row.system).varied if not isinstance(value, Seed)]
+    flags = [GRID_ON_TEST] if varied and row.split == "test" else []
     if any(step.kind == "tune" and step.work["folds"] for step in _steps(row, plan)):
         flags.append(TUNED_BY_FOLDS)
     if not context.scoring.of_unit(row.unit):
@@ -196,9 +198,7 @@ def _provenance(row: Row, plan: Plan) -> Provenance:
     if row.hits is None:
         return Provenance(None, plan.suite.seed)
     steps = [
-        model.Step(
-            step=step.kind, key=step.key, plugin=step.work["method"]["plugin"], **step.described["method"]
-        )
+        model.Step(step=step.kind, key=step.key, **training_rows.described(step))
         for step in _steps(row, plan)
     ]
     return Provenance(row.hits.partition("-")[2], plan.suite.seed, tuple(steps))
@@ -219,13 +219,14 @@ def _scored_row(row: Row, context: _Context, collected: Opened, before: model.Ro
     for step in _steps(row, plan):
         facts = store.read(step.id, trust=True).facts
         if facts.get("reported"):
-            reported.append(Reported(step.kind, step.described["method"]["name"], facts["reported"]))
+            reported.append(Reported(step.kind, training_rows.described(step)["name"], facts["reported"]))
         if step.kind == "tune":
             entry = {"key": step.key, "on": step.work["on"], **facts["tuning"]}
             tuning.append(msgspec.convert(entry, Tuning))
     return msgspec.structs.replace(
         empty,
         **numbers._asdict(),
+        flags=(*empty.flags, *training_rows.flags(row, plan, collected.queries.texts, store)),
         reported=tuple(reported),
         tuning=tuple(tuning),
         files=scored_numbers.write_files(out, collected, row.dataset, row.system, hits, values, run=run),

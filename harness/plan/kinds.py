@@ -10,7 +10,9 @@ PARTS: Final[tuple[Part, ...]] = ("corpus", "queries", "judgements")  # of a dat
 PREPARING: Final = ("augment", "index")  # what a method does before it sees a query
 RANKINGS: Final = ("search", "combine", "rerank")  # whose artifact holds hits
 METHODS: Final = (*PREPARING, *RANKINGS)
+MAKING: Final = ("examples", "train", "validate")  # of a model
+APART: Final = ("tune", "train", "validate")  # what lies behind them is not a system's own work
 
 # The format of each kind's artifact: raised when the harness itself writes it differently, or writes other
 # numbers into it. It is in every key.
-FORMATS: Final[dict[str, int]] = dict.fromkeys((*PARTS, *METHODS, "tune", "label", "analyse"), 1)
+FORMATS: Final[dict[str, int]] = dict.fromkeys((*PARTS, *METHODS, "tune", "label", "analyse", *MAKING), 1)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from harness import made
+from harness.plan import models
 from harness.plan import tuning as tune
 from harness.plan.graph import Collection
 from harness.plan.guard import Broken
@@ -38,13 +40,27 @@ class Systems(Base):
     """Plans systems; what two of them share becomes one step."""
 
     done: dict[tuple[str, str], Output | str] = field(default_factory=dict)  # a text is the error
+    models: dict[tuple[str, int], models.Trained | str] = field(default_factory=dict)  # by name and seed
+
+    def add(
+        self, kind: str, dataset: str, subject: str, described: JSON, work: JSON, inputs: Sequence[str],
+        needs: Sequence[Need],
+    ) -> str:  # fmt: skip
+        """As for any step; one that uses made models reads them."""
+        inputs = (*inputs, *made.steps_in(described))
+        return super().add(kind, dataset, subject, described, work, inputs, needs)
+
+    def resolved(self, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[Need]]:
+        """As for any method, with the steps that make its models in the place of their names."""
+        values = made.replaced(chosen.params, lambda reference: models.planned(self, reference, chosen.place))
+        return super().resolved(collection, chosen._replace(params=values), unit)
 
     def output(self, collection: Collection, name: str) -> Output:
         """The step that makes a system's hits, planned once per collection; raises Broken."""
         key = (collection.spec.name, name)
         if key not in self.done:
             try:
-                self.done[key] = self._output(collection, self.suite.system(name))
+                self.done[key] = self.unshared(collection, self.suite.system(name))
             except Broken as error:
                 self.done[key] = str(error)
         output = self.done[key]
@@ -52,7 +68,8 @@ class Systems(Base):
             raise Broken(output)
         return output
 
-    def _output(self, collection: Collection, system: System) -> Output:
+    def unshared(self, collection: Collection, system: System) -> Output:
+        """The same for a system that need not be one of the suite's."""
         if system.retriever is not None:
             context = self.stages(collection, system.context or ())
             output = self.search(collection, system, context)

@@ -11,7 +11,7 @@ from harness.plan.guard import Broken
 from harness.plan.kinds import PARTS
 from harness.plan.steps import work_of
 from harness.problems import Keys, Place
-from harness.suite import DatasetSpec, System, Tuning
+from harness.suite import DatasetSpec, System
 from harness.types import Unit
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ def step(
     assert chosen.tuned is not None
     tuning = chosen.tuned
     if tuning.on is not None:
-        collection = _elsewhere(planner, tuning, system)
+        path = ("systems", system.base, "combine", "tune")
+        collection = split_of(planner, tuning.on, tuning.place, path, "tune on another, or across 'folds: 5'")
         inputs = [planner.output(collection, name) for name in system.of]
     values, needs = planner.resolved(collection, chosen, unit)
     tried = {
@@ -54,17 +55,16 @@ def step(
     return planner.add("tune", collection.spec.name, subject, described, work, ids, needs)
 
 
-def _elsewhere(planner: Systems, tuning: Tuning, system: System) -> Collection:
-    """The split that a suite names for tuning, which must not be one that it scores."""
-    assert tuning.on is not None
-    name, split = tuning.on
+def split_of(planner: Systems, on: tuple[str, str], place: Place, path: Keys, advice: str) -> Collection:
+    """The split that a suite names for tuning or training, which must not be one that it scores. `advice`
+    says what to do if it is."""
+    name, split = on
     key = f"{name}/{split}"
-    path = ("systems", system.base, "combine", "tune")
     if key not in planner.tuned_on:
         spec = next(spec for spec in planner.suite.datasets if spec.name == name)
         collection = planner.collections.get(name)
         if collection is None or collection.card.split != split:
-            collection = planner.collection(_of_split(planner, spec, split, tuning.place, path))
+            collection = planner.collection(_of_split(planner, spec, split, place, path, advice))
         planner.tuned_on[key] = collection
     collection = planner.tuned_on[key]
     if not collection.parts:
@@ -74,18 +74,19 @@ def _elsewhere(planner: Systems, tuning: Tuning, system: System) -> Collection:
         same = scored.parts and scored.parts["judgements"] == collection.parts["judgements"]
         if same and scored.spec.scored:
             text = f"'{key}' is what the suite scores as '{scored.spec.name}'"
-            advice = "tune on another split, or across 'folds: 5'"
-            planner.refuse(tuning.place, path, f"{text}; {advice}")
+            planner.refuse(place, path, f"{text}; {advice}")
     return collection
 
 
-def _of_split(planner: Systems, spec: DatasetSpec, split: str, place: Place, path: Keys) -> DatasetSpec:
+def _of_split(
+    planner: Systems, spec: DatasetSpec, split: str, place: Place, path: Keys, advice: str
+) -> DatasetSpec:
     """The same dataset with another split."""
     chosen = spec.chosen
     record = chosen.entry.record
     if "split" not in params.fields_of(record.params):
         what = f"the dataset '{spec.name}' has no parameter 'split'"
-        planner.refuse(place, path, f"{what}; tune across 'folds: 5'")
+        planner.refuse(place, path, f"{what}; {advice}")
     given = {**chosen.given, "split": split}
     values, problems = params.convert(
         record.params, {**params.plain(chosen.params), "split": split}, planner.suite.path.parent

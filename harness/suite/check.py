@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.problems import Problem
-from harness.suite import relations
+from harness.suite import models, relations
 from harness.suite.model import Chosen, DatasetSpec, Suite, System, Unsound, digest
 from harness.suite.systems import SystemForms
 from harness.suite.yaml_nodes import Node
 
 KEYS = (  # of a suite, in the order that one writes them
-    "suite", "description", "include", "datasets", "systems",
+    "suite", "description", "include", "datasets", "systems", "models",
     "measures", "protocol", "analyses", "depth", "seed", "timeout", "memory",
 )  # fmt: skip
 DATASET_KEYS = ("unknown_judgements", "scored")
@@ -32,6 +32,7 @@ class Checker(SystemForms):
         timeout = self.scalar(values, "timeout", float, "a number of seconds", None, least=0.001)
         memory = self.scalar(values, "memory", float, "a number of gigabytes", None, least=0.001)
         datasets = tuple(self.datasets(values["datasets"])) if self.required(root, values, "datasets") else ()
+        self.made = models.seeds_of(self, values.get("models"), seed)
         systems = self.systems(values["systems"]) if self.required(root, values, "systems") else ()
         protocol = self.scalar(values, "protocol", str, "a name", None)
         measures = self.names(values["measures"], ("measures",), "measure") if "measures" in values else ()
@@ -43,7 +44,9 @@ class Checker(SystemForms):
         if protocol is not None:
             self.find(values["protocol"], ("protocol",), "protocols", protocol)
         written = set(values["systems"].value) if systems else set()
-        self.problems += relations.problems(systems, datasets, written, depth)
+        made = models.read(self, values.get("models"))
+        self.problems += models.problems(made, datasets, systems)
+        self.problems += relations.problems(systems, datasets, written, depth, models.splits_used(made))
         scoring = values.get("measures") or values.get("protocol")
         problems = sorted(set(self.problems), key=_by_place)
         if problems and (scoring is None or not (measures or protocol)):
@@ -53,10 +56,10 @@ class Checker(SystemForms):
             datasets = tuple(spec for spec in datasets if spec.chosen.params is not None)
             systems = relations.sound(systems, {spec.name for spec in datasets})
             analyses = tuple(chosen for chosen in analyses if chosen.params is not None)
-        digested = _digest(name, datasets, systems, analyses, (measures, protocol, depth, seed))
+        digested = _digest(name, datasets, systems, analyses, (measures, protocol, depth, seed), made)
         suite = Suite(
             name, description, root.file, datasets, systems, measures, analyses, protocol, depth, seed,
-            timeout, memory, scoring.place, digested,
+            timeout, memory, scoring.place, digested, made,
         )  # fmt: skip
         if problems:
             raise Unsound(problems, suite)
@@ -97,10 +100,13 @@ def _digest(
     systems: tuple[System, ...],
     analyses: tuple[Chosen, ...],
     scoring: tuple[Any, ...],
+    made: tuple[models.ModelSpec, ...],
 ) -> str:
     content = list(scoring)
     if analyses:
         content.append([[chosen.name, chosen.given] for chosen in analyses])
+    if made:
+        content.append(["models", [models.plain(spec) for spec in made]])
     return digest(name, datasets, systems, content)
 
 

@@ -10,8 +10,9 @@ from typing import Any
 from harness import params
 from harness.catalogue import Catalogue, Entry
 from harness.errors import HarnessError
+from harness.made import Made, Seed
 from harness.problems import Keys, Place, Problem, nearest, shown_path, unknown
-from harness.suite import grid, tuning
+from harness.suite import grid, models, tuning
 from harness.suite.model import Chosen, Tuning
 from harness.suite.yaml_nodes import Node
 
@@ -22,6 +23,8 @@ class Forms:
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
         self.problems: list[Problem] = []
+        self.made: dict[str, tuple[int, ...]] = {}  # the models of the suite and their seeds
+        self.making = False  # while models are read: one refers to another with the same seed
 
     def note(self, at: Node | Place, path: Keys, text: str) -> None:
         self.problems.append(Problem(at.place if isinstance(at, Node) else at, path, text))
@@ -50,7 +53,7 @@ class Forms:
         if entry is None:
             return []
         path = (*path, name)
-        raw = given.plain() if isinstance(given.value, dict) else {}
+        raw = models.referred(self, given, path) if isinstance(given.value, dict) else {}
         tuned = self.tuned(given, path, kind, raw)
         try:
             points = grid.points(entry.record.params, raw) if fan else [(raw, ())]
@@ -61,6 +64,12 @@ class Forms:
         for point, varied in points:
             value = self.converted(entry, point, given, node, path, beside)
             as_written = {**given.plain(written=True), **dict(varied)} if raw else {}
+            for key, reference in point.items():
+                if isinstance(reference, Made):
+                    as_written[key] = reference.written()
+                    as_written = {
+                        name: item for name, item in as_written.items() if not isinstance(item, Seed)
+                    }
             variants.append((Chosen(entry, as_written, value, node.place, tuned), varied))
         return variants
 

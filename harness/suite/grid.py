@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness import params
 from harness.errors import HarnessError
+from harness.made import Made, Seed
 from harness.types import JSON
 
 if TYPE_CHECKING:
@@ -31,7 +32,15 @@ def points(record_params: type, given: Mapping[str, JSON]) -> list[tuple[dict[st
     if count > MOST:
         raise HarnessError(f"the grid has {count} points, at most {MOST} are allowed; vary less at once")
     combinations = [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
-    return [({**given, **point}, tuple(point.items())) for point in combinations]
+    return [({**given, **point}, _varied(point)) for point in combinations]
+
+
+def _varied(point: Mapping[str, JSON]) -> Varied:
+    """What varies; of a made model with several seeds, the seed."""
+    return tuple(
+        ("seed", value.seed) if isinstance(value, Made) and value.seed is not None else (key, value)
+        for key, value in point.items()
+    )
 
 
 def product(*parts: Sequence[tuple[Any, Varied]]) -> list[tuple[tuple[Any, ...], Varied]]:
@@ -42,7 +51,10 @@ def product(*parts: Sequence[tuple[Any, Varied]]) -> list[tuple[tuple[Any, ...],
     combinations = []
     for options in itertools.product(*parts):
         values = tuple(value for value, _ in options)
-        combinations.append((values, tuple(pair for _, varied in options for pair in varied)))
+        varied = tuple(pair for _, varied in options for pair in varied)
+        seeds = [i for i, (_, value) in enumerate(varied) if isinstance(value, Seed)]
+        if len({varied[i] for i in seeds}) < 2:  # models of different seeds are not mixed
+            combinations.append((values, tuple(pair for i, pair in enumerate(varied) if i not in seeds[1:])))
     return combinations
 
 
@@ -76,9 +88,9 @@ def fan_out(expanded: Mapping[str, Sequence[System]]) -> tuple[System, ...]:
             done[base] = []
             for system in expanded[base]:
                 options = [inputs(below, (*above, base)) for below in system.of]
-                for of, varied in product(*options):
-                    both = (*system.varied, *_once(varied))
-                    done[base].append(system._replace(name=name(base, both), varied=both, of=of))
+                for (_, *of), varied in product([(base, system.varied)], *options):
+                    both = (*system.varied, *_once(varied[len(system.varied) :]))
+                    done[base].append(system._replace(name=name(base, both), varied=both, of=tuple(of)))
         return done[base]
 
     def inputs(below: str, above: tuple[str, ...]) -> list[tuple[str, Varied]]:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import orjson
 
@@ -14,6 +14,9 @@ from harness.catalogue import Entry
 from harness.errors import Problems
 from harness.problems import Place, Problem
 from harness.types import JSON, Unit
+
+if TYPE_CHECKING:
+    from harness.suite.models import ModelSpec
 
 
 class Tuning(NamedTuple):
@@ -83,6 +86,7 @@ class Suite:
     memory: float | None  # gigabytes
     scoring_place: Place | None  # of `measures` or `protocol`
     digest: str  # SHA-256 of what the suite says, comments and layout aside
+    models: tuple[ModelSpec, ...] = ()  # that it makes
 
     def system(self, name: str) -> System:
         return next(system for system in self.systems if system.name == name)

@@ -11,12 +11,16 @@ from harness.suite.model import DatasetSpec, System
 
 
 def problems(
-    systems: Sequence[System], datasets: Sequence[DatasetSpec], written: set[str], depth: int
+    systems: Sequence[System],
+    datasets: Sequence[DatasetSpec],
+    written: set[str],
+    depth: int,
+    trained_on: set[str],
 ) -> Iterator[Problem]:
     """`written` are the names of systems in the file: a system that could not be read is reported there,
     not again at each system that names it."""
     yield from _depths(systems, depth)
-    yield from _tuning(systems, datasets)
+    yield from _tuning(systems, datasets, trained_on)
     yield from _references(systems, written)
 
 
@@ -30,9 +34,11 @@ def _depths(systems: Sequence[System], depth: int) -> Iterator[Problem]:
                 yield Problem(item.chosen.place, path, f"{text}; {advice}")
 
 
-def _tuning(systems: Sequence[System], datasets: Sequence[DatasetSpec]) -> Iterator[Problem]:
+def _tuning(
+    systems: Sequence[System], datasets: Sequence[DatasetSpec], trained_on: set[str]
+) -> Iterator[Problem]:
     names = {spec.name for spec in datasets}
-    tuned_on = set()
+    tuned_on = set(trained_on)
     for system in systems:
         combine = system.combine
         if combine is None or combine.tuned is None:
@@ -51,7 +57,7 @@ def _tuning(systems: Sequence[System], datasets: Sequence[DatasetSpec]) -> Itera
             yield Problem(tuning.place, (*path, "grid"), problem.text)
     for spec in datasets:
         if not spec.scored and spec.name not in tuned_on:
-            text = "'scored: false' is for a dataset that a system tunes on; none does"
+            text = "'scored: false' is for a dataset that something is tuned or trained on; nothing is"
             yield Problem(spec.chosen.place, ("datasets", spec.name), text)
     if datasets and not any(spec.scored for spec in datasets):
         yield Problem(datasets[0].chosen.place, ("datasets",), "none is scored; score at least one")

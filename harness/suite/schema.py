@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from harness import params
 from harness.catalogue import Catalogue
+from harness.suite import model_schema
 from harness.types import JSON
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -36,11 +37,11 @@ TUNE: JSON = {  # instead of a combiner's number
 def json_schema(catalogue: Catalogue) -> JSON:
     """The schema of suites with the plugins that are installed here, so that editors complete names and
     parameters."""
-    kinds = ("contexts", "retrievers", "combiners", "analyses")
+    kinds = ("contexts", "retrievers", "combiners", "analyses", "trainers")
     definitions = {kind: _plugins(catalogue, kind) for kind in kinds}
     beside_dataset = {
         "unknown_judgements": _choice("keep", "drop", "refuse"),
-        "scored": {"type": "boolean", "default": True, "description": "false: it is only tuned on"},
+        "scored": {"type": "boolean", "default": True, "description": "false: it is tuned or trained on"},
     }
     definitions["datasets"] = _plugins(catalogue, "datasets", beside_dataset)
     beside = {"depth": {"type": "integer", "minimum": 1}, "tail": _choice("keep", "drop")}
@@ -73,6 +74,7 @@ def json_schema(catalogue: Catalogue) -> JSON:
         "systems": {"type": "object", "additionalProperties": system},
         "measures": measures,
         "analyses": _one_or_list("analyses"),
+        "models": {"type": "object", "additionalProperties": model_schema.MODEL},
         "protocol": {"enum": catalogue.names("protocols")},
         "depth": {"type": "integer", "minimum": 1, "maximum": 1_000_000, "default": 1000},
         "seed": {"type": "integer", "minimum": 0, "default": 0},
@@ -135,7 +137,8 @@ def _type(hint: Any) -> JSON:
     if origin is Literal:
         return {"enum": list(args)}
     if params.is_union(hint):
-        return {"anyOf": [_type(arg) for arg in args]}
+        made = [model_schema.MADE] if {str, Path} <= set(args) else []
+        return {"anyOf": [*(_type(arg) for arg in args), *made]}
     if params.is_list(hint):
         return {"type": "array", **({"items": _type(args[0])} if args else {})}
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):

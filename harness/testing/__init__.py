@@ -6,8 +6,8 @@
     def test_contract(case, tmp_path):
         case(tmp_path)
 
-The kinds are dataset, context, retriever, reranker, combiner and analyser. Each case is one promise of
-`harness.contracts`; one that is broken fails with a sentence that says which and how. `texts` makes the
+The kinds are dataset, context, retriever, reranker, combiner, analyser and trainer. Each case is one promise
+of `harness.contracts`; one that is broken fails with a sentence that says which and how. `texts` makes the
 small corpora that an author's own tests need.
 """
 

@@ -10,7 +10,7 @@ from typing import Any
 from harness import catalogue, records
 from harness.errors import HarnessError
 from harness.problems import unknown
-from harness.testing import analyser, child, combiner, context, dataset, record, reranker, retriever
+from harness.testing import analyser, child, combiner, context, dataset, record, reranker, retriever, trainer
 from harness.testing.subject import Broken, Subject, find
 from harness.types import JSON
 
@@ -22,6 +22,7 @@ OF_KIND: dict[str, tuple[Check, ...]] = {
     "reranker": reranker.CHECKS,
     "combiner": combiner.CHECKS,
     "analyser": analyser.CHECKS,
+    "trainer": trainer.CHECKS,
 }
 
 

@@ -59,7 +59,7 @@ def _here(model: Path | str, revision: str) -> Path | None:
     """The model's folder, if it is here."""
     if isinstance(model, Path):
         return model if model.is_dir() else None
-    return None if model.startswith(models.PACKAGE) else models.cached(model, revision)
+    return None if models.is_local(model) else models.cached(model, revision)
 
 
 def read(folder: Path) -> Said:

@@ -98,7 +98,7 @@ def named(params: CrossEncoderParams) -> list[tuple[Path | str, str]]:
 def _member(model: Path | str, revision: str) -> Member:
     known = registry.find(model)
     name = known.model if known else model
-    if isinstance(name, str) and "/" not in name and not name.startswith(models.PACKAGE):
+    if isinstance(name, str) and "/" not in name and not models.is_local(name):
         raise HarnessError(
             f"model: {unknown('model', name, registry.names())} "
             "(a folder starts with '.', '/' or '~', a model of the hub is written org/name)"

@@ -102,7 +102,7 @@ def _located(model: Path | str, revision: str) -> tuple[Path | str, str]:
     """Where a model is, by its short name, hub id or path."""
     known = registry.find(model)
     name = known.passages if known else model
-    if isinstance(name, str) and "/" not in name and not name.startswith(models.PACKAGE):
+    if isinstance(name, str) and "/" not in name and not models.is_local(name):
         raise HarnessError(
             f"model: {unknown('model', name, registry.names())} "
             "(a folder starts with '.', '/' or '~', a model of the hub is written org/name)"

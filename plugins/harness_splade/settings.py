@@ -90,7 +90,7 @@ def _said(model: Path | str, revision: str) -> Said:
     """What the folder says, if it is here."""
     if isinstance(model, Path):
         return read(model) if model.is_dir() else Said()
-    folder = None if model.startswith(models.PACKAGE) else models.cached(model, revision)
+    folder = None if models.is_local(model) else models.cached(model, revision)
     return Said() if folder is None else read(folder)
 
 

@@ -11,7 +11,7 @@ CORE = ROOT / "harness"
 LAYERS = [
     ["types", "problems"],
     ["errors"],
-    ["findings"],
+    ["findings", "made"],
     ["contracts"],
     ["records"],
     ["params", "hookspecs"],

@@ -6,7 +6,16 @@ import time
 from collections.abc import Callable
 
 from harness.execution import compile_time
-from harness.execution.steps import analysing, combining, labelling, making, reranking, searching, tuning
+from harness.execution.steps import (
+    analysing,
+    combining,
+    labelling,
+    making,
+    reranking,
+    searching,
+    training,
+    tuning,
+)
 from harness.execution.steps.task import Outcome, Task
 
 __all__ = ["Outcome", "Task", "execute"]
@@ -23,6 +32,9 @@ EXECUTORS: dict[str, Callable[[Task], Outcome]] = {
     "tune": tuning.tune,
     "analyse": analysing.analyse,
     "label": labelling.label,
+    "examples": training.examples,
+    "train": training.train,
+    "validate": training.validate,
 }
 
 

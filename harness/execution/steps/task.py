@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from harness import params
+from harness import made, params
 from harness.catalogue import Catalogue
 from harness.collection import context_additions
 from harness.collection.composed_texts import View
@@ -17,9 +17,9 @@ from harness.collection.corpus import Corpus
 from harness.collection.queries import Queries, read_queries
 from harness.errors import ContractError
 from harness.store.artifacts import Artifact, Store
-from harness.types import JSON, Batch, Unit
+from harness.types import JSON, Batch, Facts, Unit
 
-Progress = Callable[[int, int | None], None]
+Progress = Callable[..., None]  # (done, total, and what else to show)
 
 
 class Outcome(NamedTuple):
@@ -83,14 +83,34 @@ class Task:
         by_param = record.libraries_by_param(self._values(self.work, {})) if record.libraries_by_param else {}
         return (*record.libraries, *(name for names in by_param.values() for name in names))
 
+    @property
+    def values(self) -> Any:
+        """The parameters of this step's method."""
+        return self._values(self.work, {})
+
     def _values(self, work: JSON, changed: Mapping[str, JSON]) -> Any:
-        said, record = work["method"], self.record_of(work)
-        values, problems = params.convert(record.params, {**said["params"], **changed}, Path("/"))
+        record, said = self.record_of(work), {**work["method"]["params"], **changed}
+        given = made.placed(said, self.model)
+        values, problems = params.convert(record.params, given, Path("/"))
         if problems:
             raise ContractError(
                 f"the parameters of '{record.name}' did not survive planning: {problems[0].text}"
             )
+        if record.resolve is not None and given != said:  # what only the folder of a made model says
+            about = work.get("texts", work)
+            language = about.get("language")
+            return record.resolve(values, Facts(language, language, about.get("unit", "passage")))
         return values
+
+    def model(self, step: str) -> Path:
+        """The folder of what a step trained, or of the checkpoint that it chose, verified. A model that only
+        another step reads may not be there."""
+        if step not in self.work["inputs"]:
+            return self.store.artifacts / step
+        chosen = self.store.read(step)
+        if step.startswith("validate-"):
+            chosen = self.store.read(chosen.facts["validation"]["model"])
+        return chosen.folder
 
     def input(self, kind: str) -> Artifact:
         """The first input of that kind, verified."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness import made
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def located(model: Path | str, revision: str = "main") -> tuple[Path | str, str]
         return model, revision
     if model.startswith(PACKAGE):
         return _in_package(model) or model, revision
+    if made.is_planned(model):
+        return model, revision
     if not HUB_ID.fullmatch(model):
         raise HarnessError(
             f"model: '{model}' is no name; write org/name for one of the hub, package:MODULE/FOLDER for one "
@@ -45,10 +48,17 @@ def located(model: Path | str, revision: str = "main") -> tuple[Path | str, str]
     return model, commit or revision
 
 
+def is_local(model: str) -> bool:
+    """Whether this names no model of the hub, but one of a package or one that the suite makes."""
+    return model.startswith(PACKAGE) or made.is_planned(model)
+
+
 def missing_files(model: Path | str, revision: str = "main", weights: Sequence[str] = WEIGHTS) -> list[str]:
     """What has to come here before the model can be loaded, one line each; nothing if it is here."""
     if isinstance(model, Path):
         return [] if model.is_dir() else [f"model {model} (there is no such folder)"]
+    if made.is_planned(model):
+        return []  # an earlier step makes it
     if model.startswith(PACKAGE):
         if _in_package(model):
             return []
@@ -72,6 +82,8 @@ def described(model: Path | str, revision: str = "main") -> Path | None:
     """The folder that describes the model, with or without its weights, if it is here or the hub gives it."""
     if isinstance(model, Path):
         return model
+    if made.is_planned(model):
+        return None
     here = cached(model, revision)
     if (here is None or not any(here.glob("*.json"))) and reachable(model, revision):
         from harness.toolkit.neural import hub
@@ -82,12 +94,12 @@ def described(model: Path | str, revision: str = "main") -> Path | None:
 
 def reachable(model: str, revision: str = "main") -> bool:
     """Whether the hub answers and has the model; an error if it answers and has not."""
-    return not model.startswith(PACKAGE) and _asked(model, revision) is not None
+    return not is_local(model) and _asked(model, revision) is not None
 
 
 def listed(model: Path | str, revision: str = "main") -> tuple[str, ...]:
     """The names of all files of a hub model, here or not; none if the hub cannot be asked."""
-    if isinstance(model, Path) or model.startswith(PACKAGE):
+    if isinstance(model, Path) or is_local(model):
         return ()
     answer = _asked(model, revision)
     return () if answer is None else answer.files

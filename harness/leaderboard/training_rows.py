@@ -1,0 +1,63 @@
+"""What a row says of the models that the suite made for it: their steps, cost, and what they have seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.catalogue import OWN
+from harness.collection.queries import read_queries
+from harness.plan.graph import Plan, Row, Step
+from harness.plan.keys import library
+from harness.scoring.overlap import NEAR, overlap
+from harness.store.artifacts import Store
+from harness.types import JSON
+
+MAKING = ("train", "validate")
+
+
+def described(step: Step) -> dict[str, JSON]:
+    """What a step says of its method; of one that is the harness' own, what it was given."""
+    if "method" not in step.described:
+        usual = ("kind", "format", "inputs")
+        given = {key: value for key, value in step.described.items() if key not in usual}
+        version = str(step.described["format"])
+        return {
+            "name": step.kind, "version": version, "sources": None, "libraries": {}, "params": given,
+            "plugin": f"{OWN} {library(OWN)}",
+        }  # fmt: skip
+    method: dict[str, JSON] = {**step.described["method"], "plugin": step.work["method"]["plugin"]}
+    if step.kind != "train":
+        return method
+    return {**method, "training": {key: step.described[key] for key in ("seed", "segment", "take", "draw")}}
+
+
+def seconds(row: Row, plan: Plan, store: Store) -> float | None:
+    """What making a row's models took, their negatives and validation with it; None if it has none."""
+    assert row.hits is not None
+    ancestors = plan.ancestors([row.hits])
+    making = [step.id for step in plan.steps.values() if step.id in ancestors and step.kind in MAKING]
+    if not making:
+        return None
+    own = plan.ancestors([row.hits], stop_at=lambda step: step.kind in MAKING)
+    spent = {*plan.ancestors(making), *making} - (own - set(making))
+    return float(sum(store.read(step, trust=True).cost["seconds"] for step in sorted(spent)))
+
+
+def flags(row: Row, plan: Plan, asked: Sequence[str], store: Store) -> list[str]:
+    """That queries of the scored split stand in what a row's models were trained on."""
+    assert row.hits is not None
+    ancestors = plan.ancestors([row.hits])
+    trained: list[str] = []
+    for step in plan.steps.values():
+        if step.kind == "examples" and step.id in ancestors:
+            queries = next(item for item in step.inputs if item.startswith("queries-"))
+            trained += read_queries(store.read(queries).folder).texts
+    if not trained:
+        return []
+    found = overlap(asked, trained)
+    if not (found.same or found.near):
+        return []
+    return [
+        f"{found.same} of {len(asked)} queries stand in what its models were trained on, and {found.near} "
+        f"more nearly so (character trigrams, Jaccard similarity of {NEAR} or more)"
+    ]

@@ -1,0 +1,95 @@
+"""References to models that a suite makes: as a suite writes them, and as a step's parameters hold them."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from harness.types import JSON
+
+T = TypeVar("T")
+
+
+class Seed(int):
+    """The seed of a model, as what varies between systems. Those of one system are the same."""
+
+
+STEP = re.compile(r"made:((?:train|validate)-[0-9a-f]{64})/([\w-]+)")
+
+
+class Made(str):
+    """`{made: NAME, part: PART, checkpoint: N}` in a suite. As a text it is what a grid's name shows."""
+
+    name: str
+    part: str | None  # None: the only one
+    checkpoint: int | None  # counted from 1; None: the chosen one
+    seed: Seed | None  # None: the only one, or that of the model which refers to it
+
+    def __new__(
+        cls, name: str, part: str | None = None, checkpoint: int | None = None, seed: Seed | None = None
+    ) -> Made:
+        made = super().__new__(cls, name + (f"@{checkpoint}" if checkpoint else ""))
+        made.name, made.part, made.checkpoint, made.seed = name, part, checkpoint, seed
+        return made
+
+    def written(self) -> dict[str, JSON]:
+        """As a suite writes it, with the seed that it stands for."""
+        said = {"made": self.name, "part": self.part, "checkpoint": self.checkpoint, "seed": self.seed}
+        return {key: value for key, value in said.items() if value is not None}
+
+
+def planned(step: str, part: str) -> str:
+    """A model as the parameters of a planned step name it: `step` is what makes or chooses it."""
+    return f"made:{step}/{part}"
+
+
+def is_planned(model: object) -> bool:
+    return isinstance(model, str) and STEP.fullmatch(model) is not None
+
+
+def replaced(params: T, put: Callable[[Made], Any]) -> T:
+    """The parameters with something else in the place of every reference."""
+    if not dataclasses.is_dataclass(params) or isinstance(params, type):
+        return params
+
+    def other(value: Any) -> Any:
+        if isinstance(value, Made):
+            return put(value)
+        return tuple(other(item) for item in value) if isinstance(value, tuple) else value
+
+    values = {field.name: getattr(params, field.name) for field in dataclasses.fields(params)}
+    changed = {name: other(value) for name, value in values.items()}
+    return dataclasses.replace(params, **changed) if references(params) else params
+
+
+def references(params: Any) -> list[Made]:
+    """Every made model that parameters name."""
+    if not dataclasses.is_dataclass(params):
+        return []
+    values = [getattr(params, field.name) for field in dataclasses.fields(params)]
+    items = [item for value in values for item in (value if isinstance(value, tuple) else (value,))]
+    return [item for item in items if isinstance(item, Made)]
+
+
+def steps_in(described: JSON) -> list[str]:
+    """The steps that make the models which a planned step's description names, each once."""
+    if isinstance(described, str):
+        match = STEP.fullmatch(described)
+        return [match[1]] if match else []
+    inside = described.values() if isinstance(described, Mapping) else described
+    if not isinstance(described, Mapping | list | tuple):
+        return []
+    return list(dict.fromkeys(step for item in inside for step in steps_in(item)))
+
+
+def placed(value: JSON, folder_of: Callable[[str], Path]) -> JSON:
+    """Plain parameters with the folder of every model in its place."""
+    if isinstance(value, str):
+        match = STEP.fullmatch(value)
+        return str(folder_of(match[1]) / match[2]) if match else value
+    if isinstance(value, Mapping):
+        return {key: placed(item, folder_of) for key, item in value.items()}
+    return [placed(item, folder_of) for item in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,209 @@
+"""The steps that make a model: negatives found on the training split, training in segments, validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from harness import made
+from harness.made import Made
+from harness.plan.graph import Collection
+from harness.plan.guard import Broken
+from harness.plan.kinds import PARTS
+from harness.plan.steps import work_of
+from harness.plan.tuning import split_of
+from harness.problems import Place
+from harness.suite import Chosen, System
+from harness.suite.models import ModelSpec, Validation, models_of
+from harness.types import JSON
+
+if TYPE_CHECKING:
+    from harness.plan.systems import Systems
+
+
+CIRCLE = "is made of itself; break the circle"
+
+
+class Trained(NamedTuple):
+    """The steps that make one model with one seed."""
+
+    checkpoints: tuple[str, ...]  # `train` steps, in order
+    chosen: str  # the last of them, or the `validate` step that says which is best
+    parts: tuple[str, ...]
+
+
+def planned(planner: Systems, reference: Made, place: Place | None) -> str:
+    """A made model as a step's parameters name it; raises Broken."""
+    spec = next((spec for spec in planner.suite.models if spec.name == reference.name), None)
+    if spec is None:  # what is wrong with it is told where it stands
+        raise Broken(f"the model '{reference.name}' could not be planned")
+    if reference.seed is not None and reference.seed not in spec.seeds:
+        planner.refuse(place, (), f"the model '{spec.name}' has no seed {reference.seed}; give it that one")
+    found = _trained(planner, spec, spec.seeds[0] if reference.seed is None else reference.seed)
+    part = reference.part or found.parts[0]
+    if part not in found.parts or (reference.part is None and len(found.parts) > 1):
+        what = f"has the parts {', '.join(found.parts)}" if len(found.parts) > 1 else "has no parts"
+        planner.refuse(place, (), f"the model '{spec.name}' {what}; write {{made: {spec.name}, part: PART}}")
+    step = found.chosen
+    if reference.checkpoint is not None:
+        if reference.checkpoint > len(found.checkpoints):
+            text = f"the model '{spec.name}' has {len(found.checkpoints)} checkpoints"
+            planner.refuse(place, (), f"{text}; choose one of them")
+        step = found.checkpoints[reference.checkpoint - 1]
+    return made.planned(step, part)
+
+
+def _trained(planner: Systems, spec: ModelSpec, seed: int) -> Trained:
+    """The steps of a model, planned once; raises Broken."""
+    key = (spec.name, seed)
+    if key not in planner.models:
+        planner.models[key] = CIRCLE
+        try:
+            planner.models[key] = _plan(planner, spec, seed)
+        except Broken as error:
+            planner.models[key] = str(error)
+            raise
+    found = planner.models[key]
+    if found == CIRCLE:
+        planner.refuse(spec.place, ("models", spec.name), CIRCLE)
+    if isinstance(found, str):
+        raise Broken(found)
+    return found
+
+
+def _plan(planner: Systems, spec: ModelSpec, seed: int) -> Trained:
+    path = ("models", spec.name, "on")
+    advice = "train on another split"
+    collections = [split_of(planner, on, spec.place, path, advice) for on in spec.on]
+    sources = [_examples(planner, spec, collection, seed) for collection in collections]
+    chosen, first = _of_seed(planner, spec.train, seed), collections[0]
+    values, needs = planner.resolved(first, chosen, "passage")
+    segments = spec.validate.checkpoints if spec.validate else 1
+    negatives = spec.negatives
+    drawing = {"take": negatives.take if negatives else 0, "draw": negatives.draw if negatives else "sample"}
+    ids = [step for step, collection in zip(sources, collections, strict=True)
+           for step in (step, collection.parts["corpus"])]  # fmt: skip
+    checkpoints: list[str] = []
+    for segment in range(segments):
+        described = {
+            "method": planner.method(first, chosen, values),
+            "seed": seed,
+            "segment": [segment, segments],
+            **drawing,
+        }
+        work = {
+            "method": work_of(chosen, values), "language": first.card.language, "seed": seed,
+            "segment": segment, "segments": segments, **drawing,
+            "before": checkpoints[-1] if checkpoints else None,
+            "sources": [
+                {"examples": step, "corpus": collection.parts["corpus"]}
+                for step, collection in zip(sources, collections, strict=True)
+            ],
+        }  # fmt: skip
+        subject = _subject(spec, seed) + (f" ({segment + 1} of {segments})" if segments > 1 else "")
+        inputs = (*ids, *checkpoints[-1:])
+        checkpoints.append(planner.add("train", "", subject, described, work, inputs, needs))
+    parts = chosen.entry.record.parts(chosen.params)
+    last = Trained(tuple(checkpoints), checkpoints[-1], parts)
+    if spec.validate is None:
+        return last
+    planner.models[spec.name, seed] = last  # the systems that try its checkpoints refer to it
+    return last._replace(chosen=_validated(planner, spec, spec.validate, seed, last))
+
+
+def _of_seed(planner: Systems, chosen: Chosen, seed: int) -> Chosen:
+    """A trainer whose own made models, where they have this seed too, are those of this seed."""
+    seeds = {spec.name: spec.seeds for spec in planner.suite.models}
+
+    def seeded(reference: Made) -> Made:
+        if reference.seed is None and seed in seeds.get(reference.name, ()):
+            return Made(reference.name, reference.part, reference.checkpoint, made.Seed(seed))
+        return reference
+
+    return chosen._replace(params=made.replaced(chosen.params, seeded))
+
+
+def _examples(planner: Systems, spec: ModelSpec, collection: Collection, seed: int) -> str:
+    """The step that gives each training query its positives and the negatives that a trainer draws from."""
+    negatives = spec.negatives
+    parts = [collection.parts[part] for part in PARTS]
+    if negatives is None:
+        described: JSON = {"negatives": None}
+        return planner.add("examples", collection.spec.name, "", described, described, parts, ())
+    output = planner.output(collection, _system(planner, negatives.of, seed))
+    if output.unit != "passage":
+        text = f"'{negatives.of}' finds documents, and negatives are passages; name another system"
+        planner.refuse(spec.place, ("models", spec.name, "negatives"), text)
+    if negatives.depth > planner.suite.depth:
+        text = f"depth: {negatives.depth}, but the suite's depth is {planner.suite.depth}; raise that one"
+        planner.refuse(spec.place, ("models", spec.name, "negatives"), text)
+    cut = {"depth": negatives.depth, "below": negatives.below, "above": negatives.above}
+    subject, described = f"negatives of {negatives.of}", {"negatives": cut}
+    inputs = (output.hits, *parts)
+    return planner.add("examples", collection.spec.name, subject, described, described, inputs, ())
+
+
+def _system(planner: Systems, name: str, seed: int) -> str:
+    """The system of that name, or of that base name and this seed."""
+    names = {system.name for system in planner.suite.systems}
+    return f"{name},seed={seed}" if f"{name},seed={seed}" in names else name
+
+
+def _validated(planner: Systems, spec: ModelSpec, how: Validation, seed: int, trained: Trained) -> str:
+    """The step that scores every checkpoint in the place of the model and says which is best."""
+    path = ("models", spec.name, "validate")
+    collection = split_of(planner, how.on, spec.place, path, "validate on another split")
+    system = _evaluated(planner, spec, how, seed)
+    rules = planner.rules(collection)
+    hits = [
+        planner.unshared(collection, _with(system, spec.name, checkpoint + 1)).hits
+        for checkpoint in range(len(trained.checkpoints))
+    ]
+    said = {"measure": how.measure, "rules": rules, "unit": system.unit}
+    described = {**said, "measured": planner.measured(how.measure)}
+    work = {**said, "checkpoints": list(trained.checkpoints), "hits": hits, "on": "/".join(how.on)}
+    parts = [collection.parts[part] for part in PARTS]
+    ids = dict.fromkeys([*hits, *trained.checkpoints, *parts])
+    return planner.add(
+        "validate", collection.spec.name, _subject(spec, seed), described, work, tuple(ids), ()
+    )
+
+
+def _subject(spec: ModelSpec, seed: int) -> str:
+    return f"{spec.name}, seed {seed}" if len(spec.seeds) > 1 else spec.name
+
+
+def _evaluated(planner: Systems, spec: ModelSpec, how: Validation, seed: int) -> System:
+    """The system that a checkpoint is tried in."""
+    path = ("models", spec.name, "validate")
+    if how.of is not None:
+        name = _system(planner, how.of, seed)
+        found = next((system for system in planner.suite.systems if name in (system.name, system.base)), None)
+        using = [] if found is None else [found]
+    else:
+        using = list(planner.suite.systems)
+    fitting = [
+        system for system in using
+        if any(item.name == spec.name and item.seed in (None, seed) for item in models_of(system))
+    ]  # fmt: skip
+    if not fitting:
+        what = f"'{how.of}' does not use the model" if how.of else "no system uses the model"
+        planner.refuse(spec.place, path, f"{what}; say 'of: SYSTEM', a system with {{made: {spec.name}}}")
+    return fitting[0]
+
+
+def _with(system: System, name: str, checkpoint: int) -> System:
+    """The system with one checkpoint of a model."""
+
+    def changed(chosen: Chosen) -> Chosen:
+        def put(reference: Made) -> Any:
+            if reference.name != name:
+                return reference
+            return Made(reference.name, reference.part, checkpoint, reference.seed)
+
+        return chosen._replace(params=made.replaced(chosen.params, put))
+
+    reranks: Sequence[Any] = [item._replace(chosen=changed(item.chosen)) for item in system.rerank]
+    retriever = None if system.retriever is None else changed(system.retriever)
+    label = f"{system.name}, checkpoint {checkpoint} of {name}"
+    return system._replace(name=label, retriever=retriever, rerank=tuple(reranks))

@@ -1,0 +1,59 @@
+"""Queries that two splits share, word for word or nearly: what a model has seen is no test of it."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+NEAR = 0.8  # Jaccard similarity from which two queries are nearly the same
+GRAM = 3  # characters
+
+
+class Overlap(NamedTuple):
+    """How many of the asked queries stand in a training split."""
+
+    same: int  # but for case, punctuation and white space
+    near: int  # of the others, those with a training query of a similarity of at least NEAR
+
+
+def overlap(asked: Sequence[str], trained: Sequence[str]) -> Overlap:
+    """Exact, however many queries there are: two sets of n and m character trigrams with a Jaccard similarity
+    of at least t share one of the n - ceil(t n) + 1 rarest of each (prefix filter, Chaudhuri et al. 2006)."""
+    seen = {_plain(text) for text in trained}
+    open_ = [text for text in map(_plain, asked) if text and text not in seen]
+    same = sum(_plain(text) in seen for text in asked if _plain(text))
+    sets = [_grams(text) for text in sorted(seen) if text]
+    counts = Counter(gram for grams in sets for gram in grams)
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for place, grams in enumerate(sets):
+        for gram in _rarest(grams, counts):
+            places[gram].append(place)
+    near = 0
+    for text in open_:
+        grams = _grams(text)
+        candidates = {place for gram in _rarest(grams, counts) for place in places.get(gram, ())}
+        near += any(_similar(grams, sets[place]) for place in candidates)
+    return Overlap(same, near)
+
+
+def _plain(text: str) -> str:
+    """Without case, punctuation and differences of white space."""
+    letters = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join("".join(char if char.isalnum() else " " for char in letters).split())
+
+
+def _grams(text: str) -> frozenset[str]:
+    padded = f" {text} "
+    return frozenset(padded[i : i + GRAM] for i in range(max(1, len(padded) - GRAM + 1)))
+
+
+def _rarest(grams: frozenset[str], counts: Counter[str]) -> list[str]:
+    kept = len(grams) - int(-(-NEAR * len(grams) // 1)) + 1
+    return sorted(grams, key=lambda gram: (counts[gram], gram))[:kept]
+
+
+def _similar(first: frozenset[str], second: frozenset[str]) -> bool:
+    shared = len(first & second)
+    return shared >= NEAR * (len(first) + len(second) - shared)

@@ -1,0 +1,50 @@
+"""The JSON Schema of a suite's section `models`, and of a parameter that names one of them."""
+
+from __future__ import annotations
+
+from harness.types import JSON
+
+_SPLIT: JSON = {"type": "string", "pattern": "^.+/.+$", "description": "DATASET/SPLIT"}
+_COUNT: JSON = {"type": "integer", "minimum": 1}
+
+
+def _object(properties: JSON, *required: str) -> JSON:
+    return {
+        "type": "object", "properties": properties, "required": list(required), "additionalProperties": False,
+    }  # fmt: skip
+
+
+MADE = _object({"made": {"type": "string"}, "part": {"type": "string"}, "checkpoint": _COUNT}, "made")
+MODEL = _object(
+    {
+        "train": {"$ref": "#/$defs/trainers"},
+        "on": {"anyOf": [_SPLIT, {"type": "array", "items": _SPLIT, "minItems": 1}]},
+        "negatives": _object(
+            {
+                "of": {
+                    "type": "string",
+                    "description": "whose run on the training queries is taken",
+                },
+                "depth": {**_COUNT, "default": 50},
+                "take": {**_COUNT, "default": 4, "description": "of a query, in one epoch"},
+                "below": {"type": "number"},
+                "above": {"type": "number"},
+                "draw": {"enum": ["sample", "stride"]},
+            },
+            "of",
+        ),
+        "validate": _object(
+            {
+                "on": _SPLIT,
+                "measure": {"type": "string"},
+                "checkpoints": {**_COUNT, "maximum": 1000, "default": 5},
+                "of": {"type": "string", "description": "the system that is tried; else the first that fits"},
+            },
+            "on",
+            "measure",
+        ),
+        "seeds": {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
+    },
+    "train",
+    "on",
+)

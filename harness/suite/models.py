@@ -1,0 +1,198 @@
+"""The section `models` of a suite: how each model is made, and the parameters that name one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from harness import params
+from harness.made import Made, Seed, references
+from harness.problems import Keys, Place, Problem, unknown
+from harness.suite.model import Chosen
+from harness.suite.yaml_nodes import Node
+from harness.types import JSON
+
+if TYPE_CHECKING:
+    from harness.suite.forms import Forms
+    from harness.suite.model import DatasetSpec, System
+
+KEYS = ("train", "on", "negatives", "validate", "seeds")
+REFERENCE = ("made", "part", "checkpoint")
+MOST_CHECKPOINTS = 1000
+Split = tuple[str, str]  # dataset and split
+
+
+class Negatives(NamedTuple):
+    """Which passages of a system's run on the training queries a trainer may take as negatives."""
+
+    of: str
+    depth: int  # so many of the run
+    take: int  # of a query, in one epoch
+    below: float | None  # only those that the run scores lower
+    above: float | None
+    draw: Literal["sample", "stride"]
+
+
+class Validation(NamedTuple):
+    """How the best checkpoint is found."""
+
+    on: Split
+    measure: str
+    checkpoints: int  # evenly over the training, the last at its end
+    of: str | None  # the system that is evaluated; None: the first that uses the model
+
+
+class ModelSpec(NamedTuple):
+    name: str
+    train: Chosen
+    on: tuple[Split, ...]
+    negatives: Negatives | None
+    validate: Validation | None
+    seeds: tuple[int, ...]
+    place: Place
+
+
+def referred(forms: Forms, node: Node, path: Keys) -> JSON:
+    """The plain value of parameters, with a reference in the place of each `{made: NAME}`: with a list of
+    them, a grid, where the model has several seeds."""
+    if isinstance(node.value, list):
+        return [referred(forms, item, path) for item in node.value]
+    if not isinstance(node.value, dict):
+        return node.plain()
+    if "made" not in node.value:
+        return {key: referred(forms, item, (*path, key)) for key, item in node.value.items()}
+    values = forms.mapping(node, path, REFERENCE)
+    name = forms.scalar(values, "made", str, "the name of a model", "", path=path)
+    part = forms.scalar(values, "part", str, "the name of a part", None, path=path)
+    checkpoint = forms.scalar(values, "checkpoint", int, "a whole number", None, least=1, path=path)
+    seeds = forms.made.get(name)
+    if seeds is None:
+        if name:
+            forms.note(values["made"], (*path, "made"), unknown("model", name, forms.made))
+        return Made(name, part, checkpoint)
+    if len(seeds) == 1 or forms.making:
+        return Made(name, part, checkpoint)
+    return [Made(name, part, checkpoint, Seed(seed)) for seed in seeds]
+
+
+def seeds_of(forms: Forms, node: Node | None, usual: int) -> dict[str, tuple[int, ...]]:
+    """The seeds of each model by its name, read before anything can refer to one."""
+    found: dict[str, tuple[int, ...]] = {}
+    items = node.value.items() if node is not None and isinstance(node.value, dict) else ()
+    for name, item in items:
+        given = item.value.get("seeds") if isinstance(item.value, dict) else None
+        seeds = given.plain() if given is not None else [usual]
+        whole = isinstance(seeds, list) and all(type(seed) is int and 0 <= seed < 2**31 for seed in seeds)
+        if given is not None and not (whole and seeds and len(set(seeds)) == len(seeds)):
+            forms.note(
+                given, ("models", name, "seeds"), "expected a list of different whole numbers: [0, 1, 2]"
+            )
+            seeds = [usual]
+        found[str(name)] = tuple(seeds)
+    return found
+
+
+def read(forms: Forms, node: Node | None) -> tuple[ModelSpec, ...]:
+    """The models that could be read; problems are told."""
+    if node is None:
+        return ()
+    values = forms.mapping(node, ("models",), tuple(node.value) if isinstance(node.value, dict) else ())
+    forms.making = True
+    specs = [spec for name, item in values.items() if (spec := _model(forms, name, item)) is not None]
+    forms.making = False
+    return tuple(specs)
+
+
+def _model(forms: Forms, name: str, item: Node) -> ModelSpec | None:
+    path = ("models", name)
+    values = forms.mapping(item, path, KEYS)
+    missing = [key for key in ("train", "on") if key not in values]
+    for key in missing:
+        says = {"train": "say how: {dual-encoder: {...}}", "on": "say on what it trains: DATASET/SPLIT"}[key]
+        forms.note(item, path, f"'{key}' is missing; {says}")
+    if missing:
+        return None
+    train = forms.chosen(values["train"], (*path, "train"), "trainers")
+    nodes = values["on"].value if isinstance(values["on"].value, list) else [values["on"]]
+    on = tuple(_split(forms, one, (*path, "on")) for one in nodes)
+    mined, tried = values.get("negatives"), values.get("validate")
+    negatives = None if mined is None else _negatives(forms, mined, (*path, "negatives"))
+    validate = None if tried is None else _validation(forms, tried, (*path, "validate"))
+    splits = tuple(one for one in on if one is not None)
+    if train is None or len(splits) < len(on) or not splits:
+        return None
+    return ModelSpec(name, train, splits, negatives, validate, forms.made[name], item.place)
+
+
+def _negatives(forms: Forms, node: Node, path: Keys) -> Negatives | None:
+    values = forms.mapping(node, path, ("of", "depth", "take", "below", "above", "draw"))
+    of = forms.scalar(values, "of", str, "the name of a system", None, path=path)
+    if of is None and "of" not in values:
+        forms.note(node, path, "'of' is missing; name the system whose run they are taken from")
+    depth = forms.scalar(values, "depth", int, "a whole number", 50, least=1, most=1_000_000, path=path)
+    take = forms.scalar(values, "take", int, "a whole number", 4, least=1, most=1_000_000, path=path)
+    below = forms.scalar(values, "below", float, "a score", None, path=path)
+    above = forms.scalar(values, "above", float, "a score", None, path=path)
+    draw = forms.choice(values, "draw", ("sample", "stride"), path)
+    return None if of is None else Negatives(of, depth, take, below, above, draw)
+
+
+def _validation(forms: Forms, node: Node, path: Keys) -> Validation | None:
+    values = forms.mapping(node, path, ("on", "measure", "checkpoints", "of"))
+    for key in ("on", "measure"):
+        if isinstance(node.value, dict) and key not in values:
+            says = {"on": "DATASET/SPLIT", "measure": "a measure such as RR@10"}[key]
+            forms.note(node, path, f"'{key}' is missing; give it {says}")
+    on = _split(forms, values["on"], (*path, "on")) if "on" in values else None
+    measure = forms.scalar(values, "measure", str, "a measure such as RR@10", None, path=path)
+    checkpoints = forms.scalar(
+        values, "checkpoints", int, "a whole number", 5, least=1, most=MOST_CHECKPOINTS, path=path
+    )
+    of = forms.scalar(values, "of", str, "the name of a system", None, path=path)
+    return None if on is None or measure is None else Validation(on, measure, checkpoints, of)
+
+
+def _split(forms: Forms, node: Node, path: Keys) -> Split | None:
+    name, slash, split = node.value.rpartition("/") if isinstance(node.value, str) else ("", "", "")
+    if not (slash and name and split):
+        forms.note(node, path, f"expected DATASET/SPLIT, got {params.shown(node.plain())}")
+        return None
+    return name, split
+
+
+def problems(
+    specs: Sequence[ModelSpec], datasets: Sequence[DatasetSpec], systems: Sequence[System]
+) -> Iterator[Problem]:
+    """What is wrong between models, datasets and systems."""
+    known = {spec.name for spec in datasets}
+    names = {system.name for system in systems} | {system.base for system in systems}
+    for spec in specs:
+        path = ("models", spec.name)
+        for name, _ in [*spec.on, *([spec.validate.on] if spec.validate else [])]:
+            if name not in known:
+                yield Problem(spec.place, path, unknown("dataset", name, known))
+        of = [spec.negatives.of] if spec.negatives else []
+        of += [spec.validate.of] if spec.validate and spec.validate.of else []
+        for name in of:
+            if name not in names:
+                yield Problem(spec.place, path, unknown("system", name, names))
+        if spec.validate and spec.validate.on in spec.on:
+            text = f"'{'/'.join(spec.validate.on)}' is trained on; take another split"
+            yield Problem(spec.place, (*path, "validate"), text)
+
+
+def splits_used(specs: Sequence[ModelSpec]) -> set[str]:
+    """The datasets that models are trained or validated on."""
+    return {name for spec in specs for name, _ in [*spec.on, *([spec.validate.on] if spec.validate else [])]}
+
+
+def plain(spec: ModelSpec) -> JSON:
+    """What the suite says of a model, for its digest."""
+    said = [spec.name, spec.train.name, spec.train.given, spec.on, spec.negatives, spec.validate, spec.seeds]
+    return params.plain(said)
+
+
+def models_of(system: System) -> list[Made]:
+    """The models that a system's own retriever and re-rankers name."""
+    chosen = [system.retriever, *(item.chosen for item in system.rerank)]
+    return [made for item in chosen if item is not None for made in references(item.params)]

@@ -1,0 +1,207 @@
+"""Trainers of bi-encoders, of cross-encoders, and of both together."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from harness.hookspecs import hookimpl
+from harness.records import Trainer, param
+from harness.types import Facts
+
+if TYPE_CHECKING:
+    from harness_training.cross_encoder import CrossEncoder
+    from harness_training.dual_encoder import DualEncoder
+    from harness_training.rocketqav2 import RocketQAv2
+
+Pooling = Literal["auto", "cls", "mean", "max", "last"]
+Dtype = Literal["auto", "fp32", "bf16"]
+Device = Literal["auto", "cpu", "cuda"]
+INIT = "the model to start from: a folder, a hub id, package:MODULE/FOLDER, or {made: NAME}"
+COMPUTED = "what matrix products are computed in: bf16 where the device has it; weights stay in fp32"
+MICRO = "texts or pairs that are held in memory at a time; it does not change the batch"
+
+
+@dataclass(frozen=True)
+class DualEncoderParams:
+    """The defaults are those of DuReader-retrieval (Qiu et al. 2022, appendix A.2)."""
+
+    init: Path | str = param(help=INIT)
+    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    untied: bool = param(False, "queries and passages have a tower each: the parts `query` and `passage`")
+    pooling: Pooling = param("auto", "how tokens become one vector; auto: as the folder says, else cls")
+    similarity: Literal["dot", "cosine"] = param("dot", "how vectors are compared")
+    temperature: float = param(
+        1.0, "scores are divided by it; 0.01 to 0.1 is usual with cosine", minimum=1e-4
+    )
+    loss: Literal["contrastive", "margin-mse", "kl"] = param(
+        "contrastive", "softmax over a batch, or distillation from the scores of the run with the negatives"
+    )
+    in_batch: bool = param(True, "the passages of other queries of a batch are negatives too")
+    epochs: int = param(10, "how often every query is seen", minimum=1)
+    batch: int = param(256, "queries of a step", minimum=1)
+    micro: int = param(32, MICRO, minimum=1)
+    lr: float = param(3e-5, "the highest learning rate", minimum=0)
+    warmup: float = param(0.1, "the share of the steps in which the rate rises", minimum=0, maximum=1)
+    decay: float = param(0.0, "weight decay of matrices", minimum=0)
+    clip: float = param(1.0, "the largest norm of a step's gradient; 0: any", minimum=0)
+    dropout: float = param(0.1, "of hidden states and attention", minimum=0, maximum=0.99)
+    query_length: int = param(32, "how many tokens of a query are read", minimum=3)
+    passage_length: int = param(384, "how many tokens of a passage are read", minimum=3)
+    query_prompt: str = param("", "what goes before every query")
+    passage_prompt: str = param("", "what goes before every passage")
+    dtype: Dtype = param("auto", COMPUTED)
+    device: Device = param("auto", "where the model is trained")
+
+
+@dataclass(frozen=True)
+class CrossEncoderParams:
+    """The defaults are those of DuReader-retrieval (Qiu et al. 2022, appendix A.2)."""
+
+    init: Path | str = param(help=INIT)
+    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    loss: Literal["two-classes", "one-logit", "listwise"] = param(
+        "two-classes", "cross-entropy of single pairs (two classes or one logit), or of each query's list"
+    )
+    epochs: int = param(3, "how often every query is seen", minimum=1)
+    batch: int = param(64, "queries of a step, each with its list", minimum=1)
+    micro: int = param(32, MICRO, minimum=1)
+    lr: float = param(1e-5, "the highest learning rate", minimum=0)
+    warmup: float = param(0.0, "the share of the steps in which the rate rises", minimum=0, maximum=1)
+    decay: float = param(0.01, "weight decay of matrices", minimum=0)
+    clip: float = param(1.0, "the largest norm of a step's gradient; 0: any", minimum=0)
+    dropout: float = param(0.1, "of hidden states and attention", minimum=0, maximum=0.99)
+    length: int = param(384, "how many tokens of a pair are read", minimum=8)
+    query_length: int = param(64, "how many tokens of a query are read", minimum=1)
+    dtype: Dtype = param("auto", COMPUTED)
+    device: Device = param("auto", "where the model is trained")
+
+
+@dataclass(frozen=True)
+class RocketQAv2Params:
+    """The defaults are the paper's (Ren et al. 2021, section 4.1); its parts: retriever, reranker."""
+
+    init: Path | str = param(help=f"the retriever's: {INIT}")
+    init_reranker: Path | str = param(help=f"the re-ranker's: {INIT}")
+    revision: str = param("main", "the branch, tag or commit of the retriever's model on the hub")
+    reranker_revision: str = param("main", "the branch, tag or commit of the re-ranker's model on the hub")
+    pooling: Pooling = param("auto", "how tokens become one vector; auto: as the folder says, else cls")
+    similarity: Literal["dot", "cosine"] = param("dot", "how vectors are compared")
+    temperature: float = param(1.0, "the retriever's scores are divided by it", minimum=1e-4)
+    reranker: Literal["listwise", "pointwise", "static"] = param(
+        "listwise", "how the re-ranker learns from labels: by lists, by pairs, or not at all (table 4)"
+    )
+    direction: Literal["retriever-reranker", "reranker-retriever"] = param(
+        "retriever-reranker", "of the divergence: the paper's, or its authors' code's"
+    )
+    reaches_reranker: bool = param(True, "the divergence moves the re-ranker too")
+    epochs: int = param(3, "how often every query is seen", minimum=1)
+    batch: int = param(96, "queries of a step, each with its list", minimum=1)
+    micro: int = param(32, MICRO, minimum=1)
+    lr: float = param(1e-5, "the highest learning rate", minimum=0)
+    warmup: float = param(0.0, "the share of the steps in which the rate rises", minimum=0, maximum=1)
+    decay: float = param(0.01, "weight decay of matrices", minimum=0)
+    clip: float = param(1.0, "the largest norm of a step's gradient; 0: any", minimum=0)
+    dropout: float = param(0.1, "of the re-ranker", minimum=0, maximum=0.99)
+    query_length: int = param(32, "how many tokens of a query are read", minimum=3)
+    passage_length: int = param(128, "how many tokens of a passage are read", minimum=3)
+    query_prompt: str = param("", "what goes before every query, for the retriever")
+    passage_prompt: str = param("", "what goes before every passage, for the retriever")
+    dtype: Dtype = param("auto", COMPUTED)
+    device: Device = param("auto", "where the models are trained")
+
+
+def resolve(params: Any, facts: Facts) -> Any:
+    """Models by folder or commit, and what is computed on."""
+    from harness.toolkit.neural import hardware, models
+
+    device = hardware.device(params.device)
+    resolved: dict[str, Any] = {"device": device, "dtype": hardware.dtype(params.dtype, device)}
+    for name, revision in _models(params):
+        at, commit = models.located(getattr(params, name), getattr(params, revision))
+        resolved |= {name: at, revision: commit}
+    return dataclasses.replace(params, **resolved)
+
+
+def missing_files(params: Any) -> Sequence[str]:
+    from harness.toolkit.neural import models
+
+    return [
+        need
+        for name, revision in _models(params)
+        for need in models.missing_files(getattr(params, name), getattr(params, revision))
+        if isinstance(getattr(params, name), Path)
+        or not models.reachable(getattr(params, name), getattr(params, revision))
+    ]
+
+
+def _models(params: Any) -> list[tuple[str, str]]:
+    """The parameters that name a model, each with that of its revision."""
+    joint = [("init_reranker", "reranker_revision")] if isinstance(params, RocketQAv2Params) else []
+    return [("init", "revision"), *joint]
+
+
+def here(params: Any) -> Any:
+    """The parameters with every model as a folder, downloaded if need be."""
+    from harness.toolkit.neural import models
+
+    folders = {
+        name: models.folder(getattr(params, name), getattr(params, revision))
+        for name, revision in _models(params)
+    }
+    return dataclasses.replace(params, **folders)
+
+
+def build_dual_encoder(params: DualEncoderParams) -> DualEncoder:
+    from harness_training.dual_encoder import DualEncoder
+
+    return DualEncoder(here(params))
+
+
+def build_cross_encoder(params: CrossEncoderParams) -> CrossEncoder:
+    from harness_training.cross_encoder import CrossEncoder
+
+    return CrossEncoder(here(params))
+
+
+def build_rocketqav2(params: RocketQAv2Params) -> RocketQAv2:
+    from harness_training.rocketqav2 import RocketQAv2
+
+    return RocketQAv2(here(params))
+
+
+@hookimpl
+def harness_trainers() -> Iterable[Trainer]:
+    shared: dict[str, Any] = {
+        "needs": ("torch", "transformers", "safetensors", "tokenizers"),
+        "extra": "dense",
+        "libraries": ("torch", "transformers", "tokenizers", "numpy"),
+        "resolve": resolve,
+        "missing_files": missing_files,
+    }
+    yield Trainer(
+        name="dual-encoder",
+        summary="A bi-encoder, by contrast with in-batch and mined negatives or by distillation",
+        build=build_dual_encoder,
+        params=DualEncoderParams,
+        parts=lambda params: ("query", "passage") if params.untied else ("model",),
+        **shared,
+    )
+    yield Trainer(
+        name="cross-encoder",
+        summary="A re-ranker of pairs, by single pairs or by lists of a positive and negatives",
+        build=build_cross_encoder,
+        params=CrossEncoderParams,
+        **shared,
+    )
+    yield Trainer(
+        name="rocketqav2",
+        summary="A retriever and a re-ranker together, by dynamic listwise distillation",
+        build=build_rocketqav2,
+        params=RocketQAv2Params,
+        parts=lambda params: ("retriever", "reranker"),
+        **shared,
+    )

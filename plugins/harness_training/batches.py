@@ -1,0 +1,105 @@
+"""Which examples stand in which batch: it follows from the seed and the step, so nothing is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from harness.types import Examples
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.types import Floats, Ints
+
+Draw = Literal["sample", "stride"]
+
+
+class Batch(NamedTuple):
+    """Some queries with a list of passages each, the positive first."""
+
+    queries: list[str]
+    texts: list[str]  # P: the distinct passages of all lists
+    lists: Ints  # int64[Q, L]: places in `texts`; -1 fills a short list
+    scores: Floats  # float32[Q, L]: what the run that the negatives come from says; NaN where it is silent
+    allowed: NDArray[np.bool_]  # bool[Q, P]: False for what must not be a negative of the query
+
+
+def usable(examples: Examples, scored: bool = False) -> Ints:
+    """The queries with a positive; with `scored`, those of which a positive has a score, as a teacher's."""
+    found = []
+    for query in range(len(examples.queries)):
+        scores = examples.positives.scores[slice(*examples.positives.bounds[query : query + 2])]
+        if len(scores) and not (scored and np.isnan(scores).all()):
+            found.append(query)
+    return np.array(found, np.int64)
+
+
+def steps_of(queries: Ints, batch: int, epochs: int) -> int:
+    return epochs * -(-len(queries) // batch)
+
+
+def batch_of(
+    examples: Examples,
+    queries: Ints,
+    step: int,
+    *,
+    size: int,
+    negatives: int,
+    seed: int,
+    draw: Draw = "sample",
+    scored: bool = False,
+) -> Batch:
+    """The batch of a step, which depends on nothing but these arguments."""
+    epoch, at = divmod(step, -(-len(queries) // size))
+    order = np.random.default_rng([seed, epoch]).permutation(queries)
+    chosen = order[at * size : (at + 1) * size]
+    lists = np.full((len(chosen), 1 + negatives), -1, np.int64)
+    scores = np.full(lists.shape, np.nan, np.float32)
+    for row, query in enumerate(chosen.tolist()):
+        chance = np.random.default_rng([seed, epoch, query])
+        good, good_scores = examples.positives.of(query)
+        open_ = np.flatnonzero(~np.isnan(good_scores)) if scored else np.arange(len(good))
+        first = chance.choice(open_)
+        lists[row, 0], scores[row, 0] = good[first], good_scores[first]
+        bad, bad_scores = examples.negatives.of(query)
+        picked = drawn(len(bad), negatives, epoch, chance, draw)
+        lists[row, 1 : 1 + len(picked)], scores[row, 1 : 1 + len(picked)] = bad[picked], bad_scores[picked]
+    positions, places = np.unique(lists[lists >= 0], return_inverse=True)
+    lists[lists >= 0] = places
+    texts = examples.texts_at(positions)
+    rows = chosen.tolist()
+    return Batch(
+        [examples.queries[query] for query in rows],
+        texts,
+        lists,
+        scores,
+        _allowed(examples, rows, texts, lists),
+    )
+
+
+def drawn(pool: int, wanted: int, epoch: int, chance: np.random.Generator, draw: Draw) -> Ints:
+    """Places in a pool of so many negatives, best first, for one epoch: at random without repetition, or by
+    T2Ranking's stride, `pool[offset::interval]` with interval = pool // wanted and offset = epoch modulo
+    interval. Fewer where the pool is smaller."""
+    if pool <= wanted:
+        return np.arange(pool)
+    if draw == "sample":
+        return np.sort(chance.choice(pool, wanted, replace=False))
+    interval = pool // wanted if wanted else 1
+    return np.arange(epoch % interval, pool, interval)[:wanted]
+
+
+def _allowed(
+    examples: Examples, queries: Sequence[int], texts: Sequence[str], lists: Ints
+) -> NDArray[np.bool_]:
+    """No judged positive of a query, nor its duplicate by text, is ever a negative of it; the positive that
+    stands for the query in this batch counts."""
+    allowed = np.ones((len(queries), len(texts)), np.bool_)
+    for row, query in enumerate(queries):
+        positives = set(examples.texts_at(examples.positives.of(query)[0]))
+        allowed[row] = [text not in positives for text in texts]
+        allowed[row, lists[row, 0]] = True
+    return allowed

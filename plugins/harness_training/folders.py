@@ -1,0 +1,79 @@
+"""What a model's folder says of its use, read before training and written after it, in the layout of
+sentence-transformers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from harness.errors import HarnessError
+from harness.toolkit.neural import model_folder
+
+MODES = {"cls": "cls_token", "mean": "mean_tokens", "max": "max_tokens", "last": "lasttoken"}
+KNOWN = ("Transformer", "Pooling", "Normalize", "Dropout")
+
+
+def network(folder: Path) -> Path:
+    """Where the network and its tokenizer lie; refuses modules that a training would lose."""
+    for module in model_folder.read(folder / "modules.json") or []:
+        kind = str(module["type"]).rpartition(".")[2]
+        if kind not in KNOWN:
+            raise HarnessError(
+                f"init: {folder} has a module '{kind}', which cannot be trained; start from another model"
+            )
+        if kind == "Transformer" and module.get("path"):
+            return folder / str(module["path"])
+    return folder
+
+
+def pooling(folder: Path) -> str:
+    """As the folder says, or the first token's state where it says nothing."""
+    for module in model_folder.read(folder / "modules.json") or []:
+        if str(module["type"]).endswith(".Pooling"):
+            path = folder / str(module.get("path", "")) / "config.json"
+            modes = model_folder.read(path) or {}
+            found = [how for how, mode in MODES.items() if modes.get(f"pooling_mode_{mode}") is True]
+            if len(found) != 1:
+                raise HarnessError(
+                    f"pooling: {path} names none that can be trained; say pooling: cls or mean"
+                )
+            return found[0]
+    return "cls"
+
+
+def normalised(folder: Path) -> bool:
+    modules = model_folder.read(folder / "modules.json") or []
+    return any(str(module["type"]).endswith(".Normalize") for module in modules)
+
+
+def describe(
+    folder: Path, how: str, unit: bool, width: int, length: int, query_prompt: str, passage_prompt: str
+) -> None:
+    """Write what sentence-transformers reads beside the network."""
+    stages = ["Transformer", "Pooling", *(["Normalize"] if unit else [])]
+    paths = ["", "1_Pooling", "2_Normalize"]
+    modules = [
+        {"idx": i, "name": str(i), "path": paths[i], "type": f"sentence_transformers.models.{stage}"}
+        for i, stage in enumerate(stages)
+    ]
+    _write(folder / "modules.json", modules)
+    modes = {f"pooling_mode_{mode}": name == how for name, mode in MODES.items()}
+    _write(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": width, **modes})
+    prompts = {"query": query_prompt, "document": passage_prompt}
+    said = {"prompts": prompts, "similarity_fn_name": "cosine" if unit else "dot"}
+    _write(folder / "config_sentence_transformers.json", said)
+    limit(folder, length)
+
+
+def limit(folder: Path, length: int) -> None:
+    """How many tokens of a text or pair are read."""
+    _write(folder / "sentence_bert_config.json", {"max_seq_length": length, "do_lower_case": False})
+    config = model_folder.read(folder / "tokenizer_config.json") or {}
+    _write(folder / "tokenizer_config.json", {**config, "model_max_length": length})
+
+
+def _write(path: Path, value: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))

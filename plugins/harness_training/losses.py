@@ -1,0 +1,72 @@
+"""Losses as functions of score arrays, each with its equation. Entries that are not `there` do not count."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+NOTHING = float("-inf")  # the score of what does not count: e^-inf = 0
+
+
+def contrastive(scores: Tensor, positive: Tensor, there: Tensor) -> Tensor:
+    """InfoNCE (DPR, Karpukhin et al. 2020, eq. 2; T2Ranking, Xie et al. 2023, section 6.1): the mean over
+    queries of -log(e^s(q,p+) / sum_p e^s(q,p)). `scores` float[Q, P] of the passages of a batch, `positive`
+    int64[Q] the column of each query's positive, `there` bool[Q, P] the passages that count for a query."""
+    return functional.cross_entropy(scores.masked_fill(~there, NOTHING), positive)
+
+
+def listwise(scores: Tensor, there: Tensor) -> Tensor:
+    """Softmax cross-entropy over lists whose first entry is the positive (RocketQAv2, Ren et al. 2021,
+    eq. 5): -1/N sum log(e^s+ / (e^s+ + sum e^s-)). `scores` float[Q, L], `there` bool[Q, L]."""
+    first = torch.zeros(len(scores), dtype=torch.int64, device=scores.device)
+    return contrastive(scores, first, there)
+
+
+def pointwise(logits: Tensor, relevant: Tensor) -> Tensor:
+    """Cross-entropy of single pairs (BERT re-ranking, Nogueira and Cho 2019, eq. 1): of one logit,
+    float[n, 1], -log sigmoid(s) for relevant and -log(1 - sigmoid(s)) for other pairs; of two classes,
+    float[n, 2], softmax cross-entropy where the second class is relevant. `relevant`: float[n] of 0 and 1."""
+    if logits.shape[1] == 1:
+        return functional.binary_cross_entropy_with_logits(logits[:, 0], relevant)
+    return functional.cross_entropy(logits, relevant.long())
+
+
+def margin_mse(scores: Tensor, teacher: Tensor, there: Tensor) -> Tensor:
+    """Margin-MSE (Hofstaetter et al. 2020, eq. 2): the mean over (q, p+, p-) of
+    ((s(p+) - s(p-)) - (t(p+) - t(p-)))^2. float[Q, L] with the positive first, `there` bool[Q, L]."""
+    margins = (scores[:, :1] - scores[:, 1:]) - (teacher[:, :1] - teacher[:, 1:])
+    return margins[there[:, 1:]].square().mean()
+
+
+def divergence(first: Tensor, second: Tensor, there: Tensor) -> Tensor:
+    """The mean over lists of KL(P || R) = sum p log(p / r), where P and R are the softmax of the scores
+    `first` and `second`, float[Q, L], over the entries that are `there`, bool[Q, L]."""
+    log_p = functional.log_softmax(first.masked_fill(~there, NOTHING), dim=1)
+    log_r = functional.log_softmax(second.masked_fill(~there, NOTHING), dim=1)
+    # -inf - -inf is not a number, and its gradient neither: both are 0 before they are subtracted
+    log_p, log_r = log_p.masked_fill(~there, 0), log_r.masked_fill(~there, 0)
+    return (log_p.exp() * (log_p - log_r) * there).sum(dim=1).mean()
+
+
+def distillation(scores: Tensor, teacher: Tensor, there: Tensor, temperature: float = 1.0) -> Tensor:
+    """KL(teacher || student) over each list (Hinton et al. 2015), scaled by the square of the temperature."""
+    return divergence(teacher / temperature, scores / temperature, there) * temperature**2
+
+
+def dynamic_listwise(
+    retriever: Tensor,
+    reranker: Tensor,
+    there: Tensor,
+    direction: Literal["retriever-reranker", "reranker-retriever"] = "retriever-reranker",
+    reaches_reranker: bool = True,
+) -> Tensor:
+    """RocketQAv2's L_KL (Ren et al. 2021, eq. 2 to 4): the divergence between what retriever and re-ranker
+    say of a list, float[Q, L] each. The paper has KL(retriever || re-ranker), its authors' code the other
+    direction. If the gradient does not reach the re-ranker, that is a teacher."""
+    reranker = reranker if reaches_reranker else reranker.detach()
+    if direction == "retriever-reranker":
+        return divergence(retriever, reranker, there)
+    return divergence(reranker, retriever, there)

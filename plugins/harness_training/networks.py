@@ -1,0 +1,142 @@
+"""The networks that are trained: a tower that gives a text one vector, and a scorer of pairs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.nn import functional
+
+from harness.errors import HarnessError
+from harness.toolkit.neural import checkpoints, model_folder, tokens
+from harness.toolkit.neural.tokens import Tokeniser
+from harness_training import dropout as fast
+from harness_training import folders
+
+TOKENISER = (
+    "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt", "vocab.json",
+    "merges.txt", "sentencepiece.bpe.model", "spiece.model", "added_tokens.json",
+)  # fmt: skip
+HEADS = (r"(.*\.)?position_ids", r"(.*\.)?pooler\..*", r"classifier\..*")
+SURPLUS = (*checkpoints.SURPLUS, r"(.*\.)?classifier\..*")
+
+
+class Tower(nn.Module):  # type: ignore[misc]
+    """An encoder with pooling: texts -> float32[n, d]."""
+
+    def __init__(
+        self, at: Path, pooling: str, unit: bool, dropout: float, dtype: str, device: str = "cpu"
+    ) -> None:
+        super().__init__()
+        self.at, self.inner = at, folders.network(at)
+        self.pooling = folders.pooling(at) if pooling == "auto" else pooling
+        self.unit, self.dtype, self.device = unit, dtype, device
+        self.tokeniser: Tokeniser = tokens.load(self.inner)
+        self.network = _trainable(checkpoints.load(self.inner), dropout).to(device)
+        self.places = model_folder.places(self.inner)
+
+    def forward(self, texts: Sequence[str], length: int) -> Tensor:
+        encoded, _ = tokens.tokenise(self.tokeniser, texts, length)
+        arrays = tokens.padded(encoded, self.tokeniser.padding)
+        ids, mask, types = (torch.from_numpy(array).to(self.device) for array in arrays)
+        given = {"token_type_ids": types} if getattr(self.network.config, "type_vocab_size", 0) > 1 else {}
+        with autocast(self.dtype, self.device):
+            states = self.network(input_ids=ids, attention_mask=mask, **given).last_hidden_state  # [n, L, d]
+        vectors = pooled(states.float(), mask, self.pooling)
+        return functional.normalize(vectors, dim=1) if self.unit else vectors
+
+    def save(self, folder: Path, length: int, query_prompt: str, passage_prompt: str) -> None:
+        """A folder that transformers and sentence-transformers load."""
+        _save(self.network, self.inner, folder)
+        width = int(self.network.config.hidden_size)
+        folders.describe(folder, self.pooling, self.unit, width, length, query_prompt, passage_prompt)
+
+
+class Scorer(nn.Module):  # type: ignore[misc]
+    """A cross-encoder: pairs of texts -> logits float32[n, classes]."""
+
+    def __init__(
+        self, at: Path, classes: int, dropout: float, dtype: str, seed: int, device: str = "cpu"
+    ) -> None:
+        super().__init__()
+        self.at, self.inner = at, folders.network(at)
+        self.dtype, self.device = dtype, device
+        self.tokeniser: Tokeniser = tokens.load(self.inner)
+        torch.manual_seed(seed)  # a new head is drawn
+        model = checkpoints.load(
+            self.inner, "AutoModelForSequenceClassification", spare=HEADS, surplus=SURPLUS, num_labels=classes
+        )
+        self.network = _trainable(model, dropout).to(device)
+
+    def forward(
+        self, queries: Sequence[str], passages: Sequence[str], length: int, query_length: int
+    ) -> Tensor:
+        encoded, _ = tokens.tokenise(self.tokeniser, queries, length, passages, first_length=query_length)
+        arrays = tokens.padded(encoded, self.tokeniser.padding)
+        ids, mask, types = (torch.from_numpy(array).to(self.device) for array in arrays)
+        given = {"token_type_ids": types} if getattr(self.network.config, "type_vocab_size", 0) > 1 else {}
+        with autocast(self.dtype, self.device):
+            logits = self.network(input_ids=ids, attention_mask=mask, **given).logits
+        return logits.float()
+
+    def save(self, folder: Path, length: int) -> None:
+        _save(self.network, self.inner, folder)
+        folders.limit(folder, length)
+
+
+def pooled(states: Tensor, mask: Tensor, how: str) -> Tensor:
+    """float[n, d] from the states of padded texts, float[n, L, d], and their mask, int64[n, L]."""
+    if how == "cls":
+        return states[:, 0]
+    if how == "mean":
+        weights = mask[:, :, None].to(states.dtype)
+        return (states * weights).sum(dim=1) / weights.sum(dim=1)
+    if how == "max":
+        return states.masked_fill(mask[:, :, None] == 0, float("-inf")).amax(dim=1)
+    if how == "last":
+        return states[torch.arange(len(states), device=states.device), mask.sum(dim=1) - 1]
+    raise HarnessError(f"pooling: '{how}' is not one of cls, mean, max, last")
+
+
+def by_length(texts: Sequence[str], size: int) -> list[list[int]]:
+    """Texts of like length together, so that little is padding: the places of each micro-batch."""
+    order = np.argsort([len(text) for text in texts], kind="stable")
+    return [order[start : start + size].tolist() for start in range(0, len(texts), size)]
+
+
+def autocast(dtype: str, device: str) -> Any:
+    """bf16 for the matrix products of a forward pass; the weights themselves stay in fp32."""
+    return torch.autocast(device, torch.bfloat16, enabled=dtype == "bf16")
+
+
+def _trainable(model: Any, dropout: float) -> Any:
+    """The model with gradients, in training mode, with that dropout everywhere."""
+    model.requires_grad_(True)
+    for name in ("pooler",):
+        # what no loss reads gets no gradient; AdamW then leaves it alone
+        if getattr(model, name, None) is not None:
+            getattr(model, name).requires_grad_(False)
+    fast.install(model, dropout)
+    return model
+
+
+def _save(network: Any, inner: Path, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    network.config.architectures = [type(network).__name__]
+    network.config.save_pretrained(folder)
+    tied = set(getattr(network, "_tied_weights_keys", None) or ())
+    tensors = {
+        name: tensor.detach().cpu().contiguous().clone()
+        for name, tensor in network.state_dict().items()
+        if name not in tied and not name.endswith("position_ids")
+    }
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    for name in TOKENISER:
+        if (inner / name).is_file():
+            shutil.copyfile(inner / name, folder / name)

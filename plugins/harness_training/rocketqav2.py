@@ -1,0 +1,90 @@
+"""Trains a retriever and a re-ranker together by dynamic listwise distillation (Ren et al. 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from harness.errors import HarnessError
+from harness.types import JSON, Examples, Training
+from harness_training import RocketQAv2Params, batches, losses
+from harness_training.batches import Batch
+from harness_training.loop import Optimisation, run, seeded
+from harness_training.networks import Scorer, Tower
+
+RETRIEVER, RERANKER = "retriever", "reranker"
+
+
+class RocketQAv2:
+    def __init__(self, params: RocketQAv2Params) -> None:
+        self._params = params
+
+    def train(self, examples: Examples, folder: Path, training: Training) -> Mapping[str, JSON]:
+        params = self._params
+        queries = batches.usable(examples)
+        if not len(queries):
+            raise HarnessError("training: no query has a positive; check what it trains on")
+        assert isinstance(params.init, Path)
+        assert isinstance(params.init_reranker, Path)
+        unit = params.similarity == "cosine"
+        # the paper drops in the re-ranker alone (section 4.1)
+        tower = Tower(params.init, params.pooling, unit, 0.0, params.dtype, params.device)
+        scorer = Scorer(params.init_reranker, 1, params.dropout, params.dtype, training.seed, params.device)
+        static = params.reranker == "static"
+        models = {RETRIEVER: tower} if static else {RETRIEVER: tower, RERANKER: scorer}
+        if static:
+            scorer.eval().requires_grad_(False)
+        steps = batches.steps_of(queries, params.batch, params.epochs)
+
+        def backward(step: int) -> float:
+            batch = batches.batch_of(
+                examples, queries, step, size=params.batch, negatives=examples.take, seed=training.seed,
+                draw=examples.draw,
+            )  # fmt: skip
+            return self._backward(tower, scorer, batch, (training.seed, step))
+
+        how = Optimisation(steps, params.lr, params.warmup, params.decay, params.clip)
+        found = run(models, how, backward, folder, training)
+        tower.save(folder / RETRIEVER, params.passage_length, params.query_prompt, params.passage_prompt)
+        scorer.save(folder / RERANKER, params.query_length + params.passage_length)
+        left_out = len(examples.queries) - len(queries)
+        return {"steps": len(found), "queries": len(queries), "queries_left_out": left_out, "loss": found[-1]}
+
+    def _backward(self, tower: Tower, scorer: Scorer, batch: Batch, seeds: tuple[int, ...]) -> float:
+        """The gradients of equation 6, some whole lists at a time; lists do not see each other."""
+        params, total, count = self._params, 0.0, len(batch.lists)
+        rows = max(1, params.micro // batch.lists.shape[1])
+        for number, start in enumerate(range(0, count, rows)):
+            lists = batch.lists[start : start + rows]
+            seeded(*seeds, number)
+            loss = self._loss(tower, scorer, batch, lists, start) * len(lists) / count
+            loss.backward()
+            total += float(loss.detach())
+        return total
+
+    def _loss(self, tower: Tower, scorer: Scorer, batch: Batch, lists: np.ndarray, start: int) -> Tensor:
+        params, found = self._params, lists >= 0
+        row, column = np.nonzero(found)
+        queries = batch.queries[start : start + len(lists)]
+        passages = [batch.texts[place] for place in lists[found].tolist()]
+        asked = tower([params.query_prompt + text for text in queries], params.query_length)
+        read = tower([params.passage_prompt + text for text in passages], params.passage_length)
+        there = torch.from_numpy(found).to(asked.device)
+        retriever = torch.zeros(lists.shape, device=asked.device)
+        retriever[row, column] = (asked[row] * read).sum(dim=1) / params.temperature  # equation 1
+        length = params.query_length + params.passage_length
+        logits = scorer([queries[i] for i in row.tolist()], passages, length, params.query_length)
+        reranker = torch.zeros(lists.shape, device=asked.device)
+        reranker[row, column] = logits[:, 0]
+        reaches = params.reaches_reranker and params.reranker != "static"
+        loss = losses.dynamic_listwise(retriever, reranker, there, params.direction, reaches)
+        if params.reranker == "listwise":
+            loss = loss + losses.listwise(reranker, there)
+        elif params.reranker == "pointwise":
+            relevant = torch.from_numpy((column == 0).astype(np.float32)).to(asked.device)
+            loss = loss + losses.pointwise(logits, relevant)
+        return loss

@@ -1,0 +1,314 @@
+"""Batches, the gradient cache, the loop and its states, on tiny models."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiny_models
+import torch
+
+from harness.errors import HarnessError
+from harness.types import Examples, Pool, Training
+from harness_training import (
+    CrossEncoderParams,
+    DualEncoderParams,
+    RocketQAv2Params,
+    batches,
+    dropout,
+    dual_encoder,
+    loop,
+    networks,
+    saved_state,
+)
+from harness_training.cross_encoder import CrossEncoder
+from harness_training.dual_encoder import DualEncoder
+from harness_training.rocketqav2 import RocketQAv2
+
+TEXTS = [f"{a} {b} {a}" for a in ("river", "stone", "garden", "winter") for b in ("north", "old", "the")]
+QUERIES = ["river north", "stone old", "garden the", "winter north", "river old"]
+
+
+def examples(take=2, positives=None, scores=None):
+    """Five queries with the passage that has their words, and all others as negatives."""
+    good = positives or [[0], [4], [8], [9], [1]]
+    bad = [[p for p in range(len(TEXTS)) if p not in own] for own in good]
+    return Examples(
+        QUERIES, pool(good, scores), pool(bad, scores), take, "sample",
+        lambda positions: [TEXTS[position] for position in positions.tolist()],
+    )  # fmt: skip
+
+
+def pool(lists, score=None):
+    bounds = np.cumsum([0, *map(len, lists)])
+    flat = [item for items in lists for item in items]
+    scores = np.full(len(flat), np.nan if score is None else score, np.float32)
+    if score is not None:
+        scores += np.arange(len(flat), dtype=np.float32) / 10
+    return Pool(bounds, np.array(flat, np.int64), scores)
+
+
+def encoder(tmp_path, **more):
+    folder = tmp_path / "init"
+    if not folder.exists():
+        tiny_models.sentence_transformer(folder)
+    usual = {"epochs": 4, "batch": 2, "micro": 4, "lr": 1e-3, "query_length": 8, "passage_length": 16}
+    return DualEncoderParams(init=folder, dtype="fp32", device="cpu", **usual | more)
+
+
+def digests(folder):
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def trained(trainer, folder, given=None, **training):
+    folder.mkdir()
+    facts = trainer.train(given or examples(), folder, Training(0, **training))
+    return facts, [json.loads(line)["loss"] for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+# batches
+
+
+def test_every_query_stands_once_in_each_epoch_in_another_order():
+    given = examples()
+    queries = batches.usable(given)
+    epochs = []
+    for epoch in range(2):
+        steps = range(epoch * 3, epoch * 3 + 3)
+        found = [batches.batch_of(given, queries, step, size=2, negatives=2, seed=1) for step in steps]
+        epochs.append([query for batch in found for query in batch.queries])
+    assert sorted(epochs[0]) == sorted(epochs[1]) == sorted(QUERIES)
+    assert epochs[0] != epochs[1]
+
+
+def test_a_positive_of_a_query_and_its_duplicate_by_text_are_never_its_negatives(monkeypatch):
+    monkeypatch.setitem(globals(), "TEXTS", [*TEXTS[:11], TEXTS[0]])  # passage 11 is passage 0 again
+    given = examples(take=11, positives=[[0, 3], [4], [8], [9], [1]])
+    batch = batches.batch_of(given, batches.usable(given), 0, size=5, negatives=11, seed=0)
+    row = batch.queries.index("river north")
+    masked = {text for text, ok in zip(batch.texts, batch.allowed[row], strict=True) if not ok}
+    standing = batch.texts[batch.lists[row, 0]]
+    assert masked | {standing} == {TEXTS[0], TEXTS[3]}
+    assert batch.allowed[row, batch.lists[row, 0]]
+
+
+def test_the_stride_walks_through_the_pool_from_epoch_to_epoch():
+    chance = np.random.default_rng(0)
+    walked = [batches.drawn(10, 3, epoch, chance, "stride").tolist() for epoch in range(4)]
+    assert walked == [[0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 3, 6]]
+
+
+def test_a_small_pool_fills_no_more_than_it_has():
+    given = examples(take=3, positives=[[0], [4], [8], [9], [1]])
+    given = given._replace(negatives=pool([[5], [], [1, 2], [3], [4]]))
+    batch = batches.batch_of(given, batches.usable(given), 0, size=5, negatives=3, seed=0)
+    assert sorted((batch.lists >= 0).sum(axis=1).tolist()) == [1, 2, 2, 2, 3]
+
+
+# gradients
+
+
+def test_the_gradient_cache_equals_the_plain_batch(tmp_path):
+    """However the batch is cut into lots."""
+    found = []
+    for micro in (3, 100):
+        params = encoder(tmp_path, micro=micro, dropout=0.0)
+        trainer = DualEncoder(params)
+        towers = trainer._towers()
+        batch = batches.batch_of(examples(), np.arange(5), 0, size=5, negatives=2, seed=0)
+        count = len(batch.queries)
+        loss = dual_encoder.backward_in_parts(
+            trainer._lots(towers, batch), count + len(batch.texts), (0,),
+            lambda v, t=trainer, b=batch, c=count: t._loss(v[:c], v[c:], b),
+        )  # fmt: skip
+        slopes = [p.grad.clone() for p in towers["passage"].parameters() if p.grad is not None]
+        found.append((loss, slopes))
+    (cached, first), (plain, second) = found
+    assert cached == pytest.approx(plain, abs=1e-6)
+    assert len(first) == len(second) > 20
+    assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(first, second, strict=True))
+
+
+def test_both_passes_of_the_gradient_cache_drop_the_same(tmp_path):
+    params = encoder(tmp_path, dropout=0.5)
+    tower = DualEncoder(params)._towers()["passage"].train()
+    lot = dual_encoder.Lot(tower, TEXTS[:4], 16, [0, 1, 2, 3], 7)
+    first, again = (dual_encoder._vectors(lot, (1, 2)) for _ in range(2))
+    other = dual_encoder._vectors(lot, (1, 3))
+    assert torch.equal(first, again)
+    assert not torch.allclose(first, other)
+
+
+def test_dropout_keeps_the_mean_and_drops_the_share_that_it_says():
+    layer = dropout.Dropout(0.3).train()
+    loop.seeded(5)
+    found = layer(torch.ones(1000, 1001))
+    assert float((found == 0).float().mean()) == pytest.approx(0.3, abs=0.002)
+    assert float(found.mean()) == pytest.approx(1.0, abs=0.005)
+    assert torch.equal(layer.eval()(torch.ones(3)), torch.ones(3))
+
+
+def test_training_equals_a_plain_loop_over_transformers_own_modules(tmp_path):
+    """Loss after loss, to float error: our attention, padding and schedule change nothing."""
+    from torch.nn import functional
+    from transformers import AutoModel, AutoTokenizer
+
+    params = encoder(tmp_path, dropout=0.0, epochs=10, decay=0.0, warmup=0.2, clip=0.0)
+    _, ours = trained(DualEncoder(params), tmp_path / "ours")
+    model = AutoModel.from_pretrained(params.init, add_pooling_layer=False)
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    tokeniser = AutoTokenizer.from_pretrained(params.init)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=params.lr, weight_decay=0.0)
+
+    def vectors(texts, length):
+        given = tokeniser(texts, max_length=length, truncation=True, padding=True, return_tensors="pt")
+        states, mask = model(**given).last_hidden_state, given["attention_mask"][:, :, None]
+        return (states * mask).sum(1) / mask.sum(1)
+
+    theirs = []
+    for step in range(30):
+        batch = batches.batch_of(examples(), np.arange(5), step, size=2, negatives=2, seed=0)
+        scores = vectors(batch.queries, 8) @ vectors(batch.texts, 16).T
+        allowed = torch.from_numpy(batch.allowed)
+        loss = functional.cross_entropy(
+            scores.masked_fill(~allowed, -torch.inf), torch.tensor(batch.lists[:, 0])
+        )
+        optimiser.zero_grad()
+        loss.backward()
+        for group in optimiser.param_groups:
+            group["lr"] = loop.rate_at(step, loop.Optimisation(30, params.lr, 0.2, 0, 0))
+        optimiser.step()
+        theirs.append(float(loss.detach()))
+    assert ours == pytest.approx(theirs, abs=1e-3)
+
+
+def test_the_rate_rises_and_falls_in_straight_lines():
+    how = loop.Optimisation(steps=10, rate=1.0, warmup=0.2, decay=0, clip=0)
+    assert [round(loop.rate_at(step, how), 3) for step in range(10)] == [
+        0.5, 1.0, 1.0, 0.875, 0.75, 0.625, 0.5, 0.375, 0.25, 0.125,
+    ]  # fmt: skip
+
+
+# whole trainings
+
+
+def test_a_trained_encoder_ranks_its_positives_higher_and_loads_as_it_was(tmp_path):
+    params = encoder(tmp_path, epochs=20, dropout=0.0)
+    facts, losses = trained(DualEncoder(params), tmp_path / "out")
+    assert facts["steps"] == len(losses) == 60
+    assert np.mean(losses[-9:]) < np.mean(losses[:9]) / 2
+    tower = networks.Tower(tmp_path / "out" / "model", "auto", False, 0.0, "fp32").eval()
+    with torch.no_grad():
+        scores = tower(QUERIES, 8) @ tower(TEXTS, 16).T
+    assert (scores.argmax(dim=1).numpy() == [0, 4, 8, 9, 1]).mean() >= 0.8
+
+
+@pytest.mark.parametrize("loss", ["margin-mse", "kl"])
+def test_distillation_learns_the_teachers_scores(tmp_path, loss):
+    params = encoder(tmp_path, epochs=12, batch=5, dropout=0.0, loss=loss)
+    _, losses = trained(DualEncoder(params), tmp_path / "out", examples(scores=1.0))
+    assert np.mean(losses[-5:]) < np.mean(losses[:5]) / 2
+
+
+def test_a_distillation_without_a_teacher_is_refused(tmp_path):
+    with pytest.raises(HarnessError, match="no query has a positive that a teacher scored"):
+        trained(DualEncoder(encoder(tmp_path, loss="kl")), tmp_path / "out")
+
+
+def test_untied_towers_are_two_models(tmp_path):
+    trained(DualEncoder(encoder(tmp_path, untied=True)), tmp_path / "out")
+    query, passage = (
+        (tmp_path / "out" / part / "model.safetensors").read_bytes() for part in ("query", "passage")
+    )
+    assert query != passage
+
+
+@pytest.mark.parametrize("loss", ["two-classes", "one-logit", "listwise"])
+def test_a_cross_encoder_learns_its_lists(tmp_path, loss):
+    tiny_models.bert(tmp_path / "init")
+    params = CrossEncoderParams(
+        init=tmp_path / "init", loss=loss, epochs=20, batch=5, micro=6, lr=2e-3, dropout=0.0, length=24,
+        query_length=8, dtype="fp32", device="cpu",
+    )  # fmt: skip
+    _, losses = trained(CrossEncoder(params), tmp_path / "out")
+    assert np.mean(losses[-3:]) < np.mean(losses[:3]) * 0.7
+    said = json.loads((tmp_path / "out" / "model" / "config.json").read_bytes())
+    assert said["architectures"] == ["BertForSequenceClassification"]
+
+
+@pytest.mark.parametrize("kind", ["listwise", "pointwise", "static"])
+def test_rocketqav2_trains_both_or_leaves_a_static_teacher_alone(tmp_path, kind):
+    tiny_models.sentence_transformer(tmp_path / "de")
+    tiny_models.bert(tmp_path / "ce")
+    params = RocketQAv2Params(
+        init=tmp_path / "de", init_reranker=tmp_path / "ce", reranker=kind, epochs=10, batch=3, micro=3,
+        lr=2e-3, dropout=0.0, query_length=8, passage_length=16, dtype="fp32", device="cpu",
+    )  # fmt: skip
+    _, losses = trained(RocketQAv2(params), tmp_path / "out")
+    assert np.mean(losses[-3:]) < np.mean(losses[:3])
+    moved = tiny_models.read_safetensors(tmp_path / "out" / "reranker" / "model.safetensors")
+    start = tiny_models.read_safetensors(tmp_path / "ce" / "model.safetensors")
+    name = "encoder.layer.0.output.dense.weight"
+    assert np.array_equal(moved[f"bert.{name}"], start[name]) == (kind == "static")
+
+
+def test_a_loss_that_is_not_finite_stops_the_training_and_names_the_batch(tmp_path):
+    with pytest.raises(HarnessError, match=r"the loss of batch \d+ of 12 is nan"):
+        trained(DualEncoder(encoder(tmp_path, lr=1e30, clip=0.0)), tmp_path / "out")
+
+
+# states
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.mark.parametrize("at", [3, 7])
+def test_a_killed_training_ends_in_the_same_bytes(tmp_path, at, monkeypatch):
+    monkeypatch.setattr(loop, "SHARE", 0)  # a state after every step
+    params = encoder(tmp_path)
+    trained(DualEncoder(params), tmp_path / "whole")
+
+    def kill(done, total, note):
+        if done == at:
+            raise Killed
+
+    folder = tmp_path / "killed"
+    with pytest.raises(Killed):
+        trained(DualEncoder(params), folder, progress=kill)
+    assert saved_state.newest(folder / "state").step == at - 1
+    DualEncoder(params).train(examples(), folder, Training(0))
+    assert digests(folder) == digests(tmp_path / "whole")
+
+
+def test_a_damaged_state_is_passed_over_for_the_one_before_it(tmp_path):
+    for step in (1, 2, 3):
+        saved_state.write(tmp_path, step, {"x": torch.full((3,), float(step))})
+    newest = tmp_path / "step-000000003.state"
+    data = bytearray(newest.read_bytes())
+    data[-1] ^= 1
+    newest.write_bytes(data)
+    found = saved_state.newest(tmp_path)
+    assert found.step == 2
+    assert found.tensors["x"].tolist() == [2.0] * 3
+    assert not (tmp_path / "step-000000001.state").exists()
+
+
+def test_segments_one_after_the_other_end_in_the_weights_of_the_whole(tmp_path):
+    params = encoder(tmp_path)
+    trained(DualEncoder(params), tmp_path / "whole")
+    before = None
+    for segment in range(3):
+        folder = tmp_path / f"segment-{segment}"
+        trained(DualEncoder(params), folder, segment=segment, segments=3, before=before)
+        before = folder
+    assert digests(before) == digests(tmp_path / "whole")
+    assert not Path(before / "state").exists()
