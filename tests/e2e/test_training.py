@@ -1,0 +1,191 @@
+"""A suite that makes its models: from negatives to a validated checkpoint, killed or not."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import tiny_models
+
+from harness import catalogue, run, runner, suite
+from harness.errors import HarnessError
+from harness.store.artifacts import Store
+
+pytestmark = pytest.mark.extras
+
+WORDS = ("river", "stone", "garden", "winter", "north", "old")
+SUITE = """
+suite: tiny-training
+datasets:
+  d: {files: {path: data, split: test, language: en}}
+systems:
+  bm25: {retriever: bm25}
+  zero: {retriever: {dense: {model: ./tiny, DENSE}}}
+  trained: {retriever: {dense: {model: {made: de}, DENSE}}}
+  reranked: {of: bm25, rerank: {crossencoder: {model: {made: ce}, dtype: fp32}, depth: 5}}
+models:
+  de:
+    train: {dual-encoder: {init: ./tiny, epochs: 2, batch: 6, micro: 8, lr: RATE, similarity: cosine,
+      query_length: 16, passage_length: 16, dtype: fp32}}
+    on: d/train
+    negatives: {of: bm25, depth: 10, take: 1}
+    validate: {on: d/dev, measure: RR@10, checkpoints: 2}
+  ce:
+    train: {cross-encoder: {init: ./tiny, epochs: 1, batch: 6, length: 32, query_length: 16, dtype: fp32}}
+    on: d/train
+    negatives: {of: bm25, depth: 10, take: 1}
+measures: [RR@10]
+depth: 10
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    tiny_models.sentence_transformer(tmp_path / "tiny", length=16)
+    data = tmp_path / "data"
+    (data / "qrels").mkdir(parents=True)
+    texts = [" ".join(words) for words in itertools.permutations(WORDS, 3)][:36]
+    corpus = [{"_id": f"p{i}", "title": "", "text": text} for i, text in enumerate(texts)]
+    queries = [{"_id": f"q{i}", "text": " ".join(text.split()[1:])} for i, text in enumerate(texts)]
+    queries[30]["text"] = queries[0]["text"].upper()  # a scored query that stands in the training split
+    for name, rows in (("corpus", corpus), ("queries", queries)):
+        (data / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for split, numbers in (("train", range(18)), ("dev", range(18, 24)), ("test", range(24, 36))):
+        lines = "".join(f"q{i}\tp{i}\t1\n" for i in numbers)
+        (data / "qrels" / f"{split}.tsv").write_text(f"query-id\tcorpus-id\tscore\n{lines}")
+    return tmp_path
+
+
+def written(folder: Path, rate: float = 0.001, **replace: str) -> Path:
+    text = SUITE.replace("DENSE", "dtype: fp32, similarity: cosine").replace("RATE", str(rate))
+    for old, new in replace.items():
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "suite.yaml").write_text(text)
+    return folder / "suite.yaml"
+
+
+def planned(path: Path):
+    found = catalogue.load()
+    store = Store(path.parent / "store").open()
+    return runner.prepare(suite.load(path, found), found, store).plan
+
+
+def test_a_suite_trains_validates_and_evaluates_its_models(folder):
+    path = written(folder, rate=0.0)  # nothing moves, so the trained model is the one that it started from
+    board = run(path, store=folder / "store", quiet=True)
+    rows = {row.system: row for row in board.rows}
+    assert [row.error for row in board.rows if row.error] == []
+    assert rows["trained"].measures["RR@10"].mean == pytest.approx(rows["zero"].measures["RR@10"].mean)
+    [validation] = [item.facts for item in rows["trained"].reported if item.step == "validate"]
+    assert len(validation["curve"]) == 2
+    assert validation["checkpoint"] == 1  # the first of equals
+    assert rows["trained"].cost.training_seconds > 0
+    assert rows["zero"].cost.training_seconds is None
+    kinds = [step.step for step in rows["trained"].provenance.steps]
+    assert kinds.count("train") == 2
+    assert kinds.count("examples") == 1
+    [flag] = rows["trained"].flags
+    assert flag.startswith("1 of 12 queries stand in what its models were trained on")
+    assert rows["zero"].flags == ()
+    assert runner_steps(path, "train") == 3
+    again = run(path, store=folder / "store", quiet=True)
+    assert [row.provenance.fingerprint for row in again.rows] == [
+        row.provenance.fingerprint for row in board.rows
+    ]
+
+
+def runner_steps(path: Path, kind: str) -> int:
+    return sum(step.kind == kind for step in planned(path).steps.values())
+
+
+def test_a_recipe_that_changes_changes_the_keys_of_what_is_built_on_it(folder):
+    def keys(**replace: str) -> dict[str, str | None]:
+        return {row.system: row.hits for row in planned(written(folder, **replace)).rows}
+
+    usual = keys()
+    for change in ({"epochs: 2": "epochs: 3"}, {"take: 1}\n    validate": "take: 2}\n    validate"}):
+        changed = keys(**change)
+        assert changed["trained"] != usual["trained"]
+        assert changed["bm25"] == usual["bm25"]
+        assert changed["zero"] == usual["zero"]
+
+
+def test_seeds_fan_out_and_are_not_mixed(folder):
+    text = {"    on: d/train\n    negatives: {of: bm25, depth: 10, take: 1}": (
+        "    on: d/train\n    seeds: [0, 1]\n    negatives: {of: bm25, depth: 10, take: 1}"
+    ), "of: bm25, rerank": "of: trained, rerank"}  # fmt: skip
+    names = [row.system for row in planned(written(folder, **text)).rows]
+    assert names == ["bm25", "zero", "trained,seed=0", "trained,seed=1", "reranked,seed=0", "reranked,seed=1"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("on: d/train\n    negatives: {of: bm25, depth: 10, take: 1}\n    validate", "on: d/test\n    validate",
+         "'d/test' is what the suite scores as 'd'; train on another split"),
+        ("on: d/dev", "on: d/train", "'d/train' is trained on; take another split"),
+        ("on: d/dev", "on: d/test", "'d/test' is what the suite scores as 'd'; validate on another split"),
+        ("{made: de}", "{made: dee}", "unknown model 'dee'; did you mean 'de'?"),
+        ("{made: de}", "{made: de, part: query}", "the model 'de' has no parts"),
+        ("{made: de}", "{made: de, checkpoint: 3}", "the model 'de' has 2 checkpoints"),
+        ("{of: bm25, depth: 10, take: 1}\n    validate", "{of: bm26, depth: 10}\n    validate",
+         "unknown system 'bm26'; did you mean 'bm25'?"),
+        ("{of: bm25, depth: 10, take: 1}\n    validate", "{of: bm25, depth: 20}\n    validate",
+         "depth: 20, but the suite's depth is 10"),
+        ("init: ./tiny, epochs: 2", "init: {made: de}, epochs: 2", "is made of itself; break the circle"),
+        ("checkpoints: 2", "every: 100", "unknown key 'every'"),
+    ],
+)  # fmt: skip
+def test_a_suite_that_cannot_be_right_is_refused(folder, old, new, message):
+    with pytest.raises(HarnessError) as error:
+        planned(written(folder, **{old: new}))
+    assert message in str(error.value)
+
+
+def model_bytes(store: Path) -> dict[str, bytes]:
+    return {
+        f"{path.parents[1].name}": path.read_bytes()
+        for path in sorted(store.glob("artifacts/train-*/model/model.safetensors"))
+    }
+
+
+def killed_after(folder: Path, store: str, seconds: float) -> None:
+    """Run the suite and kill it, and all that it has started, after a training has begun."""
+    command = [sys.executable, "-m", "harness", "run", "suite.yaml", "--store", store]
+    started = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL, start_new_session=True)
+    deadline = time.monotonic() + 120
+    while not list((folder / store).glob("partial/train-*/files/state/*.state")):
+        if started.poll() is not None or time.monotonic() > deadline:
+            break
+        time.sleep(0.005)
+    time.sleep(seconds)
+    if started.poll() is None:
+        os.killpg(started.pid, signal.SIGKILL)
+    started.wait()
+
+
+def test_a_killed_training_of_a_suite_ends_in_the_same_bytes(folder):
+    path = written(folder)
+    run(path, store=folder / "whole", quiet=True)
+    killed_after(folder, "killed", 0)
+    run(path, store=folder / "killed", quiet=True)
+    assert len(model_bytes(folder / "whole")) == 3
+    assert model_bytes(folder / "killed") == model_bytes(folder / "whole")
+
+
+@pytest.mark.slow
+def test_a_training_that_is_killed_again_and_again_ends_in_the_same_bytes(folder):
+    path = written(folder)
+    run(path, store=folder / "whole", quiet=True)
+    for number in range(20):
+        killed_after(folder, "killed", 0.03 * number)
+    run(path, store=folder / "killed", quiet=True)
+    assert model_bytes(folder / "killed") == model_bytes(folder / "whole")
