@@ -53,7 +53,10 @@ def folder(tmp_path):
     (data / "qrels").mkdir(parents=True)
     texts = [" ".join(words) for words in itertools.permutations(WORDS, 3)][:36]
     corpus = [{"_id": f"p{i}", "title": "", "text": text} for i, text in enumerate(texts)]
-    queries = [{"_id": f"q{i}", "text": " ".join(text.split()[1:])} for i, text in enumerate(texts)]
+    queries = [
+        {"_id": f"q{i}", "text": f"{text.split()[1]} {i * 7919:x} {i * 104729:x}"}
+        for i, text in enumerate(texts)
+    ]
     queries[30]["text"] = queries[0]["text"].upper()  # a scored query that stands in the training split
     for name, rows in (("corpus", corpus), ("queries", queries)):
         (data / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
