@@ -14,7 +14,6 @@ import numpy as np
 
 from harness.compare.stats import family, paired, signs
 from harness.compare.stats.block import Block, ratio
-from harness.compare.stats.distributions import detectable_shift
 from harness.compare.stats.signs import Pairs
 from harness.scoring import bootstrap
 
@@ -161,7 +160,7 @@ def power(repetitions: int = REPETITIONS) -> list[Rate]:
     found = []
     for at, queries in enumerate((10, *SIZES[:3])):
         rng = np.random.default_rng(500 + at)
-        columns = rng.normal(detectable_shift(queries, ALPHA, paired.POWER), 1, (repetitions, queries))
+        columns = rng.normal(paired.detectable_shift(queries, ALPHA, paired.POWER), 1, (repetitions, queries))
         share = float(np.mean([paired.t_test(column).p <= ALPHA for column in columns]))
         found.append(Rate("normal differences", queries, share, repetitions))
     return found

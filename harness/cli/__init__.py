@@ -145,6 +145,17 @@ def parser() -> argparse.ArgumentParser:
         "leaderboards", type=Path, nargs="+", metavar="LEADERBOARD", help="a JSON file or folder each"
     )
     merge.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the leaderboard goes")
+    which = "for the rows of one leaderboard, put its name before it: LEADERBOARD:"
+    merge.add_argument(
+        "--drop",
+        action="append",
+        default=[],
+        metavar="SYSTEM",
+        help=f"leave these rows out, a pattern; {which}SYSTEM",
+    )
+    merge.add_argument(
+        "--rename", action="append", default=[], metavar="OLD=NEW", help=f"rename a system; {which}OLD=NEW"
+    )
 
     report = _command(commands, "report", "report:report", "write a leaderboard as one HTML file")
     report.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")

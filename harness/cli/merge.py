@@ -9,7 +9,7 @@ from harness.problems import shown_path
 
 
 def run(options: argparse.Namespace) -> int:
-    merged = merge(options.leaderboards, options.out)
+    merged = merge(options.leaderboards, options.out, options.drop, options.rename)
     for note in merged.notes:
         print(f"note: {note}")
     rows = merged.board.rows

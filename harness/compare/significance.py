@@ -13,7 +13,6 @@ import numpy as np
 from harness.compare.data import Column, Field, Loaded
 from harness.compare.stats import family, paired, signs, tiers
 from harness.compare.stats.block import Block, levels, pseudo_values, ratio, values
-from harness.compare.stats.distributions import normal_two_sided
 from harness.compare.stats.family import Group, Tested
 from harness.compare.stats.signs import Pairs
 from harness.errors import HarnessError
@@ -203,7 +202,7 @@ def _seed(dataset: str) -> int:
 def _significance(settings: Settings, correction: str, size: int, critical: float | None) -> float:
     """The level that one test of a family has to reach on its own."""
     if correction == "max-t" and critical:
-        return normal_two_sided(critical)
+        return paired.normal_two_sided(critical)
     return settings.alpha / size if correction == "holm" else settings.alpha
 
 

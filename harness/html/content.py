@@ -17,7 +17,8 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Cost, Measure, Row
 from harness.types import JSON
 
-Tiers = Mapping[tuple[str, str], Mapping[str, str]]  # (dataset, column) -> system -> its letters
+Tested = tuple[str, str]  # system and origin: a published row may have a tested one's name
+Tiers = Mapping[tuple[str, str], Mapping[Tested, str]]  # (dataset, column) -> letters of what was tested
 COSTS = {
     "seconds": "seconds of work",
     "search_latency_ms.p50": "median latency of a query (ms)",
@@ -128,7 +129,7 @@ def _row(row: Row, dataset: int, tiers: Tiers) -> dict[str, JSON]:
         label: [item.mean, *(item.ci95 or (None, None)), item.queries, *_digits(item)]
         for label, item in row.measures.items()
     }
-    letters = {label: tiers.get((row.dataset, label), {}).get(row.system) for label in measures}
+    letters = {label: tiers.get((row.dataset, label), {}).get((row.system, row.origin)) for label in measures}
     slices = {
         name: {label: measure.mean for label, measure in item.measures.items()}
         for name, item in row.slices.items()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.compare import Settings, compare, load
-from harness.html.content import Tiers
+from harness.html.content import Tested, Tiers
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.cited_files import located
 
@@ -28,11 +28,18 @@ def tiers(board: Leaderboard, path: Path) -> Told:
         return Told({}, f"Tiers of {values:,} values are left to `harness compare`.")
     if max(Counter(row.dataset for row in kept).values(), default=0) < 2:
         return Told({}, "")
-    compared = compare(load([path]), Settings())
-    letters: dict[tuple[str, str], dict[str, str]] = {}
+    loaded = load([path])
+    tested = {
+        (field.dataset, entry.name): (entry.system, entry.row.origin)
+        for field in loaded.fields
+        for entry in field.entries
+    }
+    compared = compare(loaded, Settings())
+    letters: dict[tuple[str, str], dict[Tested, str]] = {}
     for standing in compared.standings:
         if standing.tier:
-            letters.setdefault((standing.dataset, standing.measure), {})[standing.system] = standing.tier
+            column = letters.setdefault((standing.dataset, standing.measure), {})
+            column[tested[standing.dataset, standing.system]] = standing.tier
     said = (
         "Systems that share a letter cannot be told apart: all pairs, randomisation test, corrected within "
         f"each dataset and measure, at {compared.settings.alpha:.0%}."

@@ -53,6 +53,7 @@ class QueryView(NamedTuple):
     slices: tuple[str, ...]
     answers: tuple[str, ...]
     rankings: tuple[Ranking, ...]
+    judged: bool  # whether the judgements are here; without them no grade says anything
 
 
 @dataclass(frozen=True)
@@ -79,11 +80,11 @@ class Inspected:
         known = self.material.number.get(query) if self.material else None
         rankings = tuple(self._ranking(i, query, top, measure) for i in range(len(self.rows)))
         if self.material is None or known is None:
-            return QueryView(self.dataset.name, query, None, (), (), rankings)
+            return QueryView(self.dataset.name, query, None, (), (), rankings, self.material is not None)
         queries = self.material.queries
         slices, answers = tuple(queries.slices[known]), tuple(queries.answers[known])
         text = queries.texts[known] if self.material.has_texts else None
-        return QueryView(self.dataset.name, query, text, slices, answers, rankings)
+        return QueryView(self.dataset.name, query, text, slices, answers, rankings, True)
 
     def _ranking(self, i: int, query: str, top: int, measure: str | None) -> Ranking:
         row, unit = self.rows[i], self.rows[i].unit

@@ -20,6 +20,8 @@ LONGEST = 600  # characters of a text that are shown
 READ = 3  # hits of each system whose text is shown, beside what is relevant
 RANK, GAP = 4, 2  # characters of the column `rank`, and between columns
 LONGEST_NAME = 44  # characters of a system's name in one line
+LEGEND = "● relevant, with its grade   ○ judged not relevant   · not judged   ⟦added by context⟧"
+NO_JUDGEMENTS = "the judgements are not here: name the store of the run with --store DIR"
 NAMED = 5  # ids of a group, or positives, that are named
 
 
@@ -51,15 +53,10 @@ def show_query(console: Console, view: QueryView, found: Inspected) -> None:
         console.print(Text(f"answers: {safe(cut(', '.join(view.answers)))}", "dim"))
     console.print()
     if view.rankings:
-        for table in _side_by_side(view.rankings, console.width):
+        for table in _side_by_side(view.rankings, console.width, view.judged):
             console.print(table, crop=False, soft_wrap=True)
             console.print()
-        console.print(
-            Text(
-                "● relevant, with its grade   ○ judged not relevant   · not judged   ⟦added by context⟧",
-                "dim",
-            )
-        )
+        console.print(Text(LEGEND if view.judged else NO_JUDGEMENTS, "dim" if view.judged else "yellow"))
         _texts(console, view, found)
     for note in found.notes:
         console.print(Text(f"not at hand: {safe(note)}", "yellow"))
@@ -74,11 +71,11 @@ class _Column(NamedTuple):
     width: int
 
 
-def _side_by_side(rankings: Sequence[Ranking], width: int) -> list[Table]:
+def _side_by_side(rankings: Sequence[Ranking], width: int, judged: bool) -> list[Table]:
     """As many rankings beside each other as are whole in a terminal of this width, then the next."""
     groups: list[list[_Column]] = []
     used = 0
-    for column in map(_column, rankings):
+    for column in (_column(ranking, judged) for ranking in rankings):
         if not groups or used + GAP + column.width > width:
             groups.append([])
             used = RANK
@@ -88,10 +85,12 @@ def _side_by_side(rankings: Sequence[Ranking], width: int) -> list[Table]:
     return [_table(group, labels) for group in groups]
 
 
-def _column(ranking: Ranking) -> _Column:
+def _column(ranking: Ranking, judged: bool) -> _Column:
     from rich.cells import cell_len
+    from rich.text import Text
 
-    hits, positives = [_hit(hit) for hit in ranking.hits], _positives(ranking)
+    hits = [_hit(hit, judged) for hit in ranking.hits]
+    positives = _positives(ranking) if judged else Text()
     lines = [hit.plain for hit in hits] + positives.plain.split("\n")
     lines += [_value(label, value) for label, value in ranking.values.items()]
     width = max(map(cell_len, [*lines, *_name_lines(ranking.system)]))
@@ -131,10 +130,10 @@ def _value(label: str, value: float) -> str:
     return f"{safe(label)} {value:.4g}"
 
 
-def _hit(hit: Hit) -> Text:
+def _hit(hit: Hit, judged: bool) -> Text:
     from rich.text import Text
 
-    text = Text(f"{mark(hit.grade)} ", "green" if (hit.grade or 0) > 0 else "dim")
+    text = Text(f"{mark(hit.grade)} " if judged else "", "green" if (hit.grade or 0) > 0 else "dim")
     text.append(safe(hit.id), "bold" if (hit.grade or 0) > 0 else "")
     return text.append(f"  {hit.score:.6g}", "dim")
 

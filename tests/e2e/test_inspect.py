@@ -61,6 +61,9 @@ def test_without_the_store_only_ids_are_shown_and_it_says_so(looked, tmp_path):
     ran = looked.command("inspect", looked.out, "--query", first_query(looked), "--store", tmp_path / "empty")
     assert ran.code == 0, ran.err
     assert "not at hand: toy: the store has no corpus" in ran.out
+    assert "the judgements are not here: name the store of the run with --store DIR" in ran.out
+    assert "not judged" not in ran.out
+    assert "no relevant" not in ran.out
 
 
 def test_differences_and_failures_are_listed(looked):

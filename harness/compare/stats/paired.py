@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-
-from harness.compare.stats.distributions import detectable_shift, normal_two_sided, student_two_sided
 
 if TYPE_CHECKING:
     from harness.compare.stats.block import Floats
@@ -37,12 +36,12 @@ def wilcoxon(differences: Floats) -> Test:
     have their mean rank; exact up to 13 queries, and up to 50 without zeros and ties, else by the normal
     approximation with its variance corrected for ties."""
     rounded = np.round(differences, DECIMALS)
-    there = rounded[rounded != 0]
-    if len(there) == 0:
+    nonzero = rounded[rounded != 0]
+    if len(nonzero) == 0:
         return Test(0.0, 1.0)
-    ranks, ties = _ranks(np.abs(there))
-    above = float(ranks[there > 0].sum())
-    n = len(there)
+    ranks, ties = _ranks(np.abs(nonzero))
+    above = float(ranks[nonzero > 0].sum())
+    n = len(nonzero)
     plain = n == len(rounded) and int(ties.max()) == 1
     statistic = min(above, n * (n + 1) / 2 - above)
     if len(rounded) <= 13 or (plain and n <= 50):
@@ -76,6 +75,38 @@ def detectable(differences: Floats, alpha: float) -> float | None:
     if len(differences) < 2 or not 0 < alpha < 1:
         return None
     return detectable_shift(len(differences), alpha, POWER) * _moments(differences)[1]
+
+
+def normal_two_sided(z: float) -> float:
+    """P(|Z| >= |z|) of the standard normal."""
+    return math.erfc(abs(z) / math.sqrt(2))
+
+
+def student_two_sided(t: float, df: float) -> float:
+    """P(|T| >= |t|) of Student's t."""
+    from scipy.special import stdtr  # half a second that only `compare` pays
+
+    return float(2 * stdtr(df, -abs(t)))
+
+
+@functools.cache
+def detectable_shift(queries: int, alpha: float, power: float) -> float:
+    """The smallest mean, in standard deviations of the differences, that a paired t-test of size alpha over
+    so many queries finds with this power. The square of a noncentral t is a noncentral F of (1, df)."""
+    from scipy.special import ncfdtr, stdtrit
+
+    df, root = queries - 1, math.sqrt(queries)
+    critical = -float(stdtrit(df, alpha / 2))
+
+    def reached(shift: float) -> float:
+        return float(1 - ncfdtr(1, df, queries * shift**2, critical**2))
+
+    low, high = 0.0, (critical + 2) / root
+    while reached(high) < power:
+        high *= 2
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if reached(middle) < power else (low, middle)
+    return high
 
 
 def _moments(differences: Floats) -> tuple[float, float]:

@@ -270,13 +270,26 @@ def test_tiers_are_those_of_compare_and_very_many_are_left_to_it(made, monkeypat
     board, _ = made
     told = tiers.tiers(board, board.folder)
     assert {(dataset, label) for dataset, label in told.letters} >= {("tour", "nDCG@10"), ("tour", "R@100")}
-    assert set(told.letters["tour", "nDCG@10"]) == {"bm25", "titles", "fused"}
+    letters = told.letters["tour", "nDCG@10"]
+    assert set(letters) == {(name, "run") for name in ("bm25", "titles", "fused")}
     assert "randomisation test" in told.said
     shown = content(board, told.letters, None).board["rows"]
-    assert shown[0]["tiers"]["nDCG@10"] == told.letters["tour", "nDCG@10"]["bm25"]
+    assert shown[0]["tiers"]["nDCG@10"] == letters["bm25", "run"]
     monkeypatch.setattr(tiers, "MOST", 10)
     assert tiers.tiers(board, board.folder) == tiers.Told({}, tiers.tiers(board, board.folder).said)
     assert "are left to `harness compare`" in tiers.tiers(board, board.folder).said
+
+
+def test_a_published_row_has_no_letter_of_the_tested_row_of_its_name(made):
+    board, _ = made
+    claim = published_row(
+        dataset="tour", split="test", system="bm25", protocol=None, measures=board.rows[0].measures
+    )
+    both = board_file.Leaderboard(structs.replace(board.data, rows=(*board.rows, claim)), board.folder)
+    rows = content(both, tiers.tiers(board, board.folder).letters, None).board["rows"]
+    assert rows[0]["tiers"]["nDCG@10"]
+    assert rows[-1]["origin"] == "published"
+    assert rows[-1]["tiers"] == {}
 
 
 def test_a_leaderboard_of_failed_and_published_rows_can_be_shown(made, tmp_path):

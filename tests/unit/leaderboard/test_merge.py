@@ -13,6 +13,8 @@ from harness.errors import HarnessError
 from harness.leaderboard import board_file
 from harness.leaderboard.merge import merge
 from harness.leaderboard.model import Cost
+from harness.problems import shown_path
+from harness.store import disk
 from harness.store.artifacts import Store
 
 
@@ -155,3 +157,43 @@ def test_no_leaderboard_is_written_over(halves):
 def test_the_command_tells_what_it_did(halves, tmp_path, capsys):
     assert main(["merge", *map(str, halves), "--out", str(tmp_path / "out")]) == 0
     assert "3 rows: " in capsys.readouterr().out
+
+
+def other_bm25(halves):
+    """The two halves, with another bm25 in the second."""
+    change(halves[1], lambda data: data["rows"][0]["provenance"].update(fingerprint="f" * 64))
+    return halves
+
+
+def test_a_conflict_is_solved_by_a_new_name_whose_files_follow(halves, tmp_path):
+    second = other_bm25(halves)[1]
+    with pytest.raises(HarnessError, match=f"--rename '.*{second.name}:bm25=NEW'"):
+        merge(halves, tmp_path / "out")
+    name = shown_path(second)
+    board = merge(halves, tmp_path / "out", rename=[f"{name}:bm25=bm25 of two"]).board
+    assert [row.system for row in board.rows] == ["bm25", "ql", "bm25 of two", "rm"]
+    renamed = next(row for row in board.rows if row.system == "bm25 of two")
+    assert renamed.files["run"].path == "runs/tour/bm25 of two.run.gz"
+    for file in renamed.files.values():
+        assert disk.sha256(tmp_path / "out" / file.path) == file.sha256
+
+
+def test_a_conflict_is_solved_by_leaving_a_row_out(halves, tmp_path):
+    name = shown_path(other_bm25(halves)[1])
+    board = merge(halves, tmp_path / "out", drop=[f"{name}:bm*"]).board
+    assert [row.system for row in board.rows] == ["bm25", "ql", "rm"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"drop": ["bm52"]}, "--drop bm52: fits no system"),
+        ({"rename": ["bm52=x"]}, "--rename bm52=x: fits no system"),
+        ({"rename": ["bm25=a/b"]}, "'a/b' cannot name a system"),
+        ({"rename": ["bm25=ql"]}, "tour / ql: is another row than in"),
+    ],
+)
+def test_an_option_that_fits_nothing_is_refused(halves, tmp_path, options, told):
+    with pytest.raises(HarnessError, match=told):
+        merge(halves, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
