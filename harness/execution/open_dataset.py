@@ -19,6 +19,7 @@ from harness.execution.progress import Reporter
 from harness.execution.schedule import REBUILDS, Failure
 from harness.plan import keys
 from harness.plan.graph import Collection, Step
+from harness.store import remote
 from harness.store.artifacts import Artifact, Corrupt, Store
 from harness.suite import DatasetSpec
 from harness.types import JSON, Part
@@ -138,7 +139,13 @@ def with_rebuilds(
     again and read again, `REBUILDS` times at most."""
     wanted, rebuilt = list(targets), Counter[str]()
     while True:
-        failures = Local(steps, store, jobs, reporter, limits).run(wanted).failures
+        if store.remote is not None:
+            fetched = remote.fetch_missing(store.remote, store, steps, wanted, reporter.note)
+            if fetched:
+                reporter.note(f"{store.remote.address}: {len(fetched)} finished steps were fetched")
+        executed, failures = Local(steps, store, jobs, reporter, limits).run(wanted)
+        if store.remote is not None and store.remote.write:
+            remote.push_all(store.remote, store, executed, reporter.note)
         try:
             return read(failures)
         except Corrupt as error:

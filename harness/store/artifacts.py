@@ -10,13 +10,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
 from harness.errors import ContractError, HarnessError
 from harness.store import disk
 from harness.types import JSON
+
+if TYPE_CHECKING:
+    from harness.store.remote import Remote
 
 MANIFEST = "manifest.json"
 YOUNG = 2_000_000_000  # nanoseconds
@@ -59,6 +62,7 @@ class Store:
         self.digests = root / "digests"
         self.failures = root / "failures"
         self.compiled = root / "compiled"  # numba's cache
+        self.remote: Remote | None = None  # where finished artifacts are shared
         self._verified: dict[str, tuple[tuple[str, int, int, int], ...]] = {}
 
     def open(self) -> Store:
@@ -191,6 +195,19 @@ class Store:
             except OSError:
                 self.clear(files)  # nobody knows what the disk has now: a rerun must not go on from it
                 raise
+            disk.rename(files, self.artifacts / step)
+            disk.fsync_folder(self.artifacts)
+            disk.remove_tree(partial)
+
+    def adopt(self, step: str) -> None:
+        """Make an artifact of what was copied into a claimed folder, manifest and all. Raises Corrupt for
+        anything that is not as the manifest says."""
+        partial = self.partial / step
+        files = partial / "files"
+        artifact = _manifest(step, files)
+        _verify(artifact)
+        with disk.explaining(self.root):
+            disk.fsync_tree(files)
             disk.rename(files, self.artifacts / step)
             disk.fsync_folder(self.artifacts)
             disk.remove_tree(partial)

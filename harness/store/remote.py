@@ -1,0 +1,252 @@
+"""A store that several machines share: finished artifacts in an object store or on a file server.
+
+Below the address there are pieces, named by their SHA-256, and one list a step, written after all of its
+pieces: an artifact whose list is not there does not exist.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from urllib.parse import urlsplit
+
+import orjson
+
+from harness.errors import HarnessError
+from harness.store import disk
+from harness.store.artifacts import MANIFEST, Corrupt, Store
+
+if TYPE_CHECKING:
+    from harness.plan.graph import Step
+
+PIECE = 1 << 26  # bytes of a piece at most: a broken transfer repeats no more
+THREADS = 8  # transfers at once
+PAUSES = (0.2, 1.0, 4.0)  # seconds before each retry of a failed transfer
+Note = Callable[[str], None]
+T = TypeVar("T")
+
+
+class Damaged(Exception):
+    """What the remote holds is not what was pushed."""
+
+
+class Listed(NamedTuple):
+    """An artifact of the remote."""
+
+    step: str
+    size: int
+    files: dict[str, list[str]]  # relative path -> digests of its pieces, in order
+
+
+class Remote:
+    """The shared store at an address such as `s3://bucket/prefix`. Credentials are the environment's."""
+
+    def __init__(self, address: str, write: bool = True) -> None:
+        from pyarrow import fs
+
+        self.address = shown(address)
+        self.write = write
+        try:
+            self._files, root = fs.FileSystem.from_uri(address)
+        except (OSError, ValueError) as error:
+            what = str(error).splitlines()[0]
+            advice = "give s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or file:///FOLDER"
+            raise HarnessError(f"--remote {self.address}: {what}; {advice}") from None
+        self._root = root.rstrip("/")
+        self._fs: Any = fs
+
+    def steps(self) -> list[str]:
+        """The artifacts that are there, in order."""
+        selector = self._fs.FileSelector(f"{self._root}/steps", allow_not_found=True)
+        infos = self._retried(lambda: self._files.get_file_info(selector))
+        return sorted(
+            info.base_name.removesuffix(".json") for info in infos if not info.base_name.startswith(".")
+        )
+
+    def listed(self, step: str) -> Listed | None:
+        """The list of an artifact, or None. Raises Damaged."""
+        data = self._read(self._list(step))
+        if data is None:
+            return None
+        body, _, digest = data.rpartition(b"\n")
+        if hashlib.sha256(body).hexdigest().encode() != digest:
+            raise Damaged(f"the list of {step[:24]} was changed")
+        content = orjson.loads(body)
+        return Listed(content["step"], content["size"], content["files"])
+
+    def push(self, store: Store, step: str) -> bool:
+        """Copy a finished artifact to the remote, its list last. False if the remote has it already.
+        Raises Corrupt for an artifact that is damaged here."""
+        if self._exists(self._list(step)):
+            return False
+        artifact = store.read(step)
+        pieces: dict[str, list[str]] = {}
+        with ThreadPoolExecutor(THREADS) as pool:
+            for name in [*artifact.files, MANIFEST]:
+                path = artifact.folder / name
+                starts = range(0, max(path.stat().st_size, 1), PIECE)
+                pieces[name] = list(pool.map(lambda start, path=path: self._push_piece(path, start), starts))
+        size = sum(int(entry["size"]) for entry in artifact.files.values())
+        body = orjson.dumps({"step": step, "size": size, "files": pieces}, option=orjson.OPT_SORT_KEYS)
+        self._write(self._list(step), body + b"\n" + hashlib.sha256(body).hexdigest().encode())
+        return True
+
+    def fetch(self, store: Store, step: str, note: Note) -> bool:
+        """Copy an artifact into the local store, every piece and the whole verified. False if the remote
+        lacks it, or if what it has is damaged: then it is taken out of the remote, to be pushed anew."""
+        try:
+            listed = self.listed(step)
+            if listed is None:
+                return False
+            with store.claim(
+                step, lambda: note(f"{step[:24]}: another run is making or fetching it")
+            ) as folder:
+                if folder is not None:
+                    store.clear(folder)  # a killed run may have left other files
+                    self._fetch_files(listed, folder)
+                    store.adopt(step)
+        except (Damaged, Corrupt) as error:
+            note(f"{self.address}: {error}; it is made here instead")
+            self._forget(step)
+            return False
+        return True
+
+    def _fetch_files(self, listed: Listed, folder: Path) -> None:
+        with ThreadPoolExecutor(THREADS) as pool, disk.explaining(folder):
+            for name, digests in listed.files.items():
+                path = folder / name
+                if not path.resolve().is_relative_to(folder.resolve()):
+                    raise Damaged(f"{listed.step[:24]} names a file outside of its folder")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("wb") as file:
+                    for start in range(0, len(digests), THREADS):  # bounds what is held in memory
+                        file.writelines(pool.map(self._piece, digests[start : start + THREADS]))
+
+    def _piece(self, digest: str) -> bytes:
+        data = self._read(self._piece_path(digest))
+        if data is None:
+            raise Damaged(f"the piece {digest[:12]} is missing")
+        if hashlib.sha256(data).hexdigest() != digest:
+            with contextlib.suppress(OSError):  # who may not write leaves it to somebody who may
+                self._files.delete_file(self._piece_path(digest))
+            raise Damaged(f"the piece {digest[:12]} was changed")
+        return data
+
+    def _push_piece(self, path: Path, start: int) -> str:
+        with path.open("rb") as file:
+            file.seek(start)
+            data = file.read(PIECE)
+        digest = hashlib.sha256(data).hexdigest()
+        if not self._exists(self._piece_path(digest)):
+            self._write(self._piece_path(digest), data)
+        return digest
+
+    def _forget(self, step: str) -> None:
+        with contextlib.suppress(OSError):
+            self._files.delete_file(self._list(step))
+
+    def _list(self, step: str) -> str:
+        return f"{self._root}/steps/{step}.json"
+
+    def _piece_path(self, digest: str) -> str:
+        return f"{self._root}/pieces/{digest[:2]}/{digest}"
+
+    def _exists(self, path: str) -> bool:
+        info = self._retried(lambda: self._files.get_file_info(path))
+        return bool(info.type == self._fs.FileType.File)
+
+    def _read(self, path: str) -> bytes | None:
+        def read() -> bytes | None:
+            try:
+                with self._files.open_input_stream(path) as stream:
+                    return bytes(stream.read())
+            except FileNotFoundError:
+                return None
+
+        return self._retried(read)
+
+    def _write(self, path: str, data: bytes) -> None:
+        """The file is there whole or not at all. An object store does so by itself."""
+        on_disk = self._files.type_name == "local"
+
+        def write() -> None:
+            folder = path.rpartition("/")[0]
+            target = f"{folder}/.{uuid.uuid4().hex}" if on_disk else path
+            if on_disk:
+                self._files.create_dir(folder, recursive=True)
+            with self._files.open_output_stream(target) as stream:
+                stream.write(data)
+            if on_disk:
+                self._files.move(target, path)
+
+        self._retried(write)
+
+    def _retried(self, transfer: Callable[[], T]) -> T:
+        """The transfer's result; it is tried a bounded number of times."""
+        for pause in (*PAUSES, None):
+            try:
+                return transfer()
+            except PermissionError as error:
+                raise Refused(str(error).splitlines()[0]) from error
+            except OSError as error:
+                what = str(error).splitlines()[0]
+                if "ACCESS_DENIED" in what or "AccessDenied" in what:
+                    raise Refused(what) from error
+                if pause is None:
+                    advice = "check the address and the network; finished steps are kept here"
+                    raise HarnessError(f"{self.address}: {what}; {advice}") from error
+                time.sleep(pause)
+        raise AssertionError
+
+
+class Refused(HarnessError):
+    """The remote does not let this user do something."""
+
+
+def shown(address: str) -> str:
+    """The address for messages. Raises HarnessError if it holds credentials, which would end in logs."""
+    parts = urlsplit(address)
+    if "@" in parts.netloc or "secret" in parts.query.lower() or "access_key" in parts.query.lower():
+        where = f"{parts.scheme}://...{parts.path}"
+        advice = "leave them out and set them in the environment, such as AWS_ACCESS_KEY_ID"
+        raise HarnessError(f"--remote {where}: holds credentials; {advice}")
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"
+
+
+def fetch_missing(
+    remote: Remote, store: Store, steps: Mapping[str, Step], targets: Iterable[str], note: Note
+) -> list[str]:
+    """Fetch what the targets rest on and the local store lacks, as far as the remote has it. Returns the
+    ids of what was fetched."""
+    wanted: dict[str, None] = {}
+    stack = list(targets)
+    while stack:
+        step = stack.pop()
+        if step not in wanted:
+            wanted[step] = None
+            stack += steps[step].inputs if step in steps else ()
+    missing = [step for step in wanted if not store.has(step)]
+    there = set(remote.steps()) if missing else set()
+    return [step for step in missing if step in there and remote.fetch(store, step, note)]
+
+
+def push_all(remote: Remote, store: Store, steps: Iterable[str], note: Note) -> list[str]:
+    """Push these artifacts, as far as they are in the local store and whole. Returns the ids of what was
+    pushed. Who may only read the remote is told once."""
+    pushed = []
+    for step in steps:
+        try:
+            if store.has(step) and remote.push(store, step):
+                pushed.append(step)
+        except Corrupt as error:
+            note(f"{error}; it is not pushed")
+        except Refused as error:
+            note(f"{remote.address}: takes no artifacts from you ({error}); results are kept here alone")
+            break
+    return pushed

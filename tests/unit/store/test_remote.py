@@ -1,0 +1,222 @@
+"""The shared store: whole or absent, verified, and no worse than none where it fails."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.store import remote as remotes
+from harness.store.artifacts import Store
+from harness.store.remote import Remote, fetch_missing, push_all
+
+STEP, OTHER = "index-" + "0" * 64, "search-" + "1" * 64
+
+
+def opened(folder: Path) -> Store:
+    return Store(folder).open()
+
+
+def make(store: Store, step: str = STEP, text: str = "contents") -> None:
+    with store.claim(step, lambda: None) as folder:
+        assert folder is not None
+        (folder / "inner").mkdir()
+        (folder / "inner" / "file").write_text(text)
+        (folder / "empty").touch()
+        store.finish(step, {"kind": "index"}, {"texts": 3}, {"seconds": 1.0})
+
+
+def contents(store: Store, step: str = STEP) -> dict[str, bytes]:
+    folder = store.read(step).folder
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Store:
+    return opened(tmp_path / "here")
+
+
+@pytest.fixture
+def there(tmp_path: Path) -> Store:
+    return opened(tmp_path / "there")
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Remote:
+    return Remote((tmp_path / "shared").as_uri())
+
+
+def test_an_artifact_that_is_pushed_is_fetched_with_the_same_bytes(here, there, remote, monkeypatch):
+    monkeypatch.setattr(remotes, "PIECE", 3)  # so that a file has several pieces
+    make(here)
+    assert remote.push(here, STEP)
+    assert not remote.push(here, STEP)  # it has it already
+    assert remote.steps() == [STEP]
+    assert remote.fetch(there, STEP, print)
+    assert contents(there) == contents(here)
+    assert not list(there.partial.iterdir())
+
+
+def test_what_the_remote_lacks_is_not_fetched(there, remote):
+    assert not remote.fetch(there, STEP, print)
+    assert remote.steps() == []
+
+
+def test_an_artifact_without_its_list_does_not_exist(here, there, remote, monkeypatch):
+    make(here)
+    write = Remote._write
+
+    def dies_before_the_list(self: Remote, path: str, data: bytes) -> None:
+        if "/steps/" in path:
+            raise KeyboardInterrupt
+        write(self, path, data)
+
+    monkeypatch.setattr(Remote, "_write", dies_before_the_list)
+    with pytest.raises(KeyboardInterrupt):
+        remote.push(here, STEP)
+    assert remote.steps() == []
+    assert not remote.fetch(there, STEP, print)
+
+
+@pytest.mark.parametrize("damage", ["piece", "list", "missing"])
+def test_what_is_damaged_there_is_not_taken_and_can_be_pushed_anew(here, there, remote, tmp_path, damage):
+    make(here)
+    remote.push(here, STEP)
+    shared = tmp_path / "shared"
+    pieces = [path for path in (shared / "pieces").rglob("*") if path.is_file()]
+    if damage == "missing":
+        pieces[0].unlink()
+    else:
+        path = (
+            shared / "steps" / f"{STEP}.json"
+            if damage == "list"
+            else max(pieces, key=lambda p: p.stat().st_size)
+        )
+        path.write_bytes(b"x" + path.read_bytes()[1:])
+    notes: list[str] = []
+    assert not remote.fetch(there, STEP, notes.append)
+    assert not there.has(STEP)
+    assert len(notes) == 1
+    assert remote.push(here, STEP)
+    assert remote.fetch(there, STEP, notes.append)
+    assert contents(there) == contents(here)
+
+
+def test_a_transfer_that_fails_is_tried_again_and_then_told(here, remote, monkeypatch):
+    make(here)
+    monkeypatch.setattr(remotes, "PAUSES", (0.0, 0.0))
+    remote._files = Failing(remote._files, failures=2)
+    assert remote.push(here, STEP)
+    remote._files = Failing(remote._files, failures=10**6)
+    with pytest.raises(HarnessError, match="the server is away; check the address and the network"):
+        remote.steps()
+
+
+def test_who_may_not_write_is_told_once_and_keeps_the_results(here, remote, monkeypatch):
+    make(here)
+    make(here, OTHER)
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError("AccessDenied")
+
+    monkeypatch.setattr(remote, "_files", Failing(remote._files, writing=refused))
+    notes: list[str] = []
+    assert push_all(remote, here, [STEP, OTHER], notes.append) == []
+    assert len(notes) == 1
+    assert "takes no artifacts from you" in notes[0]
+    assert here.has(STEP)
+
+
+def test_only_what_is_missing_here_is_fetched(here, there, remote):
+    make(here)
+    make(here, OTHER)
+    push_all(remote, here, [STEP, OTHER], print)
+    make(there)
+    step = type("Step", (), {"inputs": (STEP,)})
+    assert fetch_missing(remote, there, {OTHER: step}, [OTHER], print) == [OTHER]
+
+
+@pytest.mark.parametrize(
+    "address", ["s3://key:word@bucket/prefix", "s3://bucket/prefix?access_key=a&secret_key=b"]
+)
+def test_an_address_with_credentials_is_refused_and_not_repeated(address):
+    with pytest.raises(HarnessError, match="holds credentials") as caught:
+        Remote(address)
+    for secret in ("word", "secret_key=b"):
+        assert secret not in str(caught.value)
+
+
+def test_an_address_of_no_kind_is_refused():
+    with pytest.raises(HarnessError, match="--remote"):
+        Remote("ftp://somewhere/else")
+
+
+class Failing:
+    """A file system whose first calls fail, or whose writes do."""
+
+    def __init__(self, files: Any, failures: int = 0, writing: Any = None) -> None:
+        self._files, self._failures, self._writing = files, failures, writing
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._files, name)
+        if name == "type_name":
+            return value
+        if self._writing is not None and name in ("open_output_stream", "create_dir"):
+            return self._writing
+
+        def call(*given: Any, **named: Any) -> Any:
+            if self._failures:
+                self._failures -= 1
+                raise OSError("the server is away")
+            return value(*given, **named)
+
+        return call
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """The address of a bucket on an S3 server on this machine."""
+    pytest.importorskip("moto.server", reason="moto[server] is not installed")
+    if shutil.which("moto_server") is None and not Path(sys.executable).with_name("moto_server").exists():
+        command = [sys.executable, "-c", "from moto.server import main; main()"]
+    else:
+        command = [shutil.which("moto_server") or str(Path(sys.executable).with_name("moto_server"))]
+    port = 20_000 + os.getpid() % 20_000
+    server = subprocess.Popen(
+        [*command, "-H", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        for _ in range(300):
+            try:
+                request = urllib.request.Request(f"http://127.0.0.1:{port}/bucket", method="PUT")
+                urllib.request.urlopen(request).close()
+                break
+            except (urllib.error.URLError, ConnectionError):
+                time.sleep(0.1)
+        yield f"s3://bucket/prefix?endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1"
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.mark.slow
+def test_an_artifact_goes_through_s3_with_the_same_bytes(here, there, s3, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "someone")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "something")
+    remote = Remote(s3)
+    make(here, text="x" * 100_000)
+    assert remote.steps() == []
+    assert remote.push(here, STEP)
+    assert remote.steps() == [STEP]
+    assert remote.fetch(there, STEP, print)
+    assert contents(there) == contents(here)
