@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
+import http.client
+import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -183,26 +181,27 @@ class Failing:
         return call
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def s3() -> Iterator[str]:
     """The address of a bucket on an S3 server on this machine."""
     pytest.importorskip("moto.server", reason="moto[server] is not installed")
-    if shutil.which("moto_server") is None and not Path(sys.executable).with_name("moto_server").exists():
-        command = [sys.executable, "-c", "from moto.server import main; main()"]
-    else:
-        command = [shutil.which("moto_server") or str(Path(sys.executable).with_name("moto_server"))]
-    port = 20_000 + os.getpid() % 20_000
-    server = subprocess.Popen(
-        [*command, "-H", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program = "from moto.server import main; main()"
+    command = [sys.executable, "-c", program, "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         for _ in range(300):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
             try:
-                request = urllib.request.Request(f"http://127.0.0.1:{port}/bucket", method="PUT")
-                urllib.request.urlopen(request).close()
+                connection.request("PUT", "/bucket", body=b"")
+                connection.getresponse().read()
                 break
-            except (urllib.error.URLError, ConnectionError):
+            except ConnectionError:
                 time.sleep(0.1)
+            finally:
+                connection.close()
         yield f"s3://bucket/prefix?endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1"
     finally:
         server.kill()
