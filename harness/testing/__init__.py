@@ -1,4 +1,4 @@
-"""The contract that every method is tested by, for authors of plugins: one decorator, one test.
+"""The contract that every method must keep, as tests for plugin authors: one decorator, one test.
 
     from harness import testing
 
@@ -6,9 +6,9 @@
     def test_contract(case, tmp_path):
         case(tmp_path)
 
-The kinds are dataset, context, retriever, reranker, combiner, analyser and trainer. Each case is one promise
-of `harness.contracts`; one that is broken fails with a sentence that says which and how. `texts` makes the
-small corpora that an author's own tests need.
+The kinds are dataset, context, retriever, reranker, combiner, analyser and trainer. Each case checks one
+promise of `harness.contracts` and fails with a sentence that says which promise is broken and how. `texts`
+makes small corpora for an author's other tests.
 """
 
 from harness.testing.cases import Case, cases, contract

@@ -1,4 +1,4 @@
-"""What an analyser promises: the terms of a text, always the same, never an empty one."""
+"""What an analyser promises: a text has the same terms every time, and no term is empty."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def fingerprint(subject: Subject, _: Path) -> str:
 
 
 def gives_terms(subject: Subject, _: Path) -> None:
-    with able("analyse text of any script, and none"):
-        found = terms(subject)
-    for text, of_text in zip(TEXTS, found, strict=True):
-        require(all(isinstance(term, str) for term in of_text), f"a term of {text[:30]!r} is no text")
+    with able("analyse empty text and text of any script"):
+        analysed = terms(subject)
+    for text, of_text in zip(TEXTS, analysed, strict=True):
+        require(all(isinstance(term, str) for term in of_text), f"a term of {text[:30]!r} is not a string")
         require("" not in of_text, f"it gives an empty term for {text[:30]!r}")
         require(text.strip() or not of_text, f"it finds terms in {text!r}")
-    require(any(found), "it finds no term in any text")
+    require(any(analysed), "it finds no term in any text")
 
 
 def gives_the_same_twice(subject: Subject, _: Path) -> None:
@@ -36,7 +36,7 @@ def gives_the_same_twice(subject: Subject, _: Path) -> None:
 def names_languages_by_two_letters(subject: Subject, _: Path) -> None:
     for code in subject.record.languages:
         good = len(code) == 2 and code.isascii() and code.isalpha() and code.islower()
-        require(good, f"'{code}' is no ISO 639-1 code")
+        require(good, f"'{code}' is not an ISO 639-1 code")
 
 
 CHECKS = (gives_terms, gives_the_same_twice, names_languages_by_two_letters)

@@ -1,4 +1,4 @@
-"""The cases of the contract for one method: what pytest is parametrised with."""
+"""The contract's test cases for one method, for `pytest.mark.parametrize`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from typing import Any
 from harness import catalogue, records
 from harness.errors import HarnessError
 from harness.problems import unknown
-from harness.testing import analyser, child, combiner, context, dataset, record, reranker, retriever, trainer
+from harness.testing import (
+    analyser,
+    combiner,
+    context,
+    dataset,
+    other_process,
+    record,
+    reranker,
+    retriever,
+    trainer,
+)
 from harness.testing.subject import Broken, Subject, find
 from harness.types import JSON
 
@@ -28,7 +38,7 @@ OF_KIND: dict[str, tuple[Check, ...]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """One promise for one method; called with an empty folder, it raises `Broken` if it is not kept."""
+    """One promise of one method. Called with an empty folder, it raises `Broken` if the promise is broken."""
 
     kind: str
     method: str | records.Record
@@ -43,7 +53,7 @@ class Case:
     def __call__(self, folder: Path) -> None:
         subject = find(self.kind, self.method, self.given, self.tolerance)
         if self.check not in record.CHECKS:  # a record must be right even where its method cannot run
-            _skip_if_something_is_missing(subject)
+            _skip_if_a_module_is_missing(subject)
         try:
             self.check(subject, folder)
         except Broken as broken:
@@ -57,16 +67,16 @@ def cases(
     *,
     tolerance: float = 1e-5,
 ) -> list[Case]:
-    """Every case for a method, by its installed name or as a record, with these parameters.
+    """All cases for a method with these parameters. The method is an installed name or a record.
 
-    Two scores that should be equal may differ by `tolerance`, relative to the larger one and to 1. A
-    record that is not installed is spared the cases that need a second process to find it.
+    Two scores that should be equal may differ by `tolerance` times the larger of 1 and either score. A record
+    has no cases that start another process, because that process could not find it.
     """
     if kind not in OF_KIND:
         raise HarnessError(unknown("kind", kind, OF_KIND))
     checks = (*record.CHECKS, *OF_KIND[kind])
     if isinstance(method, str):
-        checks = (*checks, *record.CHECKS_IN_A_CHILD, *child.CHECKS.get(kind, ()))
+        checks = (*checks, *record.CHECKS_IN_A_CHILD, *other_process.CHECKS.get(kind, ()))
     return [Case(kind, method, check, dict(given or {}), tolerance) for check in checks]
 
 
@@ -77,14 +87,15 @@ def contract(
     *,
     tolerance: float = 1e-5,
 ) -> Any:
-    """A decorator for a test of the arguments `case` and `tmp_path`: one test for each case."""
+    """Decorate a test function that takes `case` and `tmp_path`: it runs once for each case."""
     import pytest
 
-    found = cases(kind, method, given, tolerance=tolerance)
-    return pytest.mark.parametrize("case", found, ids=[case.name for case in found])
+    return pytest.mark.parametrize(
+        "case", cases(kind, method, given, tolerance=tolerance), ids=lambda case: case.name
+    )
 
 
-def _skip_if_something_is_missing(subject: Subject) -> None:
+def _skip_if_a_module_is_missing(subject: Subject) -> None:
     distribution = subject.plugin.distribution if subject.plugin else "the plugin"
     missing = catalogue.missing_modules(subject.record, distribution)
     if missing is not None:

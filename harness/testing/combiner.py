@@ -1,4 +1,4 @@
-"""What a combiner promises: one ranking of the inputs' candidates, query by query."""
+"""What a combiner promises: one ranking per query, made of the candidates of its inputs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness.testing import ranked
+from harness.testing import hit_checks
 from harness.testing.subject import Subject, able, build, require
 from harness.types import Hits, Structure, Unit
 
@@ -20,16 +20,15 @@ ROWS = 6
 
 
 def structure() -> Structure:
-    """Twenty documents of 1 to 5 passages; every seventh passage is no candidate."""
+    """Twenty documents of 1 to 5 passages; every seventh passage is not a candidate."""
     lengths = np.array([1 + number % 5 for number in range(20)])
     first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     document_of = np.repeat(np.arange(20, dtype=np.int32), lengths)
     return Structure(document_of, first, np.arange(len(document_of)) % 7 != 6)
 
 
-def made_up(seed: int, unit: Unit, k: int = 8) -> Hits:
-    """Six queries' hits as the harness hands them over: the second is short, the third is empty, and the
-    fourth has one score for all."""
+def generated(seed: int, unit: Unit, k: int = 8) -> Hits:
+    """Hits of six queries: the second row is short, the third is empty, the fourth has equal scores."""
     chance = np.random.default_rng(seed)
     whole = structure()
     pool = np.flatnonzero(whole.candidate) if unit == "passage" else np.arange(len(whole.first) - 1)
@@ -42,57 +41,57 @@ def made_up(seed: int, unit: Unit, k: int = 8) -> Hits:
 
 
 def rescored(number: int, positions: Ints, first: int = 0) -> Hits:
-    """Further positions as a retriever of passages scores them, the same for every query."""
+    """Scores of further positions from a retriever of passages, the same for every query."""
     scores = np.where(positions < 0, -np.inf, np.sin(1.7 * positions + number)).astype(np.float32)
     order = np.argsort(-scores, axis=1, kind="stable")
     return Hits(np.take_along_axis(positions, order, 1), np.take_along_axis(scores, order, 1))
 
 
 def mixes(subject: Subject) -> dict[str, list[Hits]]:
-    """Inputs by what they rank, as many as the method takes at least. One that has inputs score further
-    passages takes passages from those, and documents from the others."""
+    """Inputs for each mix of units, as few as the method takes. Where inputs score further passages, those
+    inputs rank passages and the others documents."""
     count = max(subject.record.inputs[0], 1)
-    passages = [made_up(seed, "passage") for seed in range(count)]
-    documents = [made_up(seed + 50, "document") for seed in range(count)]
+    passages = [generated(seed, "passage") for seed in range(count)]
+    documents = [generated(seed + 50, "document") for seed in range(count)]
     if within := subject.record.within:
         sides = [passages[i] if i in within else documents[i] for i in range(count)]
         return {"passages and documents": sides}
-    found = {"passages": passages, "documents": documents}
+    inputs = {"passages": passages, "documents": documents}
     if count > 1:
-        found["passages and documents"] = [passages[0], *documents[1:]]
-        found["documents and passages"] = [documents[0], *passages[1:]]
-    return found
+        inputs["passages and documents"] = [passages[0], *documents[1:]]
+        inputs["documents and passages"] = [documents[0], *passages[1:]]
+    return inputs
 
 
 def combined(subject: Subject, inputs: Sequence[Hits], depth: int = DEPTH) -> Hits:
-    """The result, if it is sorted, cut, without duplicates and made of nothing but candidates."""
-    before = [ranked.digest(hits) for hits in inputs]
+    """The result; raises `Broken` unless it is sorted, cut at `depth`, unique and only of candidates."""
+    before = [hit_checks.digest(hits) for hits in inputs]
     more = (rescored,) if subject.record.within else ()
     hits: Hits = build(subject).combine(list(inputs), depth, structure(), *more)
-    require(before == [ranked.digest(hits) for hits in inputs], "it changes the hits that it is given")
+    require(before == [hit_checks.digest(hits) for hits in inputs], "it changes its inputs")
     unit: Unit = "document" if all(side.unit == "document" for side in inputs) else "passage"
     whole = structure()
     size = len(whole.document_of) if unit == "passage" else len(whole.first) - 1
-    ranked.check(hits, queries=len(inputs[0].passages), k=depth, size=size, unit=unit)
+    hit_checks.check(hits, queries=len(inputs[0].passages), k=depth, size=size, unit=unit)
     for row in range(len(hits.passages)):
-        strange = sorted(set(ranked.of(hits, row)) - _candidates(inputs, row, unit))
-        require(not strange, f"it returns {strange}, which no input found or which are no candidates")
+        foreign = sorted(set(hit_checks.of(hits, row)) - _candidates(inputs, row, unit))
+        require(not foreign, f"it returns {foreign}, which no input found or which are not candidates")
     return hits
 
 
 def _candidates(inputs: Sequence[Hits], row: int, unit: Unit) -> set[int]:
-    whole, found = structure(), set[int]()
+    corpus, positions = structure(), set[int]()
     for hits in inputs:
-        for position in ranked.of(hits, row):
+        for position in hit_checks.of(hits, row):
             if hits.unit == unit:
-                found.add(position)
+                positions.add(position)
             else:
-                found.update(range(whole.first[position], whole.first[position + 1]))
-    return {position for position in found if unit == "document" or whole.candidate[position]}
+                positions.update(range(corpus.first[position], corpus.first[position + 1]))
+    return {position for position in positions if unit == "document" or corpus.candidate[position]}
 
 
 def fingerprint(subject: Subject, _: Path) -> str:
-    return " ".join(ranked.digest(combined(subject, inputs)) for inputs in mixes(subject).values())
+    return " ".join(hit_checks.digest(combined(subject, inputs)) for inputs in mixes(subject).values())
 
 
 def combines_passages_and_documents(subject: Subject, _: Path) -> None:
@@ -106,18 +105,18 @@ def gives_the_same_twice(subject: Subject, folder: Path) -> None:
 
 
 def returns_at_most_depth(subject: Subject, _: Path) -> None:
-    """And the best of what it would return for a greater depth."""
+    """The hits must be the best of those for a greater depth."""
     for name, inputs in mixes(subject).items():
         many = combined(subject, inputs, 100)
         few = combined(subject, inputs, 3)
         for row in range(ROWS):
-            best = np.array(list(ranked.of(many, row).values())[:3])
-            found = np.array(list(ranked.of(few, row).values()))
-            good = ranked.same_scores(best, found, subject.tolerance)
+            best = np.array(list(hit_checks.of(many, row).values())[:3])
+            scores = np.array(list(hit_checks.of(few, row).values()))
+            good = hit_checks.same_scores(best, scores, subject.tolerance)
             require(good, f"the 3 best of {name} are not the first 3 of all")
 
 
-def combines_each_query_for_itself(subject: Subject, _: Path) -> None:
+def combines_queries_independently(subject: Subject, _: Path) -> None:
     for name, inputs in mixes(subject).items():
         together = combined(subject, inputs, 100)
         for row in range(ROWS):
@@ -125,7 +124,7 @@ def combines_each_query_for_itself(subject: Subject, _: Path) -> None:
                 Hits(hits.passages[row : row + 1], hits.scores[row : row + 1], hits.unit) for hits in inputs
             ]
             alone = combined(subject, one, 100)
-            good = ranked.same(ranked.of(alone, 0), ranked.of(together, row), subject.tolerance)
+            good = hit_checks.same(hit_checks.of(alone, 0), hit_checks.of(together, row), subject.tolerance)
             require(good, f"what it makes of a query's {name} depends on the other queries")
 
 
@@ -157,7 +156,7 @@ CHECKS = (
     combines_passages_and_documents,
     gives_the_same_twice,
     returns_at_most_depth,
-    combines_each_query_for_itself,
+    combines_queries_independently,
     takes_no_queries_and_no_hits,
     takes_single_hits,
 )

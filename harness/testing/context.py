@@ -1,4 +1,4 @@
-"""What a context-augmenter promises: one addition a document, made from that document alone."""
+"""What a context-augmenter promises: one addition for each document, made from that document alone."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from harness.testing.subject import Subject, able, build, require
 from harness.testing.texts import SCRIPTS, sentences
 from harness.types import Addition, Document, Edit, Passage
 
-AHEAD = 5000  # documents that a stage may read before its first addition: streams need no more
+AHEAD = 5000  # documents that a stage may read before it returns its first addition
 
 
 def documents() -> list[Document]:
-    """Documents with and without title, of one passage or many, empty ones and any script."""
+    """Documents with and without title, with one passage or many, with empty passages, in any script."""
     plain = [_document(f"d{i}", f"Castle number {i}", sentences(1 + i % 4, seed=i)) for i in range(6)]
     return [
         *plain,
@@ -45,17 +45,20 @@ def fingerprint(subject: Subject, _: Path) -> str:
 def adds_once_to_each_document(subject: Subject, _: Path) -> None:
     given = documents()
     with able("augment documents of every shape"):
-        found = added(subject, given)
-    require(len(found) == len(given), f"it returns {len(found)} additions for {len(given)} documents")
-    for document, addition in zip(given, found, strict=True):
+        additions = added(subject, given)
+    require(len(additions) == len(given), f"it returns {len(additions)} additions for {len(given)} documents")
+    for document, addition in zip(given, additions, strict=True):
         where = f"for the document '{document.id}'"
         require(isinstance(addition, Addition), f"{where} it returns a {type(addition).__name__}")
-        require(isinstance(addition.prefix, str), f"{where} the prefix is no text")
+        require(isinstance(addition.prefix, str), f"{where} the prefix is not a string")
         count = len(document.passages)
         for name, parts in (("prefixes", addition.prefixes), ("edits", addition.edits)):
             good = isinstance(parts, tuple) and len(parts) in (0, count)
-            require(good, f"{where} there are {len(parts)} {name} for {count} passages, neither all nor none")
-        require(all(isinstance(text, str) for text in addition.prefixes), f"{where} a prefix is no text")
+            require(
+                good,
+                f"{where} there are {len(parts)} {name} for {count} passages, neither all nor none",
+            )
+        require(all(isinstance(text, str) for text in addition.prefixes), f"{where} a prefix is not a string")
 
 
 def edits_within_each_passage(subject: Subject, _: Path) -> None:
@@ -69,7 +72,7 @@ def _check(passage: Passage, edits: Sequence[Edit]) -> None:
     size, last = len(passage.text), 0
     for edit in edits:
         where = f"the edit {edit.start}:{edit.end} of the passage '{passage.id}'"
-        require(isinstance(edit, Edit) and isinstance(edit.text, str), f"{where} is no Edit")
+        require(isinstance(edit, Edit) and isinstance(edit.text, str), f"{where} is not an Edit")
         require(0 <= edit.start <= edit.end <= size, f"{where} is not within its {size} characters")
         require(edit.start >= last, f"{where} overlaps the one before it, or is out of order")
         last = edit.end
@@ -80,7 +83,7 @@ def adds_the_same_twice(subject: Subject, folder: Path) -> None:
     require(first == second, "the same documents get different additions the second time")
 
 
-def adds_to_each_document_for_itself(subject: Subject, _: Path) -> None:
+def adds_to_documents_independently(subject: Subject, _: Path) -> None:
     given = documents()
     for document, addition in zip(given, added(subject, given), strict=True):
         alone = added(subject, [document])
@@ -93,7 +96,7 @@ def takes_no_documents(subject: Subject, _: Path) -> None:
 
 
 def streams(subject: Subject, _: Path) -> None:
-    """A corpus does not fit into memory, so a stage must not read all of it first."""
+    """A corpus may not fit into memory, so a stage must not read all of it first."""
     first = documents()[0]
 
     def endless() -> Iterator[Document]:
@@ -108,7 +111,7 @@ CHECKS = (
     adds_once_to_each_document,
     edits_within_each_passage,
     adds_the_same_twice,
-    adds_to_each_document_for_itself,
+    adds_to_documents_independently,
     takes_no_documents,
     streams,
 )

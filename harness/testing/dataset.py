@@ -1,4 +1,4 @@
-"""What a dataset promises: ids that are unique, parts that agree, and the same at every reading."""
+"""What a dataset promises: unique ids, parts that agree, and equal results at every reading."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def has_a_card(subject: Subject, _: Path) -> None:
     require(card.split and isinstance(card.split, str), "its card names no split")
     for code in (card.language, card.query_language):
         good = code is None or (len(code) == 2 and code.isascii() and code.isalpha() and code.islower())
-        require(good, f"its card has the language {code!r}, which is no ISO 639-1 code")
+        require(good, f"its card has the language {code!r}, which is not an ISO 639-1 code")
     texts = (card.licence, card.citation, card.url)
-    require(all(isinstance(text, str) for text in texts), "the licence, citation and url must be texts")
+    require(all(isinstance(text, str) for text in texts), "the licence, citation and url must be strings")
 
 
-def says_what_it_is_made_from(subject: Subject, _: Path) -> None:
+def lists_its_inputs(subject: Subject, _: Path) -> None:
     for part in get_args(Part):
         first, second = build(subject).inputs(part), build(subject).inputs(part)
         require(isinstance(first, Inputs), f"its inputs of the {part} are a {type(first).__name__}")
@@ -42,9 +42,9 @@ def says_what_it_is_made_from(subject: Subject, _: Path) -> None:
         try:
             json.dumps(params.plain(first.params), allow_nan=False)
         except (TypeError, ValueError) as problem:
-            require(False, f"its inputs of the {part} hold what is no plain data: {problem}")
+            require(False, f"its inputs of the {part} hold something other than plain data: {problem}")
         for file in first.files:
-            require(Path(file).is_file(), f"its inputs of the {part} name a file that is not there: {file}")
+            require(Path(file).is_file(), f"its inputs of the {part} name a missing file: {file}")
 
 
 def has_documents_with_unique_ids(subject: Subject, _: Path) -> None:
@@ -52,10 +52,10 @@ def has_documents_with_unique_ids(subject: Subject, _: Path) -> None:
     with able("read its documents"):
         for document in build(subject).documents():
             _check_document(document)
-            require(document.id not in documents, f"the document '{document.id}' comes twice")
+            require(document.id not in documents, f"the document '{document.id}' occurs twice")
             documents.add(document.id)
             for passage in document.passages:
-                require(passage.id not in passages, f"the passage '{passage.id}' comes twice")
+                require(passage.id not in passages, f"the passage '{passage.id}' occurs twice")
                 passages.add(passage.id)
     require(passages, "it has no passages")
 
@@ -63,29 +63,30 @@ def has_documents_with_unique_ids(subject: Subject, _: Path) -> None:
 def _check_document(document: Any) -> None:
     require(isinstance(document, Document), f"its documents are of the type {type(document).__name__}")
     require(_is_id(document.id), f"a document has the id {document.id!r}")
-    require(isinstance(document.title, str), f"the title of the document '{document.id}' is no text")
+    require(isinstance(document.title, str), f"the title of the document '{document.id}' is not a string")
     for passage in document.passages:
         require(isinstance(passage, Passage), f"the document '{document.id}' has a {type(passage).__name__}")
         require(_is_id(passage.id), f"a passage of the document '{document.id}' has the id {passage.id!r}")
-        require(isinstance(passage.text, str), f"the text of the passage '{passage.id}' is no text")
-        require(isinstance(passage.candidate, bool), f"`candidate` of the passage '{passage.id}' is no bool")
+        require(isinstance(passage.text, str), f"the text of the passage '{passage.id}' is not a string")
+        require(
+            isinstance(passage.candidate, bool), f"`candidate` of the passage '{passage.id}' is not a bool"
+        )
 
 
 def has_queries_and_judgements_that_agree(subject: Subject, _: Path) -> None:
-    """A judgement may name a passage that the corpus lacks (real collections do), but never a query that
-    is not there."""
+    """A judgement may name a missing passage, as real collections do, but not a missing query."""
     source = build(subject)
     queries = set[str]()
     with able("read its queries"):
         for query in source.queries():
             require(isinstance(query, Query), f"its queries are of the type {type(query).__name__}")
             require(_is_id(query.id), f"a query has the id {query.id!r}")
-            require(isinstance(query.text, str), f"the text of the query '{query.id}' is no text")
+            require(isinstance(query.text, str), f"the text of the query '{query.id}' is not a string")
             for name in ("slices", "exclude", "answers"):
                 value = getattr(query, name)
                 good = isinstance(value, tuple) and all(isinstance(item, str) for item in value)
-                require(good, f"`{name}` of the query '{query.id}' is no tuple of texts")
-            require(query.id not in queries, f"the query '{query.id}' comes twice")
+                require(good, f"`{name}` of the query '{query.id}' is not a tuple of strings")
+            require(query.id not in queries, f"the query '{query.id}' occurs twice")
             queries.add(query.id)
     require(queries, "it has no queries")
     pairs = set[tuple[str, str]]()
@@ -100,19 +101,19 @@ def has_queries_and_judgements_that_agree(subject: Subject, _: Path) -> None:
 
 def _check_judgement(judgement: Any, queries: set[str]) -> None:
     require(isinstance(judgement, Judgement), f"its judgements are of the type {type(judgement).__name__}")
-    require(judgement.query in queries, f"a judgement is for the query '{judgement.query}', which it has not")
+    require(judgement.query in queries, f"a judgement is for the query '{judgement.query}', which is missing")
     require(_is_id(judgement.passage), f"a judgement is of the passage {judgement.passage!r}")
     whole = isinstance(judgement.grade, int) and not isinstance(judgement.grade, bool)
-    require(whole, f"the grade {judgement.grade!r} of a judgement is no whole number")
+    require(whole, f"the grade {judgement.grade!r} of a judgement is not an integer")
 
 
 def reads_the_same_twice(subject: Subject, folder: Path) -> None:
     first, second = fingerprint(subject, folder), fingerprint(subject, folder)
-    require(first == second, "a second reading gives something else")
+    require(first == second, "a second reading gives other contents")
 
 
 def has_rows_that_equal_its_documents(subject: Subject, _: Path) -> None:
-    """If it hands its passages over as Arrow batches too, for speed."""
+    """For datasets that also give their passages as Arrow batches, for speed."""
     source = build(subject)
     if not isinstance(source, ColumnarSource):
         return
@@ -125,16 +126,16 @@ def has_rows_that_equal_its_documents(subject: Subject, _: Path) -> None:
         )
     by_rows = _by_document(_from_rows(source.rows()))
     by_documents = _by_document(_from_documents(source.documents()))
-    require(by_rows == by_documents, "its rows are other passages than its documents")
+    require(by_rows == by_documents, "its rows and its documents hold different passages")
     where = source.locate(0)
-    require(isinstance(where, str) and where, "it cannot say where its first row came from")
+    require(isinstance(where, str) and where, "it cannot locate its first row")
 
 
 Row = tuple[str, str, str, str, bool, int]  # document, passage, title, text, candidate, order
 
 
 def _from_rows(batches: Iterable[Any]) -> Iterator[Row]:
-    """What is null in a row means what `harness.collection.corpus.ROWS` says."""
+    """Nulls have the meaning that `harness.collection.corpus.ROWS` gives them."""
     for batch in batches:
         for row in batch.to_pylist():
             order = -1 if row["order"] is None else row["order"]
@@ -149,11 +150,13 @@ def _from_documents(documents: Iterable[Document]) -> Iterator[Row]:
 
 
 def _by_document(rows: Iterable[Row]) -> dict[str, list[tuple[str, str, str, bool]]]:
-    """Document -> its passages in reading order: by `order`, or as they come where it is -1."""
-    found: dict[str, list[Row]] = {}
+    """Document -> its passages in reading order: by `order`, or as given where `order` is -1."""
+    documents: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row[0], []).append(row)
-    return {name: [row[1:5] for row in sorted(rows, key=lambda row: row[5])] for name, rows in found.items()}
+        documents.setdefault(row[0], []).append(row)
+    return {
+        name: [row[1:5] for row in sorted(rows, key=lambda row: row[5])] for name, rows in documents.items()
+    }
 
 
 def _is_id(value: Any) -> bool:
@@ -162,7 +165,7 @@ def _is_id(value: Any) -> bool:
 
 CHECKS = (
     has_a_card,
-    says_what_it_is_made_from,
+    lists_its_inputs,
     has_documents_with_unique_ids,
     has_queries_and_judgements_that_agree,
     reads_the_same_twice,

@@ -1,4 +1,4 @@
-"""What a record must say of its method, and that looking at it costs nothing."""
+"""What a record must say about its method, and that listing it imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -16,25 +16,23 @@ from harness.types import Unit
 
 HEAVY = ("numpy", "pyarrow", "numba", "torch", "transformers", "pandas", "scipy", "ir_measures", "jnius")
 
-# Loads one plugin as `harness list` does and prints which heavy modules came with it. It imports nothing
-# of harness.testing, which needs numpy itself.
+# Loads one plugin as `harness list` does and prints which heavy modules were imported. It does not import
+# harness.testing, which needs numpy.
 LOOK = """
 import importlib.metadata, json, sys
 job = json.load(sys.stdin)
 sys.path[:] = job["path"]
 from harness import catalogue, hookspecs
 points = importlib.metadata.entry_points(group=hookspecs.PROJECT, name=job["plugin"])
-found = catalogue.collect([point for point in points if point.module == job["module"]])
-records = [entry.record for entry in found.entries[job["kind"]].get(job["name"], ())]
-print(json.dumps({"found": len(records), "heavy": [name for name in job["heavy"] if name in sys.modules]}))
+plugins = catalogue.collect([point for point in points if point.module == job["module"]])
+records = [entry.record for entry in plugins.entries[job["kind"]].get(job["name"], ())]
+print(json.dumps({"records": len(records), "heavy": [name for name in job["heavy"] if name in sys.modules]}))
 """
 
 
-def says_what_it_is(subject: Subject, _: Path) -> None:
+def describes_itself(subject: Subject, _: Path) -> None:
     record = subject.record
-    require(
-        isinstance(record, catalogue.KINDS[f"{subject.kind}s"]), f"its record is no {subject.kind}'s record"
-    )
+    require(isinstance(record, catalogue.KINDS[f"{subject.kind}s"]), f"its record is not a {subject.kind}'s")
     require(_is_text(record.name), "its name must be a text without white space")
     require(not any(letter.isspace() for letter in record.name), "its name has white space in it")
     require(_is_text(record.summary), "its record has no summary")
@@ -55,14 +53,14 @@ def says_what_it_is(subject: Subject, _: Path) -> None:
 
 def describes_its_parameters(subject: Subject, _: Path) -> None:
     kind = subject.record.params
-    require(dataclasses.is_dataclass(kind), "its parameter type is no dataclass")
+    require(dataclasses.is_dataclass(kind), "its parameter type is not a dataclass")
     require(kind.__dataclass_params__.frozen, "its parameter type is not frozen")
     for name, (field, _hint) in params.fields_of(kind).items():
         require(field.metadata.get("help"), f"its parameter '{name}' has no help")
         require("\n" not in field.metadata["help"], f"the help of '{name}' is longer than one line")
     names = set(params.fields_of(kind))
-    strange = sorted(set(getattr(subject.record, "search_only", ())) - names)
-    require(not strange, f"`search_only` names what is no parameter: {', '.join(strange)}")
+    unknown = sorted(set(getattr(subject.record, "search_only", ())) - names)
+    require(not unknown, f"`search_only` names unknown parameters: {', '.join(unknown)}")
 
 
 def refuses_unknown_parameters(subject: Subject, _: Path) -> None:
@@ -70,7 +68,7 @@ def refuses_unknown_parameters(subject: Subject, _: Path) -> None:
     require(problems, "it takes a parameter that it does not have, 'no_such_key'")
 
 
-def resolves_its_parameters_once_and_for_all(subject: Subject, _: Path) -> None:
+def resolves_its_parameters_once(subject: Subject, _: Path) -> None:
     for language in ("en", "zh"):
         with able(f"resolve its parameters for the language '{language}'"):
             once = resolved(subject, language)
@@ -80,7 +78,7 @@ def resolves_its_parameters_once_and_for_all(subject: Subject, _: Path) -> None:
 
 
 def imports_nothing_heavy_to_be_listed(subject: Subject, _: Path) -> None:
-    """`harness list` loads every plugin and calls every hook; importing is for `build`."""
+    """`harness list` loads every plugin and calls every hook, so heavy imports belong in `build`."""
     plugin = subject.plugin
     if plugin is None:
         return
@@ -92,7 +90,7 @@ def imports_nothing_heavy_to_be_listed(subject: Subject, _: Path) -> None:
         "heavy": HEAVY,
     }
     answer = json.loads(run(LOOK, job))
-    require(answer["found"] == 1, f"another process finds {answer['found']} records of its name")
+    require(answer["records"] == 1, f"another process finds {answer['records']} records of its name")
     heavy = answer["heavy"]
     require(
         not heavy, f"listing it imports {', '.join(heavy)}; import them in the module that `build` imports"
@@ -100,8 +98,8 @@ def imports_nothing_heavy_to_be_listed(subject: Subject, _: Path) -> None:
 
 
 def run(program: str, job: dict[str, Any], expect: int = 0, hash_seed: str | None = None) -> str:
-    """The last line that a Python program prints, given a job on its standard input, in a process of its
-    own that must exit with `expect`."""
+    """Run a Python program in another process with a job on its standard input; it must exit with `expect`.
+    Return the last line of its output."""
     environment = dict(os.environ) | ({"PYTHONHASHSEED": hash_seed} if hash_seed else {})
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -112,8 +110,8 @@ def run(program: str, job: dict[str, Any], expect: int = 0, hash_seed: str | Non
         check=False,
     )
     if done.returncode != expect:
-        said = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
-        raise Broken(f"in another process it exits with {done.returncode}, not {expect}: {said[0]}")
+        reason = (done.stderr.strip() or "no message").splitlines()[-1]
+        raise Broken(f"in another process it exits with {done.returncode}, not {expect}: {reason}")
     return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
 
 
@@ -122,9 +120,9 @@ def _is_text(value: Any) -> bool:
 
 
 CHECKS = (
-    says_what_it_is,
+    describes_itself,
     describes_its_parameters,
     refuses_unknown_parameters,
-    resolves_its_parameters_once_and_for_all,
+    resolves_its_parameters_once,
 )
 CHECKS_IN_A_CHILD = (imports_nothing_heavy_to_be_listed,)

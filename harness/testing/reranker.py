@@ -1,4 +1,4 @@
-"""What a re-ranker promises: the score of a query and a text depends on the two and on the corpus alone."""
+"""What a re-ranker promises: a score depends only on the query, the text and the corpus."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.testing import dying, ranked
+from harness.testing import hit_checks, interruption
 from harness.testing.subject import Subject, able, build, require
 from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, sentences, texts
 
@@ -23,13 +23,13 @@ def corpus_of(_: Subject) -> MemoryTexts:
 
 
 def candidates_of(corpus: MemoryTexts, queries: int) -> Ints:
-    """int64[Q, 12]: other positions for each query, in no order."""
+    """int64[Q, 12]: different positions for each query, unsorted."""
     chance = np.random.default_rng(3)
     return np.stack([chance.permutation(corpus.size)[:CANDIDATES] for _ in range(queries)]).astype(np.int64)
 
 
 def index(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
-    """The method that indexed the corpus, if its record says that it does."""
+    """Build the method, and index the corpus if its record says `indexed`."""
     method = build(subject, corpus.language, corpus.unit)
     if subject.record.indexed:
         method.index(corpus, folder)
@@ -43,17 +43,17 @@ def opened(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
 
 
 def scored(scorer: Any, queries: Sequence[str], candidates: Ints) -> Floats:
-    """The scores, if their form is right; 0 where a candidate is -1, which nobody reads."""
+    """The scores if their type and shape are right, with 0 where a candidate is -1; else raise `Broken`."""
     before = candidates.copy()
     scores = scorer.score(list(queries), candidates)
-    require(isinstance(scores, np.ndarray), f"its scores are a {type(scores).__name__}, no array")
+    require(isinstance(scores, np.ndarray), f"its scores are a {type(scores).__name__}, not an array")
     form = f"{scores.dtype}{list(scores.shape)}"
     wanted = f"float32{list(candidates.shape)}"
     require(form == wanted, f"its scores are {form}; they must be {wanted}")
     require((candidates == before).all(), "it changes the candidates that it is given")
-    there = candidates >= 0
-    require(np.isfinite(scores[there]).all(), "a score is not finite")
-    return np.where(there, scores, np.float32(0))
+    filled = candidates >= 0
+    require(np.isfinite(scores[filled]).all(), "a score is not finite")
+    return np.where(filled, scores, np.float32(0))
 
 
 def fingerprint(subject: Subject, folder: Path) -> str:
@@ -64,7 +64,7 @@ def fingerprint(subject: Subject, folder: Path) -> str:
 
 def gives_the_same_for_two_indexes(subject: Subject, folder: Path) -> None:
     first, second = (fingerprint(subject, folder / name) for name in ("first", "second"))
-    require(first == second, "built twice for one corpus it gives different scores")
+    require(first == second, "two indexes of one corpus give different scores")
 
 
 def gives_the_same_for_two_calls(subject: Subject, folder: Path) -> None:
@@ -79,8 +79,8 @@ def scores_do_not_depend_on_the_order(subject: Subject, folder: Path) -> None:
     scorer, candidates = opened(subject, corpus, folder), candidates_of(corpus, len(QUERIES))
     order = np.random.default_rng(4).permutation(CANDIDATES)
     straight, mixed = scored(scorer, QUERIES, candidates), scored(scorer, QUERIES, candidates[:, order])
-    good = ranked.same_scores(straight[:, order], mixed, subject.tolerance)
-    require(good, "the score of a text depends on where it stands among the candidates")
+    good = hit_checks.same_scores(straight[:, order], mixed, subject.tolerance)
+    require(good, "the score of a text depends on its place among the candidates")
 
 
 def scores_do_not_depend_on_other_candidates(subject: Subject, folder: Path) -> None:
@@ -89,7 +89,7 @@ def scores_do_not_depend_on_other_candidates(subject: Subject, folder: Path) -> 
     together = scored(scorer, QUERIES, candidates)
     for column in (0, 5):
         alone = scored(scorer, QUERIES, candidates[:, column : column + 1])
-        good = ranked.same_scores(alone, together[:, column : column + 1], subject.tolerance)
+        good = hit_checks.same_scores(alone, together[:, column : column + 1], subject.tolerance)
         require(good, "the score of a text depends on the other candidates")
 
 
@@ -99,11 +99,11 @@ def scores_do_not_depend_on_other_queries(subject: Subject, folder: Path) -> Non
     together = scored(scorer, QUERIES, candidates)
     for row, query in enumerate(QUERIES):
         alone = scored(scorer, [query], candidates[row : row + 1])
-        good = ranked.same_scores(alone, together[row : row + 1], subject.tolerance)
+        good = hit_checks.same_scores(alone, together[row : row + 1], subject.tolerance)
         require(good, f"the scores for '{query}' depend on the other queries")
 
 
-def passes_over_what_is_filled(subject: Subject, folder: Path) -> None:
+def ignores_padding(subject: Subject, folder: Path) -> None:
     corpus = sample()
     scorer, candidates = opened(subject, corpus, folder), candidates_of(corpus, len(QUERIES))
     together = scored(scorer, QUERIES, candidates)
@@ -111,15 +111,15 @@ def passes_over_what_is_filled(subject: Subject, folder: Path) -> None:
     short[0], short[1, 4:] = -1, -1
     with able("score rows that are short or empty"):
         scores = scored(scorer, QUERIES, short)
-    there = short >= 0
-    good = ranked.same_scores(scores[there], together[there], subject.tolerance)
-    require(good, "the -1 that fill a short row change the scores of the rest")
+    filled = short >= 0
+    good = hit_checks.same_scores(scores[filled], together[filled], subject.tolerance)
+    require(good, "the -1 that pad a short row change its other scores")
 
 
 def scores_equal_texts_equally(subject: Subject, folder: Path) -> None:
     corpus = texts(["a castle of stone", *sentences(10), "a castle of stone"])
     [scores] = scored(opened(subject, corpus, folder), ["castle of stone"], np.array([[0, 5, 11]]))
-    good = ranked.same_scores(scores[:1], scores[2:], subject.tolerance)
+    good = hit_checks.same_scores(scores[:1], scores[2:], subject.tolerance)
     require(good, "it scores the same text differently")
 
 
@@ -165,15 +165,15 @@ def finishes_an_index_that_was_interrupted(subject: Subject, folder: Path) -> No
     for after in (0, 1, 2):
         try:
             with able("index again where an index was interrupted"):
-                index(subject, dying.dying(sample(), after), resumed)
-        except dying.Stopped:
+                index(subject, interruption.interrupted(sample(), after), resumed)
+        except interruption.Stopped:
             continue
-        require(False, "it indexes without reading the texts, or goes on after an interrupt")
+        require(False, "it indexes without reading the texts, or continues after an interrupt")
     expected = fingerprint(subject, folder / "whole")
     for state in ("an interrupted one", "a finished one"):
         with able(f"index again over {state}"):
-            found = fingerprint(subject, resumed)
-        require(found == expected, f"an index over what {state} left gives other scores")
+            resumed_scores = fingerprint(subject, resumed)
+        require(resumed_scores == expected, f"an index over what {state} left gives other scores")
 
 
 CHECKS = (
@@ -182,7 +182,7 @@ CHECKS = (
     scores_do_not_depend_on_the_order,
     scores_do_not_depend_on_other_candidates,
     scores_do_not_depend_on_other_queries,
-    passes_over_what_is_filled,
+    ignores_padding,
     scores_equal_texts_equally,
     takes_an_empty_corpus,
     takes_no_queries_and_no_candidates,

@@ -1,4 +1,4 @@
-"""What a retriever promises: every case builds a small index in an empty folder and searches it."""
+"""What a retriever promises. Each case builds a small index in an empty folder and searches it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from harness.testing import dying, ranked
+from harness.testing import hit_checks, interruption
 from harness.testing.subject import Subject, able, build, require
 from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, sentences, texts
 from harness.types import Hits, Unit
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 def corpus_of(
     subject: Subject, every: Sequence[str] | None = None, candidates: Sequence[bool] | None = None
 ) -> MemoryTexts:
-    """These texts, or the usual ones, in the first unit that the method ranks."""
+    """These texts, by default the sample, in the first unit that the method ranks."""
     unit: Unit = subject.record.units[0]
     return sample(unit, candidates=candidates) if every is None else texts(every, unit=unit)
 
 
 def index(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
-    """The method that indexed the corpus."""
+    """Build the method and index the corpus."""
     method = build(subject, corpus.language, corpus.unit)
     method.index(corpus, folder)
     return method
@@ -40,7 +40,7 @@ def search(
     k: int = 10,
     within: Ints | None = None,
 ) -> Hits:
-    """Index, open and search, as the harness would; the hits are checked on the way out."""
+    """Index, open and search as the harness does, and check the hits."""
     folder.mkdir(exist_ok=True)
     searcher = index(subject, corpus, folder).open(corpus, folder)
     return checked(searcher, corpus, queries, k, within)
@@ -50,7 +50,7 @@ def checked(
     searcher: Any, corpus: MemoryTexts, queries: Sequence[str], k: int, within: Ints | None = None
 ) -> Hits:
     hits = searcher.search(list(queries), k, within)
-    return ranked.check(
+    return hit_checks.check(
         hits,
         queries=len(queries),
         k=k,
@@ -61,7 +61,7 @@ def checked(
 
 
 def fingerprint(subject: Subject, folder: Path) -> str:
-    return ranked.digest(search(subject, corpus_of(subject), folder))
+    return hit_checks.digest(search(subject, corpus_of(subject), folder))
 
 
 def gives_the_same_for_two_indexes(subject: Subject, folder: Path) -> None:
@@ -72,11 +72,11 @@ def gives_the_same_for_two_indexes(subject: Subject, folder: Path) -> None:
 def gives_the_same_for_two_searches(subject: Subject, folder: Path) -> None:
     corpus = corpus_of(subject)
     searcher = index(subject, corpus, folder).open(corpus, folder)
-    first, second = (ranked.digest(checked(searcher, corpus, QUERIES, 10)) for _ in range(2))
+    first, second = (hit_checks.digest(checked(searcher, corpus, QUERIES, 10)) for _ in range(2))
     require(first == second, "searching twice gives different results")
 
 
-def ranks_every_unit_that_it_says(subject: Subject, folder: Path) -> None:
+def ranks_every_declared_unit(subject: Subject, folder: Path) -> None:
     units: Sequence[Unit] = subject.record.units
     for unit in units:
         with able(f"rank {unit}s"):
@@ -84,16 +84,16 @@ def ranks_every_unit_that_it_says(subject: Subject, folder: Path) -> None:
 
 
 def returns_at_most_k(subject: Subject, folder: Path) -> None:
-    """And the k best of more: exact search."""
+    """The hits must be the best of those for a greater k: search is exact."""
     corpus = corpus_of(subject)
     searcher = index(subject, corpus, folder).open(corpus, folder)
     all_scores = checked(searcher, corpus, QUERIES, corpus.size)
     for k in (1, 3):
         few = checked(searcher, corpus, QUERIES, k)
         for row, query in enumerate(QUERIES):
-            best = np.array(sorted(ranked.of(all_scores, row).values(), reverse=True)[:k])
-            found = np.array(list(ranked.of(few, row).values()))
-            good = ranked.same_scores(best, found, subject.tolerance)
+            best = np.array(sorted(hit_checks.of(all_scores, row).values(), reverse=True)[:k])
+            scores = np.array(list(hit_checks.of(few, row).values()))
+            good = hit_checks.same_scores(best, scores, subject.tolerance)
             require(good, f"for '{query}' the {k} best are not the first {k} of all")
 
 
@@ -124,14 +124,14 @@ def scores_equal_texts_equally(subject: Subject, folder: Path) -> None:
     corpus = corpus_of(
         subject, [*sentences(10), "a castle of stone", *sentences(5, seed=2), "a castle of stone"]
     )
-    scores = ranked.of(search(subject, corpus, folder, ["castle of stone"], corpus.size), 0)
+    scores = hit_checks.of(search(subject, corpus, folder, ["castle of stone"], corpus.size), 0)
     require(
         (10 in scores) == (16 in scores),
-        "of two texts that are the same it finds one and not the other",
+        "it finds one of two equal texts and not the other",
     )
     if 10 in scores:
         pair = np.array([scores[10]]), np.array([scores[16]])
-        require(ranked.same_scores(*pair, subject.tolerance), "it scores the same text differently")
+        require(hit_checks.same_scores(*pair, subject.tolerance), "it scores the same text differently")
 
 
 def takes_any_script(subject: Subject, folder: Path) -> None:
@@ -158,17 +158,17 @@ def finishes_an_index_that_was_interrupted(subject: Subject, folder: Path) -> No
     for after in (0, 1, 2):
         try:
             with able("index again where an index was interrupted"):
-                index(subject, dying.dying(corpus_of(subject), after), resumed)
-        except dying.Stopped:
+                index(subject, interruption.interrupted(corpus_of(subject), after), resumed)
+        except interruption.Stopped:
             continue
-        require(False, "it indexes without reading the texts, or goes on after an interrupt")
+        require(False, "it indexes without reading the texts, or continues after an interrupt")
     with able("index again where an index was interrupted"):
-        found = fingerprint(subject, resumed)
+        after_interruption = fingerprint(subject, resumed)
     expected = fingerprint(subject, whole)
-    require(found == expected, "an index over what an interrupted one left gives other results")
+    require(after_interruption == expected, "an index over what an interrupted one left gives other results")
     with able("index again where an index is finished"):
-        found = fingerprint(subject, resumed)
-    require(found == expected, "an index over a finished one gives other results")
+        again = fingerprint(subject, resumed)
+    require(again == expected, "an index over a finished one gives other results")
 
 
 def scores_within_exactly(subject: Subject, folder: Path) -> None:
@@ -182,19 +182,19 @@ def scores_within_exactly(subject: Subject, folder: Path) -> None:
     with able("score only the positions that are asked for"):
         hits = checked(searcher, corpus, QUERIES, 12, within)
     for row, query in enumerate(QUERIES):
-        asked, found = set(within[row].tolist()), ranked.of(hits, row)
-        require(set(found) <= asked, f"for '{query}' it returns what `within` does not name")
-        known = {position: score for position, score in ranked.of(full, row).items() if position in asked}
-        missed = sorted(set(known) - set(found))
+        asked, scores = set(within[row].tolist()), hit_checks.of(hits, row)
+        require(set(scores) <= asked, f"for '{query}' it returns positions that `within` does not name")
+        known = {position: score for position, score in hit_checks.of(full, row).items() if position in asked}
+        missed = sorted(set(known) - set(scores))
         require(not missed, f"for '{query}' it leaves out {missed}, which `within` names and it can find")
-        both = {position: found[position] for position in known}
-        good = ranked.same(known, both, subject.tolerance)
+        both = {position: scores[position] for position in known}
+        good = hit_checks.same(known, both, subject.tolerance)
         require(good, f"for '{query}' the scores `within` are not those of the whole search")
     few = checked(searcher, corpus, QUERIES, 2, within)
     require(few.passages.shape[1] <= 2, "it does not keep to k `within`")
 
 
-def returns_candidates_alone(subject: Subject, folder: Path) -> None:
+def returns_only_candidates(subject: Subject, folder: Path) -> None:
     candidates = [number % 3 != 0 for number in range(40)]
     corpus = corpus_of(subject, candidates=candidates)
     hits = search(subject, corpus, folder, k=corpus.size)
@@ -202,23 +202,23 @@ def returns_candidates_alone(subject: Subject, folder: Path) -> None:
         subject, corpus_of(subject, [sentences(40)[p] for p in corpus.candidates]), folder / "dense", k=40
     )
     for row in range(len(QUERIES)):
-        renamed = {int(corpus.candidates[p]): score for p, score in ranked.of(dense, row).items()}
-        good = ranked.same(ranked.of(hits, row), renamed, subject.tolerance)
-        require(good, "texts that are no candidates change what is found, or positions are miscounted")
+        renamed = {int(corpus.candidates[p]): score for p, score in hit_checks.of(dense, row).items()}
+        good = hit_checks.same(hit_checks.of(hits, row), renamed, subject.tolerance)
+        require(good, "texts that are not candidates change the hits, or positions are miscounted")
 
 
-def searches_each_query_for_itself(subject: Subject, folder: Path) -> None:
+def searches_queries_independently(subject: Subject, folder: Path) -> None:
     corpus = corpus_of(subject)
     searcher = index(subject, corpus, folder).open(corpus, folder)
     together = checked(searcher, corpus, QUERIES, corpus.size)
     for row, query in enumerate(QUERIES):
         alone = checked(searcher, corpus, [query], corpus.size)
-        good = ranked.same(ranked.of(alone, 0), ranked.of(together, row), subject.tolerance)
-        require(good, f"what it finds for '{query}' depends on the other queries")
+        good = hit_checks.same(hit_checks.of(alone, 0), hit_checks.of(together, row), subject.tolerance)
+        require(good, f"the hits for '{query}' depend on the other queries")
 
 
 CHECKS = (
-    ranks_every_unit_that_it_says,
+    ranks_every_declared_unit,
     gives_the_same_for_two_indexes,
     gives_the_same_for_two_searches,
     returns_at_most_k,
@@ -231,6 +231,6 @@ CHECKS = (
     takes_empty_queries_and_texts,
     finishes_an_index_that_was_interrupted,
     scores_within_exactly,
-    returns_candidates_alone,
-    searches_each_query_for_itself,
+    returns_only_candidates,
+    searches_queries_independently,
 )

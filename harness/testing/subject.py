@@ -1,4 +1,4 @@
-"""The method under test: how it is found and built, and how a broken promise is told."""
+"""The method under test: how it is found and built, and how a broken promise is reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.types import JSON, Facts, Unit
 
 
 class Broken(AssertionError):
-    """A promise of the contract that a method does not keep, in one sentence."""
+    """The promise of the contract that a method does not keep, in one sentence."""
 
 
 class Subject(NamedTuple):
@@ -22,12 +22,12 @@ class Subject(NamedTuple):
     record: Any
     params: Any
     given: Mapping[str, JSON]
-    plugin: Plugin | None  # None: the record was handed over, so no other process could find it
-    tolerance: float  # between scores that should be equal, relative to the larger one and to 1
+    plugin: Plugin | None  # None: the caller passed a record, which no other process could find
+    tolerance: float  # between scores that should be equal, times the larger of 1 and either score
 
 
 def find(kind: str, method: str | records.Record, given: Mapping[str, JSON], tolerance: float) -> Subject:
-    """The method of that name among the installed ones, or the record itself, with its parameters."""
+    """The installed method of that name, or the record that was passed, with checked parameters."""
     if isinstance(method, str):
         record, plugin = catalogue.load().find(f"{kind}s", method)
     else:
@@ -39,7 +39,7 @@ def find(kind: str, method: str | records.Record, given: Mapping[str, JSON], tol
 
 
 def build(subject: Subject, language: str | None = "en", unit: Unit = "passage") -> Any:
-    """The method itself, its `auto` parameters resolved as a plan would."""
+    """Build the method with its `auto` parameters resolved as a plan resolves them."""
     return subject.record.build(resolved(subject, language, unit))
 
 
@@ -56,7 +56,7 @@ def require(holds: object, sentence: str) -> None:
 
 @contextlib.contextmanager
 def able(what: str) -> Iterator[None]:
-    """Tells an exception of the method as the promise that it broke: `it cannot <what>`."""
+    """Report an exception of the method as a broken promise: `it cannot <what>`."""
     try:
         yield
     except Broken:

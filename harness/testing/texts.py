@@ -1,4 +1,4 @@
-"""Small corpora in memory: the `Texts` that a method is given in tests, and the texts they are made of."""
+"""Small corpora in memory, as the `Texts` that methods read in tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.types import Batch, Unit
 if TYPE_CHECKING:
     from harness.types import Ints
 
-SCRIPTS = (  # what a tokeniser may trip over
+SCRIPTS = (  # hard cases for tokenisers
     "Ünïcödé naïve café, decomposed: cafe\u0301",
     "北京是中华人民共和国的首都。",
     "パッセージ検索の評価",
@@ -41,14 +41,14 @@ QUERIES = (
 
 @dataclass(frozen=True)
 class MemoryTexts:
-    """A corpus held in lists, as `harness.contracts.Texts` describes it."""
+    """A corpus in memory; implements `harness.contracts.Texts`."""
 
     every: tuple[str, ...]
     titles: tuple[str, ...]
     candidates: Ints  # int64[n]: the positions of candidates, ascending
     language: str | None
     unit: Unit
-    largest: int  # batches are never longer, so that a small corpus has several
+    largest: int  # maximum batch size, so that a small corpus has several batches
 
     @property
     def size(self) -> int:
@@ -71,7 +71,7 @@ class MemoryTexts:
         return [str(position) for position in np.asarray(positions).tolist()]
 
     def progress(self, done: int) -> None:
-        """Nobody watches."""
+        """Ignored."""
 
 
 def texts(
@@ -83,8 +83,8 @@ def texts(
     language: str | None = "en",
     batch: int = 16,
 ) -> MemoryTexts:
-    """A corpus of these texts, composed as a system would see them; all are candidates unless said
-    otherwise. Batches hold at most `batch` texts."""
+    """A corpus of these texts as a system sees them, all candidates by default. Batches hold at most `batch`
+    texts."""
     kept = np.ones(len(every), np.bool_) if candidates is None else np.array(candidates, np.bool_)
     names = tuple(titles) if titles is not None else ("",) * len(every)
     if not len(every) == len(names) == len(kept):
@@ -93,11 +93,11 @@ def texts(
 
 
 def sample(unit: Unit = "passage", count: int = 40, candidates: Sequence[bool] | None = None) -> MemoryTexts:
-    """The corpus that the contract's cases search: made-up sentences, the same in every process."""
+    """The corpus of the contract's cases: generated sentences, the same in every process."""
     return texts(sentences(count), candidates=candidates, unit=unit)
 
 
 def sentences(count: int, seed: int = 1) -> list[str]:
-    """Texts of 4 to 40 words, all different."""
+    """Distinct texts of 4 to 40 words."""
     chance = random.Random(seed)
     return [f"{' '.join(chance.choices(WORDS, k=chance.randint(4, 40)))} entry{i}" for i in range(count)]

@@ -1,4 +1,4 @@
-"""What must be true of any hits, whoever returned them, and how hits are compared."""
+"""Checks on the hits of any method, and comparisons between hits."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ if TYPE_CHECKING:
 
 
 def check(hits: Hits, *, queries: int, k: int, size: int, unit: str, allowed: Ints | None = None) -> Hits:
-    """The hits, if they are what the harness takes and more: sorted, filled at the end, of that unit and
-    only of the `allowed` positions."""
-    require(isinstance(hits, Hits), f"it returns a {type(hits).__name__}, no Hits")
-    require(hits.unit == unit, f"its hits say that they are of {hits.unit}s and are of {unit}s")
+    """Return the hits if the harness accepts them and they are sorted, padded only at the end, of `unit`, and
+    only at `allowed` positions; else raise `Broken`."""
+    require(isinstance(hits, Hits), f"it returns a {type(hits).__name__}, not Hits")
+    require(hits.unit == unit, f"its hits have the unit {hits.unit}; they must be {unit}s")
     try:
         ids = np.arange(size, dtype=np.int32)
         ranking.canonical(hits, size=size, rank_of_id=ids, depth=k, queries=queries, asked=k)
     except ContractError as broken:
         require(False, str(broken))
-    there = hits.passages >= 0
-    require(not (there[:, 1:] & ~there[:, :-1]).any(), "a short row has its -1 before a hit")
-    scores = np.where(there, hits.scores, -np.inf)
-    falling = (scores[:, 1:] <= scores[:, :-1]) | ~there[:, 1:]
+    filled = hits.passages >= 0
+    require(not (filled[:, 1:] & ~filled[:, :-1]).any(), "a short row has its -1 before a hit")
+    scores = np.where(filled, hits.scores, -np.inf)
+    falling = (scores[:, 1:] <= scores[:, :-1]) | ~filled[:, 1:]
     require(falling.all(), "its hits are not sorted best first")
     if allowed is not None:
-        strange = np.setdiff1d(hits.passages[there], allowed)
-        require(len(strange) == 0, f"it returns position {strange[:1]}, which is no candidate")
+        not_allowed = np.setdiff1d(hits.passages[filled], allowed)
+        require(len(not_allowed) == 0, f"it returns position {not_allowed[:1]}, which is not a candidate")
     return hits
 
 
 def of(hits: Hits, row: int) -> dict[int, float]:
     """Position -> score of one query."""
-    there = hits.passages[row] >= 0
-    return dict(zip(hits.passages[row][there].tolist(), hits.scores[row][there].tolist(), strict=True))
+    filled = hits.passages[row] >= 0
+    return dict(zip(hits.passages[row][filled].tolist(), hits.scores[row][filled].tolist(), strict=True))
 
 
 def same_scores(one: NDArray[np.floating], other: NDArray[np.floating], tolerance: float) -> bool:
-    """Whether two arrays of scores are equal but for rounding."""
+    """Whether two arrays of scores are equal within the tolerance."""
     scale = np.maximum(1, np.maximum(np.abs(one), np.abs(other)))
     return one.shape == other.shape and bool((np.abs(one - other) <= tolerance * scale).all())
 
 
 def same(one: dict[int, float], other: dict[int, float], tolerance: float) -> bool:
-    """Whether two rows hold the same positions with the same scores but for rounding."""
+    """Whether two rows hold the same positions with the same scores within the tolerance."""
     if one.keys() != other.keys():
         return False
     pairs = np.array([(one[position], other[position]) for position in one], np.float64).reshape(-1, 2)
@@ -60,7 +60,6 @@ def same(one: dict[int, float], other: dict[int, float], tolerance: float) -> bo
 
 
 def digest(hits: Hits) -> str:
-    """What two equal results have in common, byte by byte; what stands at a -1 counts for nothing."""
-    there = hits.passages >= 0
-    scores = np.where(there, hits.scores, np.float32(0))
+    """A digest of the hits' bytes that ignores scores at -1."""
+    scores = np.where(hits.passages >= 0, hits.scores, np.float32(0))
     return hashlib.sha256(hits.passages.tobytes() + scores.tobytes() + hits.unit.encode()).hexdigest()

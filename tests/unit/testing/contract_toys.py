@@ -1,12 +1,13 @@
-"""Toy methods that keep the contract, to be broken one fault at a time, and how a fault is told."""
+"""Toy methods that keep the contract, `broken` to break one in one place, and `verdict` on the result."""
 
+import functools
 import json
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
-from harness import testing
+from harness import records, testing
 from harness.types import Addition, Hits
 
 WHOLE = "it keeps the contract"
@@ -25,14 +26,35 @@ def verdict(kind, record, name, given=None):
 
 def verdicts(kind, record, given=None):
     """Case -> sentence, of the cases that fail."""
-    found = {
-        case.name: verdict(kind, record, case.name, given) for case in testing.cases(kind, record, given)
-    }
-    return {name: sentence for name, sentence in found.items() if sentence != WHOLE}
+    names = [case.name for case in testing.cases(kind, record, given)]
+    sentences = {name: verdict(kind, record, name, given) for name in names}
+    return {name: sentence for name, sentence in sentences.items() if sentence != WHOLE}
+
+
+def record_of(kind, build, **more):
+    type_of = {
+        "retriever": records.Retriever,
+        "reranker": records.Reranker,
+        "combiner": records.Combiner,
+        "context": records.Context,
+        "dataset": records.Dataset,
+        "analyser": records.Analyser,
+    }[kind]
+    return type_of(name="toy", summary="a toy", build=lambda _: build(), **more)
+
+
+def broken(base, **methods):
+    """A subclass of a toy. Each method is a function of the instance, the original method and its arguments."""
+
+    def override(name, function):
+        original = getattr(base, name)
+        return lambda self, *args: function(self, functools.partial(original, self), *args)
+
+    return type("Broken", (base,), {name: override(name, function) for name, function in methods.items()})
 
 
 class Retriever:
-    """Counts how many different words of the query a text has, less a little for long texts."""
+    """Scores the number of distinct query words in a text, minus a little for its length."""
 
     def index(self, texts, folder):
         kept = {}
@@ -60,12 +82,12 @@ class Retriever:
 
     def row(self, query, k, within):
         pool = self.texts if within is None else [p for p in within.tolist() if p in self.texts]
-        found = [(position, self.score(query, self.texts[position])) for position in pool]
-        return sorted(found, key=lambda pair: -pair[1])[:k]
+        scored = [(position, self.score(query, self.texts[position])) for position in pool]
+        return sorted(scored, key=lambda pair: -pair[1])[:k]
 
 
 class Reranker:
-    """The same score for candidates."""
+    """The retriever's score."""
 
     def index(self, texts, folder):
         Retriever().index(texts, folder)
@@ -113,7 +135,7 @@ class Combiner:
 
 
 class Augmenter:
-    """Says how many passages a document has."""
+    """Adds the number of a document's passages."""
 
     def augment(self, documents):
         for document in documents:

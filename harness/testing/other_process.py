@@ -1,4 +1,4 @@
-"""What a method does in a process of its own: the same as here, and dying in the middle of an index."""
+"""Cases that need another process: equal results in it, and an index build that is killed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.testing import analyser, combiner, context, dataset, dying, reranker, retriever
+from harness.testing import analyser, combiner, context, dataset, interruption, reranker, retriever
 from harness.testing.record import run
 from harness.testing.subject import Subject, find, require
 from harness.testing.texts import MemoryTexts
@@ -16,8 +16,8 @@ PROGRAM = """
 import json, sys
 job = json.load(sys.stdin)
 sys.path[:] = job["path"]
-from harness.testing import child
-child.main(job)
+from harness.testing import other_process
+other_process.main(job)
 """
 FINGERPRINTS: dict[str, Callable[[Subject, Path], str]] = {
     "dataset": dataset.fingerprint,
@@ -35,10 +35,11 @@ CORPORA: dict[str, Callable[[Subject], MemoryTexts]] = {
 
 
 def gives_the_same_in_another_process(subject: Subject, folder: Path) -> None:
-    """Python's hashes of texts differ between the two, so that an order taken from a set shows."""
-    here, there = _empty(folder / "here"), _empty(folder / "there")
-    other = run(PROGRAM, _job(subject, "fingerprint", there), hash_seed=_other_seed())
-    require(FINGERPRINTS[subject.kind](subject, here) == other, "another process gets another result")
+    """The processes hash strings differently, so an order taken from a set shows."""
+    this_folder, other_folder = _empty(folder / "this"), _empty(folder / "other")
+    other = run(PROGRAM, _job(subject, "fingerprint", other_folder), hash_seed=_other_seed())
+    this = FINGERPRINTS[subject.kind](subject, this_folder)
+    require(this == other, "another process gets another result")
 
 
 def finishes_an_index_that_was_killed(subject: Subject, folder: Path) -> None:
@@ -46,21 +47,21 @@ def finishes_an_index_that_was_killed(subject: Subject, folder: Path) -> None:
         return
     killed, whole = _empty(folder / "killed"), _empty(folder / "whole")
     for after in (0, 1, 2):
-        run(PROGRAM, _job(subject, "die", killed, after=after), expect=dying.EXIT)
-    found = FINGERPRINTS[subject.kind](subject, killed)
+        run(PROGRAM, _job(subject, "die", killed, after=after), expect=interruption.EXIT)
+    resumed, expected = (FINGERPRINTS[subject.kind](subject, folder) for folder in (killed, whole))
     require(
-        found == FINGERPRINTS[subject.kind](subject, whole),
-        "an index over what a killed process left gives other results than one in an empty folder",
+        resumed == expected,
+        "indexing over what a killed process left gives other results than indexing in an empty folder",
     )
 
 
 def main(job: dict[str, Any]) -> None:
-    """The other process: do what the job says and print the result."""
+    """Entry point of the other process: do the job and print its result."""
     subject = find(job["kind"], job["name"], job["given"], 0)
     folder = Path(job["folder"])
     if job["action"] == "die":
-        dying_there = dying.dying(CORPORA[subject.kind](subject), job["after"], kill=True)
-        INDEXES[subject.kind](subject, dying_there, folder)
+        corpus = interruption.interrupted(CORPORA[subject.kind](subject), job["after"], kill=True)
+        INDEXES[subject.kind](subject, corpus, folder)
         return
     print(FINGERPRINTS[subject.kind](subject, folder))
 

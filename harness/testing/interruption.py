@@ -1,4 +1,4 @@
-"""Corpora that end an indexing in the middle, by an exception or by killing the process."""
+"""Corpora that interrupt an index build, by an exception or by killing the process."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import NoReturn
 from harness.testing.texts import MemoryTexts
 from harness.types import Batch
 
-EXIT = 99  # what a process killed by its corpus exits with
+EXIT = 99  # exit code of a process that its corpus killed
 
 
 class Stopped(BaseException):
-    """What interrupts an indexing, as Ctrl-C would: no plugin should catch it."""
+    """Interrupts an index build as Ctrl-C would; no plugin should catch it."""
 
 
 @dataclass(frozen=True)
-class Dying(MemoryTexts):
-    """Texts that can be read in full until `after` batches have been handed out, and then strike."""
+class InterruptedTexts(MemoryTexts):
+    """Texts whose reader is interrupted after `after` batches."""
 
     after: int = 1
     kill: bool = False
@@ -27,15 +27,15 @@ class Dying(MemoryTexts):
     def batches(self, size: int = 8192, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
         for number, batch in enumerate(super().batches(size, start, stop)):
             if number == self.after:
-                self.strike()
+                self.interrupt()
             yield batch
-        self.strike()
+        self.interrupt()
 
-    def strike(self) -> NoReturn:
+    def interrupt(self) -> NoReturn:
         if self.kill:
             os._exit(EXIT)  # no `finally`, no flush: as if by kill -9
         raise Stopped
 
 
-def dying(texts: MemoryTexts, after: int, kill: bool = False) -> Dying:
-    return Dying(**vars(texts), after=after, kill=kill)
+def interrupted(texts: MemoryTexts, after: int, kill: bool = False) -> InterruptedTexts:
+    return InterruptedTexts(**vars(texts), after=after, kill=kill)
