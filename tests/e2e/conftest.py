@@ -1,4 +1,4 @@
-"""What the end-to-end tests share: the command in a folder of its own, and an undisturbed run's results."""
+"""Fixtures of the end-to-end tests: the command in an empty folder, and the results of an undisturbed run."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ def harness(tmp_path: Path) -> Harness:
 
 @pytest.fixture
 def everything(harness: Harness) -> Harness:
-    """The same with a suite in it that has every kind of step."""
+    """The same, with a suite that has every kind of step."""
     harness.suite(EVERYTHING)
     return harness
 
 
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The results of that suite in a run that nothing happened to."""
-    quiet = Harness(tmp_path_factory.mktemp("undisturbed"))
-    quiet.suite(EVERYTHING)
-    ran = quiet.run()
+    """The results of that suite in a run without faults."""
+    harness = Harness(tmp_path_factory.mktemp("undisturbed"))
+    harness.suite(EVERYTHING)
+    ran = harness.run()
     assert ran.code == 0, ran.err
-    return results(quiet.out)
+    return results(harness.out)

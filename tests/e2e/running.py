@@ -1,9 +1,11 @@
-"""Runs the `harness` command in child processes and reads what it left, for the end-to-end tests."""
+"""Runs the `harness` command for the end-to-end tests, and reads the files that it writes."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,12 +13,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import orjson
 import yaml
 
-TOYS = Path(__file__).parents[1] / "toys"  # a stranger's plugins
-FAULTS = str(TOYS / "faults")  # on PYTHONPATH: worse plugins, and faults of the disk where asked
+from harness import cli
+
+TOYS = Path(__file__).parents[1] / "toys"  # a third party's plugins
+FAULTS = str(TOYS / "faults")  # for PYTHONPATH: faulty plugins, and faults of the disk on request
 COMMAND = (sys.executable, "-m", "harness")
 
 # every kind of step, on a dataset of 12 documents
@@ -36,7 +41,7 @@ EVERYTHING: dict[str, Any] = {
 
 
 class Ran(NamedTuple):
-    """How a command ended."""
+    """The exit code and the output of a command that has ended."""
 
     code: int
     out: str
@@ -45,7 +50,7 @@ class Ran(NamedTuple):
 
 @dataclass(frozen=True)
 class Harness:
-    """The command in a folder of its own. Children see the toy plugins and these variables."""
+    """The command, run in a folder with the toy plugins installed and these environment variables set."""
 
     folder: Path
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -59,14 +64,14 @@ class Harness:
         return self.folder / "out"
 
     def suite(self, content: Any, name: str = "suite.yaml") -> Path:
-        """Write a suite (its text, or what its YAML says) and return its path."""
+        """Write a suite, given as text or as data, and return its path."""
         path = self.folder / name
         text = content if isinstance(content, str) else yaml.safe_dump(content, sort_keys=False)
         path.write_text(text, encoding="utf-8")
         return path
 
     def start(self, *arguments: str | Path, **variables: str) -> subprocess.Popen[str]:
-        """Start the command in a session of its own, so that a test can signal its whole group."""
+        """Start the command in a new session, so that a test can signal the whole process group."""
         return subprocess.Popen(
             [*COMMAND, *map(str, arguments)],
             cwd=self.folder,
@@ -78,13 +83,15 @@ class Harness:
             start_new_session=True,
         )
 
-    def command(self, *arguments: str | Path, timeout: float = 120, **variables: str) -> Ran:
-        """Run the command to its end."""
-        return finished(self.start(*arguments, **variables), timeout)
+    def command(self, *arguments: str | Path, **variables: str) -> Ran:
+        """Run a command to its end: in this process, which saves the imports, unless variables are set."""
+        if self.variables or variables:
+            return finished(self.start(*arguments, **variables))
+        return in_this_process(self.folder, *map(str, arguments))
 
     def run(self, suite: str | Path = "suite.yaml", *options: str | Path, **variables: str) -> Ran:
-        """`harness run` with the store and the output of this folder, unless an option names others."""
-        return self.command(*self.run_arguments(suite, *options), **variables)
+        """`harness run` in a child process, with the store and output of this folder unless options name others."""
+        return finished(self.start(*self.run_arguments(suite, *options), **variables))
 
     def run_arguments(self, suite: str | Path = "suite.yaml", *options: str | Path) -> list[str | Path]:
         given = {"--store": self.store, "--out": self.out}
@@ -92,15 +99,33 @@ class Harness:
         return ["run", suite, *defaults, *options]
 
 
+def in_this_process(folder: Path, *arguments: str) -> Ran:
+    out, err = io.StringIO(), io.StringIO()
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        with (
+            contextlib.chdir(folder),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            mock.patch.object(sys, "path", [*sys.path, str(TOYS)]),
+        ):
+            code = cli.main(arguments)
+    except SystemExit as ending:  # argparse refuses an argument
+        code = int(ending.code or 0)
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    return Ran(code, out.getvalue(), err.getvalue())
+
+
 def environment(**variables: str) -> dict[str, str]:
-    """A child's environment: ours, the toys on its path, and no folder of the user's."""
+    """The environment of a child process: this one's, with the toys on PYTHONPATH."""
     paths = [str(TOYS), variables.pop("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")]
-    ours = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    return {**ours, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **variables}
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return {**inherited, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **variables}
 
 
 def finished(process: subprocess.Popen[str], timeout: float = 120) -> Ran:
-    """Wait for a command; one that does not end is killed with its group, and the test fails."""
+    """Wait for a command. If it does not end in time, kill its process group and fail the test."""
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -111,7 +136,7 @@ def finished(process: subprocess.Popen[str], timeout: float = 120) -> Ran:
 
 
 def leaderboard(out: Path) -> dict[str, Any]:
-    """A leaderboard without what may differ between two runs: cost and environment."""
+    """A leaderboard without cost and environment, which may differ between two runs."""
     data: dict[str, Any] = orjson.loads((out / "leaderboard.json").read_bytes())
     del data["environment"]
     for row in data["rows"]:
@@ -120,40 +145,39 @@ def leaderboard(out: Path) -> dict[str, Any]:
 
 
 def rows(out: Path) -> dict[str, dict[str, Any]]:
-    """The rows of a leaderboard of one dataset, by system."""
+    """System -> row, for a leaderboard of one dataset."""
     return {row["system"]: row for row in leaderboard(out)["rows"]}
 
 
 def results(out: Path) -> dict[str, bytes]:
-    """All that two runs of a suite must agree on, by name: the leaderboard, the runs, the values."""
+    """Name -> bytes of all that two runs of a suite must agree on: the leaderboard, runs and per-query values."""
     folders = [out / "runs", out / "per-query"]
-    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
-    found = {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
-    return {"leaderboard.json": orjson.dumps(leaderboard(out), option=orjson.OPT_INDENT_2), **found}
+    paths = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    contents = {path.relative_to(out).as_posix(): path.read_bytes() for path in paths}
+    return {"leaderboard.json": orjson.dumps(leaderboard(out), option=orjson.OPT_INDENT_2), **contents}
 
 
 def living(variable: str) -> list[int]:
-    """The processes that have this variable (`NAME=value`) in their environment and still run, once what
-    was killed has had a moment to go."""
+    """The running processes with `NAME=value` in their environment, after at most 5 s for killed ones to end."""
     deadline = time.monotonic() + 5
-    while (found := alive(variable)) and time.monotonic() < deadline:
+    while (processes := alive(variable)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    return found
+    return processes
 
 
 def alive(variable: str) -> list[int]:
-    """The same, at this moment."""
-    wanted, found = variable.encode(), []
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit():
-            with contextlib.suppress(OSError):  # it has ended meanwhile; a zombie has no environment
-                if wanted in (process / "environ").read_bytes().split(b"\0"):
-                    found.append(int(process.name))
-    return sorted(found)
+    """The processes that run now with `NAME=value` in their environment."""
+    processes = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError):  # the process has ended; a zombie has no environment
+                if variable.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                    processes.append(int(folder.name))
+    return sorted(processes)
 
 
 def children(process: int) -> list[int]:
-    """The processes that it has started and that have not ended."""
+    """The running child processes of a process."""
     listed = []
     for thread in Path(f"/proc/{process}/task").glob("*/children"):
         with contextlib.suppress(OSError):
