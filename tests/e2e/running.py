@@ -89,9 +89,11 @@ class Harness:
             return finished(self.start(*arguments, **variables))
         return in_this_process(self.folder, *map(str, arguments))
 
-    def run(self, suite: str | Path = "suite.yaml", *options: str | Path, **variables: str) -> Ran:
+    def run(
+        self, suite: str | Path = "suite.yaml", *options: str | Path, timeout: float = 120, **variables: str
+    ) -> Ran:
         """`harness run` in a child process, with the store and output of this folder unless options name others."""
-        return finished(self.start(*self.run_arguments(suite, *options), **variables))
+        return finished(self.start(*self.run_arguments(suite, *options), **variables), timeout)
 
     def run_arguments(self, suite: str | Path = "suite.yaml", *options: str | Path) -> list[str | Path]:
         given = {"--store": self.store, "--out": self.out}
