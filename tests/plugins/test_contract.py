@@ -39,6 +39,7 @@ TESTED_ON_THEIR_OWN = {
     "coreference-clusters": "coreference_files",
     "coreference-rewritten": "coreference_files",
     "dapr": "dapr_dataset",
+    "doct5query": "doct5query",  # slow: it samples for each of some thousand passages
     "dureader-retrieval": "dureader",
     "impacts": "impacts",
     "ir_datasets": "ir_datasets",
