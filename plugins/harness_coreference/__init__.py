@@ -1,4 +1,4 @@
-"""Coreference as context: a mention is followed by what it refers to in an earlier passage."""
+"""Coreference as context: a mention is annotated with its antecedent from an earlier passage."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.types import Facts
 
 LANGUAGES = {"rules": ("en", "zh"), "xrenner": ("en",)}
 PIPELINE = "en_core_web_sm"
-# What a resolver needs: distributions, whose versions decide what it finds, that have modules of these names.
+# The distributions that a resolver needs; their versions can change its results.
 DISTRIBUTIONS: dict[str, tuple[str, ...]] = {"rules": (), "xrenner": ("xrenner", "spacy")}
 
 
@@ -77,7 +77,7 @@ class RewrittenParams:
 
 
 def resolve(params: CoreferenceParams, facts: Facts) -> CoreferenceParams:
-    """`language: auto` becomes the passages' language, `versions: auto` what is installed."""
+    """`language: auto` becomes the passages' language, `versions: auto` the installed versions."""
     language = facts.language if params.language == "auto" else params.language
     known = LANGUAGES[params.resolver]
     if language is None:
@@ -98,7 +98,7 @@ def resolve(params: CoreferenceParams, facts: Facts) -> CoreferenceParams:
 
 
 def _distributions(params: CoreferenceParams) -> list[str]:
-    """Those whose version can change what the resolver finds; a pipeline's folder is keyed by its files."""
+    """The distributions whose version can change the resolver's results; a folder is keyed by its files."""
     pipeline = params.resolver == "xrenner" and not isinstance(params.pipeline, Path)
     return [*DISTRIBUTIONS[params.resolver], *([str(params.pipeline or PIPELINE)] if pipeline else [])]
 
@@ -111,7 +111,7 @@ def _version(distribution: str) -> str | None:
 
 
 def missing_files(params: CoreferenceParams) -> Sequence[str]:
-    """What the resolver needs and is not here."""
+    """The missing files and models of the resolver."""
     absent = [name for name in DISTRIBUTIONS[params.resolver] if importlib.util.find_spec(name) is None]
     needs = [f"{name} (pip install 'passage-harness[coref]')" for name in absent]
     if params.resolver == "xrenner":

@@ -17,12 +17,12 @@ _JOINED = re.compile(r"['’](?:s|re|ll|ve|d|m)\b")
 def edits(
     passages: Sequence[str], clusters: Iterable[Cluster], same: str = "annotate"
 ) -> tuple[tuple[Edit, ...], ...]:
-    """For each passage the insertions, in order. A mention whose cluster begins in an earlier passage is
-    followed by a space and the cluster's first mention in parentheses; all others stay as they are.
+    """The insertions for each passage, in order. A mention whose cluster begins in an earlier passage is
+    followed by a space and the cluster's first mention in parentheses; other mentions stay as they are.
 
-    Every mention is treated for itself, so nested and overlapping ones are all followed by their own
-    antecedent; where two end at the same character, the shorter one's comes first. `same` says what becomes
-    of a mention that has the words of its antecedent, case and articles aside: annotate or skip.
+    Every mention is handled by itself, so nested and overlapping mentions all get their own antecedent. If
+    two end at the same character, the shorter one's antecedent comes first. `same` (annotate or skip) decides
+    about a mention with the same words as its antecedent, apart from case and articles.
     """
     inserted: dict[tuple[int, int], dict[tuple[int, str], None]] = defaultdict(dict)
     for cluster in clusters:
@@ -43,7 +43,7 @@ def edits(
 
 
 def earliest(cluster: Cluster) -> Mention:
-    """The mention that begins first; of those that begin together the longest, which names it in full."""
+    """The mention that begins first; of several that begin together the longest, which has the full name."""
     return min(cluster, key=lambda mention: (mention.passage, mention.start, -mention.end))
 
 
@@ -54,11 +54,11 @@ def shown(passages: Sequence[str], mention: Mention) -> str:
 
 
 def _bare(text: str) -> str:
-    """Its words without case, article or demonstrative."""
+    """The text in lowercase without article or demonstrative."""
     return _ARTICLE.sub("", text.casefold())
 
 
 def _after(text: str, end: int) -> int:
-    """Where a mention ends for a reader: after the ending that is joined to it, as in she'll."""
+    """Where to insert after a mention that ends at `end`: after an ending joined to it, as in she'll."""
     ending = _JOINED.match(text, end)
     return ending.end() if ending else end

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Coreference:
-    """What is added to a document depends on its passages alone; the title is not read."""
+    """The edits of a document depend only on its passages; the title is not read."""
 
     resolver: Resolver
     same: str

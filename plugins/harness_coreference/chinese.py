@@ -1,8 +1,8 @@
-"""Coreference in Chinese by rules: he and she, `this company` and its like, short names that are explained.
+"""Coreference in Chinese by rules: he and she, phrases like `this company`, and explained short names.
 
-There is no word list but of surnames and of nouns for institutions. What a name is, the document tells: a
-string that it repeats, and that no character always precedes or follows. A person's begins with a surname
-and stands at least once beside a profession, a title or a verb of people; an institution's stands beside its
+The only word lists are surnames and nouns for institutions. Names are found in the document itself: a name is
+a repeated string that no character always precedes or follows. A person's name begins with a surname and
+stands at least once beside a profession, a title or a verb of people. An institution's name stands beside its
 noun, as in `铸铜公司仁益祥记` or `仁益祥记，一家铸铜公司`.
 """
 
@@ -19,10 +19,10 @@ from harness_coreference.contract import Cluster, Mention
 
 CLOSEST = 50  # mentions that a pronoun looks back over, as in DAPR's section 4.2.2
 LONGEST = 12  # characters of a name
-READ = 100_000  # characters of a document that names are learnt from, so that memory has a bound
-_AROUND, _CLAUSE = 12, 200  # characters beside a name; of a sentence before a place
+READ = 100_000  # names are learnt from this many characters of a document, which bounds memory
+_AROUND, _CLAUSE = 12, 200  # characters read beside a name, and before a place in its sentence
 _RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
-_NEVER = frozenset("的了是在与及这那也都就又不没把被让个")  # no name has them
+_NEVER = frozenset("的了是在与及这那也都就又不没把被让个")  # characters that no name contains
 _SINGLE = frozenset(
     "王李张刘陈杨黄赵周吴徐孙马朱胡郭何林高罗郑梁谢宋唐许邓冯韩曹曾彭萧蔡潘田董袁于余叶蒋杜苏魏程吕丁沈任姚卢"
     "傅钟姜崔谭廖范汪陆金石戴贾韦夏邱方侯邹熊孟秦白江阎薛尹段雷黎史龙陶贺顾毛郝龚邵万钱严覃武戚莫孔向汤温康施"
@@ -54,7 +54,7 @@ _MAN, _WOMAN = ("先生",), ("女士", "小姐", "夫人")
 _ACTS = re.compile(
     r"[^，。；]{0,3}?(?:说|认为|喜欢|发言|表示|指出|出生|生于|毕业|逝世|去世|担任|曾任|签|写|创办|设计|爱|娶|嫁|画|亲|走|奔走|张罗)"
 )
-_KINDS = (  # nouns that may stand for one another, the ends of names
+_KINDS = (  # interchangeable nouns at the ends of names
     ("公司", "企业", "商号", "厂商"),
     ("团体", "组织", "协会", "学会", "社团", "同志会", "研究会", "促进会", "联合会", "会"),
     ("学校", "大学", "中学", "小学", "学院"),
@@ -87,12 +87,13 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True)
 class Repeated:
-    """How often a document has each string of 2 to LONGEST Chinese characters that it has more than once."""
+    """The counts of all repeated strings of 2 to LONGEST Chinese characters in a document."""
 
     counts: Mapping[str, int]
 
     def forward(self, run: str) -> str:
-        """The name that `run` begins with: it grows while most of its places have the same next character."""
+        """The name that `run` begins with: it grows while most of its occurrences have the same next
+        character."""
         return self._grown([run[:size] for size in range(2, min(len(run), LONGEST) + 1)], next_at=-1)
 
     def backward(self, run: str) -> str:
@@ -111,7 +112,8 @@ class Repeated:
 
 
 def repeated_in(passages: Sequence[str]) -> Repeated:
-    """A string that is repeated begins with one that is: so only such are counted at each greater length."""
+    """Count repeated strings. Every prefix of a repeated string is repeated too, so longer strings are
+    counted only where the shorter one repeats."""
     text = "\n".join(_RUN.findall("\n".join(passages)[:READ]))
     counts: dict[str, int] = {}
     starts = [at for at, character in enumerate(text) if character != "\n"]
@@ -168,7 +170,7 @@ def _person_at(run: str, repeated: Repeated) -> str:
 
 
 def _human(before: str, after: str) -> int:
-    """What the surroundings of a name say for its being a person's."""
+    """The evidence in a name's surroundings that it is a person's name."""
     named = before.removesuffix("的")[-1:] in _PROFESSION
     return 2 * named + 2 * after.startswith(_TITLE) + bool(_ACTS.match(after))
 
@@ -209,7 +211,7 @@ def _institutions(passages: Sequence[str], repeated: Repeated) -> dict[str, str]
 
 
 def _apposed(before: str, repeated: Repeated) -> str:
-    """The name that `, ... one company` says something of: the longest in the clause before the comma."""
+    """The name that an apposition like `, ... one company` describes: the longest in the clause before it."""
     clauses = re.split(r"[，,：]", re.split(r"[。！？；]", before)[-1])
     if len(clauses) < 2:
         run = _RUN.findall(clauses[0].removesuffix("是"))
@@ -221,7 +223,7 @@ def _apposed(before: str, repeated: Repeated) -> str:
 
 
 def _every(passages: Sequence[str], names: dict[str, str]) -> list[Said]:
-    """All places of all names, the longest where several begin together."""
+    """All occurrences of all names; of several that begin together, the longest."""
     begin = {name[:2] for name in names}
     sizes = sorted({len(name) for name in names}, reverse=True)
     return [
@@ -234,8 +236,8 @@ def _every(passages: Sequence[str], names: dict[str, str]) -> list[Said]:
 def _places(
     text: str, names: Container[str], begin: Set[str], sizes: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
-    """From left to right, none within another. `begin` are the names' first two characters, `sizes` their
-    lengths, the greatest first."""
+    """Occurrences from left to right, without overlap. `begin` has the names' first two characters, `sizes`
+    their lengths in descending order."""
     at = 0
     while at < len(text) - 1:
         ends = (at + size for size in sizes if at + size <= len(text)) if text[at : at + 2] in begin else ()
@@ -248,7 +250,7 @@ def _places(
 def _anaphors(
     passages: Sequence[str], said: Sequence[Said], people: dict[str, str], kinds: dict[str, str]
 ) -> list[Said]:
-    """He and she are the last person who may be one; this company is the last one of its kind."""
+    """He and she refer to the last matching person, `this company` to the last institution of its kind."""
     genders = dict(people)
     found: list[Said] = []
     for number, text in enumerate(passages):

@@ -1,4 +1,4 @@
-"""The context-augmenter `coreference-clusters`: clusters that a resolver elsewhere wrote to a file."""
+"""The context-augmenter `coreference-clusters`: clusters that another resolver wrote to a file."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _KEYS = Keys(("id", "clusters"), {"id": ("str",), "clusters": ("list",), "text":
 
 
 class Clusters:
-    """What the file says of a document is used if its text is the document's passages, in order, with
-    nothing but white space between them. A mention that goes over the end of a passage is left out: it can
-    be neither followed by anything nor shown."""
+    """A document's clusters are used if their text is the document's passages, in order, with only white
+    space between them. A mention that crosses the end of a passage is left out, because it can be neither
+    annotated nor used as an antecedent."""
 
     def __init__(self, params: ClustersParams) -> None:
         self.params = params
@@ -76,7 +76,7 @@ class Clusters:
 
 
 def placed(line: Line, passages: Sequence[str]) -> list[Cluster] | None:
-    """The line's clusters over these passages; None where the line is not about them."""
+    """The line's clusters over these passages; None if the line has another text."""
     starts = _starts("\n".join(passages) if line.text is None else line.text, passages)
     if starts is None:
         return None
@@ -118,7 +118,7 @@ def _starts(text: str, passages: Sequence[str]) -> list[int] | None:
 
 
 def _within(starts: Sequence[int], passages: Sequence[str], start: int, end: int) -> Mention | None:
-    """The passage that holds all of these characters, or none."""
+    """The passage that contains all of these characters, or None."""
     number = bisect_right(starts, start) - 1
     if number < 0 or end > starts[number] + len(passages[number]):
         return None

@@ -1,4 +1,4 @@
-"""What a resolver of coreferences promises: passages of one document in, clusters of mentions out."""
+"""The contract of a coreference resolver: passages of one document in, clusters of mentions out."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 
 class Mention(NamedTuple):
-    """Characters `start:end` of a passage that name something. They sort by where they begin."""
+    """Characters `start:end` of a passage that name something. Mentions sort by their start."""
 
     passage: int  # counted from 0 in the document
     start: int
     end: int
 
 
-Cluster: TypeAlias = tuple[Mention, ...]  # what names the same thing, in order
+Cluster: TypeAlias = tuple[Mention, ...]  # mentions of the same thing, in order
 
 
 class Resolver(Protocol):
     def resolve(self, passages: Sequence[str]) -> list[Cluster]:
-        """The clusters of one document, each of two mentions or more. The same passages give the same
+        """The clusters of one document, each with at least two mentions. The same passages give the same
         clusters, whatever was resolved before."""
         ...

@@ -1,8 +1,8 @@
 """Coreference in English by rules: sieves from the most to the least precise over one document.
 
-The order is that of Raghunathan et al. (2010), "A multi-pass sieve for coreference resolution": names and
-what stands beside them (exact match, apposition, role, acronym), then parts of names, then nouns by their
-head and its modifiers, then pronouns by agreement and closeness. There is no tagger and no parser.
+The order is that of Raghunathan et al. (2010), "A multi-pass sieve for coreference resolution": first names
+and adjacent nouns (exact match, apposition, role, acronym), then parts of names, then nouns by head and
+modifiers, then pronouns by agreement and distance. There is no tagger and no parser.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from harness_coreference.contract import Cluster, Mention
 from harness_coreference.english_mentions import Phrase, Word, cut, phrases, vocabulary
 from harness_coreference.entities import Entities
 
-CLOSEST = 50  # antecedents looked at, as in DAPR's section 4.2.2
+CLOSEST = 50  # antecedents considered, as in DAPR's section 4.2.2
 FARTHEST = 1000  # mentions that `he` and `she` look back at most
 SURE = 2  # the personhood of a name with a title, a role or a known given name
 NEAR = 3  # sentences that `it` and `they` look back
@@ -24,7 +24,8 @@ _COPULAS = frozenset({"is", "was", "became", "are", "were"})
 
 
 class English:
-    """A document's time grows with its length: every lookup is by word, and looks at few candidates."""
+    """The resolver. Its time is linear in a document's length, because lookups by word give few
+    candidates."""
 
     def resolve(self, passages: Sequence[str]) -> list[Cluster]:
         rows = cut(passages)
@@ -45,7 +46,7 @@ class English:
 
 
 def _names(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
-    """The same name is the same thing, titles aside."""
+    """Equal names, apart from titles, are the same thing."""
     first: dict[tuple[str, ...], int] = {}
     for number, phrase in entities.of_kind("name"):
         bare = _bare(phrase.words)
@@ -56,13 +57,13 @@ def _names(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
 
 
 def _bare(name: tuple[str, ...]) -> tuple[str, ...]:
-    """Without titles, unless nothing but a family name would be left."""
+    """The name without titles, unless only a family name would be left."""
     bare = tuple(word for word in name if word not in words.TITLES)
     return bare if len(bare) > 1 else name
 
 
 def _beside(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
-    """`Hill & Co, a firm of builders`, `Ann Hill was a surveyor`: the noun is another name of the thing."""
+    """In `Hill & Co, a firm of builders` and `Ann Hill was a surveyor`, noun and name are the same thing."""
     for number in range(1, len(entities.phrases)):
         name, noun = entities.phrases[number - 1], entities.phrases[number]
         if name.kind != "name" or noun.kind != "noun" or name.passage != noun.passage:
@@ -78,7 +79,7 @@ def _beside(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
 
 
 def _acronyms(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
-    """`WWS` is what has these initials, within parentheses after it or anywhere in the document."""
+    """`WWS` is the name with these initials, before it in parentheses or anywhere in the document."""
     by_initials: dict[str, int] = {}
     for number, phrase in entities.of_kind("name"):
         if len(phrase.words) > 2:
@@ -93,7 +94,7 @@ def _acronyms(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
 
 
 def _parts(entities: Entities) -> None:
-    """A family name, or a given name, is the last person before it of that name."""
+    """A family name or given name refers to the last preceding person of that name."""
     last: dict[str, int] = {}
     for number, phrase in entities.of_kind("name"):
         bare = tuple(word for word in phrase.words if word not in words.TITLES)
@@ -108,8 +109,8 @@ def _parts(entities: Entities) -> None:
 
 
 def _nouns(entities: Entities) -> None:
-    """A definite noun phrase is the last thing of its head that has all its modifiers (strict head match);
-    an indefinite one begins something new."""
+    """A definite noun phrase refers to the last thing with its head and all its modifiers (strict head
+    match). An indefinite noun phrase begins a new thing."""
     by_head: dict[str, list[int]] = defaultdict(list)
     for number, phrase in enumerate(entities.phrases):
         if phrase.kind == "name":
@@ -145,7 +146,7 @@ def _class(head: str) -> str:
 
 
 def _pronouns(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
-    """He and she are the closest person who may be one, far back too; it and they a close thing."""
+    """He and she refer to the closest matching person, even far back; it and they to a close thing."""
     before: list[int] = []
     for number, phrase in enumerate(entities.phrases):
         if phrase.kind != "pronoun":
@@ -172,7 +173,7 @@ def _pronouns(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
 
 
 def _looks_ahead(row: Sequence[Word], phrase: Phrase) -> bool:
-    """`In its best years the firm ...`: what it belongs to comes after."""
+    """Whether a pronoun precedes its antecedent, as in `In its best years the firm ...`."""
     if phrase.head not in ("its", "their") or phrase.begins == 0:
         return False
     before = row[phrase.begins - 1]
@@ -180,8 +181,8 @@ def _looks_ahead(row: Sequence[Word], phrase: Phrase) -> bool:
 
 
 def _who(entities: Entities, before: Sequence[int], phrase: Phrase, gender: str) -> int | None:
-    """The most salient person of the passage so far; else the last one who has a name and surely is one;
-    else, among those of the last sentences, the most salient."""
+    """The most salient person of the passage so far; else the last person who has a name and is certainly a
+    person; else the most salient person of the last sentences."""
     found: list[int] = []
     seen: set[int] = set()
     for number in islice(reversed(before), FARTHEST):
@@ -202,7 +203,7 @@ def _who(entities: Entities, before: Sequence[int], phrase: Phrase, gender: str)
 
 
 def _close(candidate: Phrase, phrase: Phrase) -> bool:
-    """In the same passage; or the subject of a sentence of the passage before."""
+    """Whether the candidate is in the same passage, or is a sentence's subject in the passage before."""
     if candidate.passage < phrase.passage and not candidate.subject and phrase.head in words.NEUTER:
         return False
     return phrase.passage - candidate.passage <= 1 and phrase.sentence - candidate.sentence <= NEAR
@@ -215,8 +216,8 @@ def _agrees(entities: Entities, number: int, many: bool) -> bool:
 
 
 def _salient(entities: Entities, candidates: Sequence[int], phrase: Phrase) -> int | None:
-    """The candidate with the most weight, that of subjects and names being doubled and every sentence
-    between halving it (after Lappin and Leass 1994); of equals the last."""
+    """The candidate with the most weight; of equals the last. Subjects and names have double weight, and each
+    sentence in between halves it (after Lappin and Leass 1994)."""
     best, most = None, 0.0
     for number in candidates:
         candidate = entities.phrases[number]

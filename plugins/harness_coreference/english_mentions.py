@@ -1,4 +1,4 @@
-"""What may name something in an English document: names, noun phrases and pronouns, without a tagger."""
+"""Finds the mentions in an English document (names, noun phrases, pronouns) without a tagger."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Word(NamedTuple):
 
 
 class Phrase(NamedTuple):
-    """A mention as the rules see it."""
+    """A mention with the features that the rules use."""
 
     passage: int
     start: int
     end: int
     kind: Literal["name", "noun", "pronoun"]
-    words: tuple[str, ...]  # lower case; of a noun phrase without its determiner, the noun last
+    words: tuple[str, ...]  # in lowercase; a noun phrase is without its determiner, with the noun last
     sentence: int
     subject: bool = False  # opens its sentence
     determiner: str = ""
@@ -47,7 +47,7 @@ class Phrase(NamedTuple):
 
 
 def cut(passages: Sequence[str]) -> list[list[Word]]:
-    """The words and marks of each passage, sentences numbered through the document."""
+    """The words and marks of each passage, with sentences numbered across the document."""
     found: list[list[Word]] = []
     sentence = 0
     for text in passages:
@@ -68,10 +68,10 @@ def cut(passages: Sequence[str]) -> list[list[Word]]:
 
 
 class Vocabulary(NamedTuple):
-    """What the document itself tells about words that open a sentence."""
+    """Evidence from the document about words whose capital may be due to the start of a sentence."""
 
-    common: frozenset[str]  # written small somewhere
-    proper: frozenset[str]  # written large inside a sentence
+    common: frozenset[str]  # in lowercase somewhere
+    proper: frozenset[str]  # capitalised inside a sentence
 
 
 def vocabulary(rows: Sequence[Sequence[Word]]) -> Vocabulary:
@@ -84,7 +84,7 @@ def vocabulary(rows: Sequence[Sequence[Word]]) -> Vocabulary:
 
 
 def phrases(passage: int, row: Sequence[Word], known: Vocabulary) -> Iterator[Phrase]:
-    """The mentions of a passage in the order of their beginnings; none lies within another."""
+    """The mentions of a passage by their start, without nesting."""
     at = 0
     while at < len(row):
         phrase = (
@@ -116,7 +116,7 @@ _WEATHER = frozenset(
 
 
 def _empty(row: Sequence[Word], at: int) -> bool:
-    """Whether an `it` stands for nothing: `it is said that`, `it takes`, `it may be possible to`."""
+    """Whether an `it` refers to nothing, as in `it is said that`, `it takes`, `it may be possible to`."""
     after = [word.lower for word in row[at + 1 : at + 10] if word.sentence == row[at].sentence]
     while after and after[0] in words.AUXILIARIES - {"is", "was", "be", "been"} | {"not", "t"}:
         after = after[1:]  # it will not take, it does not matter
@@ -127,7 +127,7 @@ def _empty(row: Sequence[Word], at: int) -> bool:
 
 
 def _name(passage: int, row: Sequence[Word], begins: int, at: int, known: Vocabulary) -> Phrase | None:
-    """The name at `at`, in a phrase that begins at `begins` (with its determiner and role)."""
+    """The name at index `at`, in a phrase that begins at `begins` with determiner and role."""
     if not _starts_name(row, at, known):
         return None
     end = at + 1
@@ -174,7 +174,7 @@ def _continues(row: Sequence[Word], at: int) -> bool:
 
 
 def _joins(row: Sequence[Word], begins: int, at: int) -> bool:
-    """Whether the word at `at` may stand inside a name: Hill & Sons, Bank of England, Department for Work."""
+    """Whether the word at `at` may be inside a name: Hill & Sons, Bank of England, Department for Work."""
     word, before = row[at].lower, row[at - 1].lower
     if word in _INNER:
         return True
@@ -217,7 +217,7 @@ def _is_content(word: Word) -> bool:
 
 
 def _nouns_end(row: Sequence[Word], at: int) -> int:
-    """Where the nouns and adjectives from `at` on end: at a verb, a function word or a mark."""
+    """The end of the nouns and adjectives from `at` on: a verb, a function word or a mark."""
     begins = at
     while at < len(row) and at - begins < _LONGEST:
         word = row[at]

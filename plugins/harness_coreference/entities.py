@@ -1,4 +1,4 @@
-"""What the rules know of a document's things while they join the phrases that name them."""
+"""The things of a document and their features, while the rules join the phrases that name them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness_coreference.english_mentions import Phrase
 
 
 class Entities:
-    """Phrases joined into things (union-find); what is known of a thing is the sum over its phrases."""
+    """Phrases joined into things (union-find). The features of a thing are the sum over its phrases."""
 
     def __init__(self, phrases: Sequence[Phrase]) -> None:
         self.phrases = phrases
@@ -46,7 +46,7 @@ class Entities:
         return ((number, phrase) for number, phrase in enumerate(self.phrases) if phrase.kind == kind)
 
     def person(self, number: int) -> float:
-        """More than 0: perhaps a person; 2 or more: surely."""
+        """Above 0: possibly a person; 2 or more: certainly."""
         return self._people[self.root(number)]
 
     def named(self, number: int) -> bool:
@@ -60,7 +60,7 @@ class Entities:
         self._genders[root] = gender
 
     def vocabulary(self, number: int) -> frozenset[str]:
-        """All words by which the thing was called."""
+        """All words in the phrases of the thing."""
         return self._words[self.root(number)]
 
     def many(self, number: int) -> bool:
@@ -70,7 +70,7 @@ class Entities:
         return phrase.kind == "pronoun" and phrase.head in words.PLURAL
 
     def is_nameless_person(self, number: int) -> bool:
-        """`They` may be one person of no known gender: a tenant, the child."""
+        """Whether `they` may mean this single person of unknown gender: a tenant, the child."""
         phrase = self.phrases[number]
         return phrase.kind == "noun" and self.person(number) > 0 and not self.gender(number)
 

@@ -1,4 +1,4 @@
-"""Rows of a file by their ids, in any order and of any number: in a temporary database on disk."""
+"""Keeps the rows of a file by id in a temporary database on disk, whatever their order and number."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ class Row(NamedTuple):
 
 
 class Kept:
-    """Memory does not grow with the rows: SQLite moves them to a file that goes with the object."""
+    """Rows by id. Memory does not grow with them: SQLite keeps them in a file that is removed with the
+    object."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._rows = sqlite3.connect("")
@@ -45,7 +46,7 @@ class Kept:
         return Row(*found) if found else None
 
     def lacking(self, ids: Iterable[str]) -> Iterator[str]:
-        """Those of the ids that have no row, in order. The rows of all others count as asked for."""
+        """The ids without a row, in order. The rows of all other ids are marked as used."""
         ids = iter(ids)
         while some := list(islice(ids, _SOME)):
             marks = ",".join("?" * len(some))
@@ -55,7 +56,7 @@ class Kept:
             yield from (id for id in some if id not in there)
 
     def unasked(self) -> tuple[int, Row | None]:
-        """How many rows nobody asked for, and the first of them by file and line."""
+        """The number of unused rows, and the first of them by file and line."""
         (count,) = self._rows.execute("SELECT count(*) FROM kept WHERE NOT asked").fetchone()
         query = "SELECT id, line, file, value FROM kept WHERE NOT asked ORDER BY file, line LIMIT 1"
         found = self._rows.execute(query).fetchone()
@@ -72,8 +73,8 @@ def absent(path: Path, what: str, id: str) -> HarnessError:
 def matched(
     kept: Kept, ids: Iterable[str], what: str, path: Path, missing: str, unknown: str
 ) -> dict[str, JSON]:
-    """How many of the corpus' ids the file does not have, and how many of the file's ids the corpus does
-    not; `refuse` stops at the first. A file that has none of them is of another corpus."""
+    """The numbers of the corpus' ids that the file lacks, and of the file's ids that the corpus lacks.
+    `refuse` stops at the first. A file without any id of the corpus is refused."""
     lacking = 0
     for id in kept.lacking(ids):
         if missing == "refuse":

@@ -1,4 +1,4 @@
-"""The context-augmenter `coreference-rewritten`: passages rewritten elsewhere, as edits of our own."""
+"""The context-augmenter `coreference-rewritten`: passages that another tool rewrote, as edits of ours."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ENDINGS = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
 _TOKEN = re.compile(r"\s+|[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")
-_MOST = 4_000_000  # pairs of words that a comparison may look at; beyond it the whole text is replaced
+_MOST = 4_000_000  # word pairs that a comparison may examine; beyond it the whole text is replaced
 
 
 class Line(msgspec.Struct, rename={"id": "_id"}, gc=False):
@@ -36,8 +36,8 @@ _KEYS = Keys(("_id", "text"), {"_id": ("str",), "text": ("str",)})
 
 
 class Rewritten:
-    """`path` is a file of rows with the columns `_id` and `text`, or a folder of such files, as DAPR's
-    corpus_coref has them."""
+    """`path` is a file of rows with the columns `_id` and `text`, or a folder of such files, as in DAPR's
+    corpus_coref."""
 
     def __init__(self, params: RewrittenParams) -> None:
         self.params = params
@@ -73,7 +73,7 @@ class Rewritten:
 
 
 def difference(text: str, rewritten: str) -> tuple[Edit, ...]:
-    """Edits that make `rewritten` of `text`, word by word: insertions alone wherever that is possible."""
+    """Word-by-word edits that turn `text` into `rewritten`; only insertions where that is possible."""
     if text == rewritten:
         return ()
     old, new = _TOKEN.findall(text), _TOKEN.findall(rewritten)
@@ -91,8 +91,8 @@ def difference(text: str, rewritten: str) -> tuple[Edit, ...]:
 
 
 def _inserted(old: Sequence[str], new: Sequence[str]) -> tuple[Edit, ...]:
-    """The insertions by which `old` becomes `new`, each word matched as early as it can be; none where
-    there is no such way."""
+    """The insertions that turn `old` into `new`, with each word matched as early as possible; empty if
+    insertions are not enough."""
     starts = _offsets(old)
     at, waiting = 0, ""
     found: list[Edit] = []

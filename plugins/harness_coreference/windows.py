@@ -1,4 +1,4 @@
-"""Long documents in windows: a resolver whose time grows faster than its text reads some passages at once."""
+"""Splits long documents into windows, for resolvers whose time grows faster than the text."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from harness_coreference.contract import Cluster, Mention, Resolver
 
-# what counts as a word; a longer row of characters counts as several
+# a word; a longer row of characters counts as several words
 _WORD = re.compile(r"\S{1,50}")
 
 
 class Piece(NamedTuple):
-    """A passage, or a part of a long one, from its character `start`."""
+    """A passage, or the part of a long passage that begins at its character `start`."""
 
     passage: int
     start: int
@@ -47,7 +47,8 @@ def words_in(text: str) -> int:
 
 
 def pieces(passage: int, text: str, words: int) -> Iterator[Piece]:
-    """The passage whole; if it has more words than that, parts of half as many, so that windows overlap."""
+    """The whole passage; if it has more than `words` words, parts of half as many, so that windows
+    overlap."""
     starts = [match.start() for match in _WORD.finditer(text)]
     if len(starts) <= words:
         yield Piece(passage, 0, text, len(starts))
@@ -62,7 +63,7 @@ def _placed(mention: Mention, part: Piece) -> Mention:
 
 
 def windows(lengths: Sequence[int], words: int) -> Iterator[tuple[int, int]]:
-    """Ranges of passages that together are all of them, in order."""
+    """Overlapping ranges of passages that cover all of them, in order."""
     start = stop = 0
     while stop < len(lengths):
         stop, total = max(stop, start), sum(lengths[start:stop])
@@ -70,7 +71,7 @@ def windows(lengths: Sequence[int], words: int) -> Iterator[tuple[int, int]]:
         while stop < len(lengths) and (stop == start or total + lengths[stop] <= words):
             total += lengths[stop]
             stop += 1
-        if stop == before:  # the next passage does not fit beside what is repeated
+        if stop == before:  # the next passage does not fit beside the repeated ones
             start = stop
             continue
         yield start, stop
@@ -78,7 +79,7 @@ def windows(lengths: Sequence[int], words: int) -> Iterator[tuple[int, int]]:
 
 
 def _half(lengths: Sequence[int], start: int, stop: int, words: int) -> int:
-    """Where the second half of a window begins: its last passages of at most half its words."""
+    """The start of a window's second half: its last passages with at most half of `words`."""
     total, at = 0, stop
     while at > start + 1 and total + lengths[at - 1] <= words // 2:
         at -= 1
@@ -87,7 +88,7 @@ def _half(lengths: Sequence[int], start: int, stop: int, words: int) -> int:
 
 
 def merged(clusters: Sequence[Cluster]) -> list[Cluster]:
-    """Clusters that share a mention are one; in the order of their first mentions."""
+    """Merge clusters that share a mention; in the order of their first mentions."""
     parents = list(range(len(clusters)))
     owner: dict[Mention, int] = {}
 

@@ -21,7 +21,7 @@ Auto = Literal["auto"]
 
 @dataclass(frozen=True)
 class DenseParams:
-    """What is `auto` or null is as the model's folder says, or as its authors use it."""
+    """Settings that are `auto` or null come from the model's folder, or from its authors' usage."""
 
     model: Path | str = param(
         help="a folder, a hub id, package:MODULE/FOLDER, or a short name (docs/models.md)"
@@ -69,8 +69,8 @@ def missing_files(params: DenseParams) -> Sequence[str | Need]:
 
 
 def libraries_by_param(params: DenseParams) -> Mapping[str, Sequence[str]]:
-    """The versions that count: of what runs the model, and of what compares vectors. The latter are a
-    search's alone: numba's next version encodes nothing again."""
+    """The libraries that run the model, and those that compare vectors. The latter affect only the search, so
+    a new version of numba encodes nothing again."""
     torch = ("torch", "transformers")
     backends = {"openvino": ("openvino", *torch), "onnx": ("onnxruntime",)}
     faiss = () if params.search == "exact" else ("faiss-cpu", "faiss-gpu")

@@ -1,4 +1,4 @@
-"""Token states by torch, from checkpoints as transformers, DPR and ANCE save them."""
+"""Token states by torch, from checkpoints in the formats of transformers, DPR and ANCE."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ ANCE_HEAD = ("embeddingHead.weight", "embeddingHead.bias", "norm.weight", "norm.
 
 
 def networks(params: DenseParams, at: Path, padding: int) -> tuple[list[Network], list[pooling.Step]]:
-    """A network for each worker, and the layers after pooling that an original checkpoint brings."""
+    """One network for each worker, and the layers after pooling that an original checkpoint has."""
     if params.backend == "openvino":
         from harness_dense import openvino_encoder
 
-        model, head = _load(params, at, "fp32")  # it converts, whatever it computes in
+        model, head = _load(params, at, "fp32")  # the conversion sets the compute type
         return list(openvino_encoder.encoders(model, padding, params.dtype)), head
     model, head = _load(params, at, params.dtype)
     return [_states(states) for states in torch_encoder.encoders(model, padding, params.device)], head
@@ -31,7 +31,7 @@ def _states(states: torch_encoder.States) -> Network:
 
 
 def _load(params: DenseParams, at: Path, dtype: str) -> tuple[Any, list[pooling.Step]]:
-    """The network in a folder and, of an original checkpoint, what it puts after pooling."""
+    """The network in a folder and, for an original checkpoint, its layers after pooling."""
     form = folder.original(at)
     if form == "dpr":
         return _dpr(at, dtype)

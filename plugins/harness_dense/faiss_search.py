@@ -1,6 +1,6 @@
-"""Search with a faiss index, which proposes places that are then scored exactly; and how many it misses.
+"""Search with a faiss index: it proposes vectors, which are then scored exactly, and its recall is measured.
 
-An index is built on one thread. That is slower, but several would make a different HNSW graph every time.
+An index is built on one thread. That is slower, but several threads build a different HNSW graph every time.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from harness_dense.faiss_options import Faiss
 if TYPE_CHECKING:
     from harness.types import JSON, Floats, Ints
 
-BLOCK = 1 << 16  # vectors handed over at once
+BLOCK = 1 << 16  # vectors passed to faiss at once
 TRAINING = 256 * 256  # vectors that an index learns from, or 64 for each cell where that is more
 SAMPLE = 256  # queries that recall is measured on
 
 
 def build(vectors: NDArray[Any], options: Faiss) -> Any:
-    """An index of `vectors` (float32 or float16 [N, d]) by inner product on the CPU, the same for the same
-    options."""
+    """An index of `vectors` (float32 or float16 [N, d]) by inner product, built on the CPU. The same vectors
+    and options give the same index."""
     try:
         index = faiss.index_factory(vectors.shape[1], options.faiss, faiss.METRIC_INNER_PRODUCT)
         _tune(index, options)
@@ -45,8 +45,8 @@ def build(vectors: NDArray[Any], options: Faiss) -> Any:
 
 
 def search(index: Any, queries: Floats, vectors: NDArray[Any], k: int) -> tuple[Ints, Floats]:
-    """As `exact.search`, among the k vectors that the index finds for each query. Scores are exact, so an
-    index changes which vectors are found and never their scores."""
+    """Like `exact.search`, but only among the k vectors that the index proposes for each query. Scores are
+    exact: the index decides which vectors are found, never their scores."""
     k = min(k, len(vectors))
     if k == 0 or len(queries) == 0:
         return exact.search(queries, vectors, k)
@@ -55,8 +55,8 @@ def search(index: Any, queries: Floats, vectors: NDArray[Any], k: int) -> tuple[
 
 
 def measured(index: Any, queries: Floats, vectors: NDArray[Any], k: int, seed: int = 0) -> dict[str, JSON]:
-    """Facts to report: the share of the k best by exact search that the index finds as well, over at most
-    SAMPLE of these queries, chosen by the seed."""
+    """Facts to report: the index's recall of the k best by exact search, over a seeded sample of at most
+    SAMPLE of these queries."""
     chosen = np.sort(np.random.default_rng(seed).permutation(len(queries))[:SAMPLE])
     sample = queries[chosen]
     best, _ = exact.search(sample, vectors, k)
@@ -66,7 +66,7 @@ def measured(index: Any, queries: Floats, vectors: NDArray[Any], k: int, seed: i
 
 
 def recall(places: Ints, best: Ints) -> float:
-    """The mean share of each row's best places that the same row of `places` has; 1 where there are none."""
+    """The mean share of each row of `best` that the same row of `places` contains; 1 for an empty row."""
     if best.size == 0:
         return 1.0
     rows = zip(best, np.where(places < 0, -2, places), strict=True)
@@ -74,8 +74,8 @@ def recall(places: Ints, best: Ints) -> float:
 
 
 def placed(index: Any, options: Faiss, device: str) -> tuple[Any, dict[str, JSON]]:
-    """The index where `device` asks for it, and facts to report: where it is, and on how many GPUs; or why it
-    is on the CPU although a GPU was asked for."""
+    """The index on the requested device, and facts to report: the device, the number of GPUs, and the reason
+    if it is on the CPU although a GPU was requested."""
     if device != "cuda":
         return index, {"faiss_device": "cpu"}
     if not hasattr(faiss, "StandardGpuResources"):

@@ -1,4 +1,4 @@
-"""What a model's folder says of itself, read as plain JSON: no weights, no torch."""
+"""The settings in a model's folder, read as plain JSON without weights or torch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from harness.errors import HarnessError
 from harness.toolkit.neural import model_folder
 
-# sentence-transformers' names of ways to pool -> ours
+# sentence-transformers' names of pooling modes -> ours
 POOLING = {"cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max", "lasttoken": "last"}
 ANCE_HEAD = {"embeddingHead.weight", "embeddingHead.bias", "norm.weight", "norm.bias"}
 LONGEST_HEADER = 100 << 20  # what the format allows
@@ -24,7 +24,7 @@ class Layer(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What a folder says; None where it says nothing."""
+    """The settings in a folder; None for those that it does not state."""
 
     pooling: str | None = None
     normalise: bool | None = None
@@ -58,7 +58,7 @@ def read(folder: Path) -> Said:
 
 
 def network(folder: Path) -> Path:
-    """Where the network and its tokenizer lie: in the folder, or below it as modules.json says."""
+    """The folder of the network and its tokenizer: this one, or the one below it that modules.json names."""
     modules = model_folder.read(folder / "modules.json") or []
     found: dict[str, Any] = next(
         (module for module in modules if str(module["type"]).endswith(".Transformer")), {}
@@ -67,7 +67,7 @@ def network(folder: Path) -> Path:
 
 
 def original(at: Path) -> str | None:
-    """The checkpoint's own form, where it is none that transformers' auto classes load: dpr or ance."""
+    """The checkpoint's format (dpr or ance) if transformers' auto classes cannot load it, else None."""
     if (model_folder.read(at / "config.json") or {}).get("model_type") == "dpr":
         return "dpr"
     return "ance" if names_of_tensors(at) >= ANCE_HEAD else None
@@ -79,7 +79,7 @@ def names_of_tensors(at: Path) -> frozenset[str]:
         with (at / "model.safetensors").open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
             return frozenset(json.loads(file.read(length) if length < LONGEST_HEADER else b"{}"))
-    except (OSError, ValueError):  # loading it will say what is wrong
+    except (OSError, ValueError):  # loading the model reports the error
         return frozenset()
 
 
@@ -104,7 +104,7 @@ def layers(folder: Path) -> list[Layer]:
 
 
 def _sentence_transformer(folder: Path, found: Said) -> Said:
-    """What sentence-transformers' files say, with its defaults where they are silent: cosine, no prompt."""
+    """The settings in sentence-transformers' files, with its defaults for the others: cosine, no prompt."""
     said = model_folder.read(folder / "config_sentence_transformers.json") or {}
     text = model_folder.read(network(folder) / "sentence_bert_config.json") or {}
     prompts = {name: prompt for name, prompt in (said.get("prompts") or {}).items() if prompt is not None}

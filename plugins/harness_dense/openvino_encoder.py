@@ -24,8 +24,8 @@ INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def encoders(model: Any, padding: int, dtype: str) -> Sequence[States]:
-    """One for each core, over one compiled network: a batch runs on one core, so that the result does not
-    depend on how many there are. `model` is a network of transformers in fp32, without a head."""
+    """One encoder for each core, over one compiled network. A batch runs on one core, so that results do not
+    depend on the number of cores. `model` is a network of transformers in fp32, without a head."""
     compiled = _compiled(model, dtype, hardware.threads())
     return [_states(compiled.create_infer_request(), padding) for _ in range(hardware.threads())]
 
@@ -47,7 +47,7 @@ def _compiled(model: Any, dtype: str, streams: int) -> Any:
 
 
 class _Bare(torch.nn.Module):  # type: ignore[misc]  # torch is not typed where it is not installed
-    """The network with the inputs by place and the last states as its one output, to be traced."""
+    """The network with positional inputs and the last states as its only output, for tracing."""
 
     def __init__(self, model: Any, names: Sequence[str]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""One vector a text from its tokens' states: pooling, then the layers that a model puts after it."""
+"""One vector per text from its tokens' states: pooling, then the model's layers after it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def pool(states: Floats, bounds: Ints, how: str) -> Floats:
 
 
 def normalised(vectors: Floats) -> Floats:
-    """v / max(|v|, 1e-12), as torch.nn.functional.normalize has it."""
+    """v / max(|v|, 1e-12), as in torch.nn.functional.normalize."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     result: Floats = vectors / np.maximum(lengths, np.float32(1e-12))
     return result
@@ -69,7 +69,8 @@ def layer_norm(weight: Floats, bias: Floats, epsilon: float) -> Step:
 
 
 def steps(layers: Sequence[Layer]) -> list[Step]:
-    """What the modules after pooling do; `Normalize` is the parameter `normalise`, and left to it."""
+    """The functions of the modules after pooling. `Normalize` is left out; the parameter `normalise` does
+    it."""
     return [_step(layer) for layer in layers if layer.kind != "Normalize"]
 
 

@@ -1,4 +1,4 @@
-"""Bi-encoders by short name: where each lives and how its authors use it, with who says so."""
+"""Bi-encoders by short name: their hub ids and their authors' settings, with the source of each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BGE_ZH = "为这个句子生成表示以用于检索相关文章："
 
 
 class Known(NamedTuple):
-    """What is known of a model. None: its folder says it, or nobody does."""
+    """The known settings of a model. None means that the folder states the setting, or nothing does."""
 
     name: str
     passages: str  # the hub's id of the passages' tower

@@ -1,4 +1,4 @@
-"""What stands in a step's key: every setting of a model, from the suite, the registry or its own folder."""
+"""Resolves every setting of a model for the step's key, from suite, registry or the model's folder."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from harness_dense.registry import Known
 
 
 def resolved(params: DenseParams) -> DenseParams:
-    """Nothing is left `auto`, unless the model is not here and nobody has described it. What the suite says
-    comes first, then what is known of the model's use, then what its folder says."""
+    """Resolve all `auto` settings. The suite comes first, then the registry, then the model's folder. A
+    setting stays `auto` only if the model is missing and not in the registry."""
     known = _known(params)
     model, revision = _located(params.model, params.revision)
     asked = params.query_model or (known.queries if known else None)
@@ -51,7 +51,7 @@ def resolved(params: DenseParams) -> DenseParams:
 
 
 def missing_files(params: DenseParams) -> list[str | Need]:
-    """What has to come here before a run: models, unless the run can fetch them, and libraries."""
+    """The missing models that a run cannot download, and the missing libraries."""
     weights = EXPORTS if params.backend == "onnx" else models.WEIGHTS
     towers = [(params.model, params.revision)]
     if params.query_model is not None:
@@ -73,7 +73,7 @@ def missing_files(params: DenseParams) -> list[str | Need]:
 
 
 def _code_revision(params: DenseParams, *towers: Said | None) -> str | None:
-    """The commit of code that lies with neither tower, where the suite trusts it."""
+    """The commit of code that is in neither tower's folder, if the suite trusts it."""
     names = sorted({name for said in towers if said for name in said.code})
     if len(names) > 1:
         raise HarnessError(
@@ -111,8 +111,8 @@ def _located(model: Path | str, revision: str) -> tuple[Path | str, str]:
 
 
 def _described(model: Path | str, revision: str) -> Said | None:
-    """What the model's folder says, if there is one, or if the hub gives its small files. Of a hub's model
-    the networks may not be here: then what the hub lists decides what runs it."""
+    """The settings in the model's folder, or in its small files on the hub. If a hub model is not downloaded
+    yet, the hub's list of files decides which backend runs it."""
     at = models.described(model, revision)
     if at is None or not at.is_dir():
         return None
@@ -141,7 +141,8 @@ def _of_authors(known: Known | None) -> dict[str, Any]:
 
 
 def _of_folders(passages: Said | None, queries: Said | None) -> dict[str, Any]:
-    """A folder that is silent means vectors as they come, their inner product, and no prompt."""
+    """The settings of both folders. By default vectors are not normalised, compared by inner product, and
+    have no prompt."""
     found: dict[str, Any] = {}
     if passages:
         found["pooling"] = passages.pooling
@@ -157,7 +158,7 @@ def _of_folders(passages: Said | None, queries: Said | None) -> dict[str, Any]:
 
 
 def _settings(params: DenseParams, authors: dict[str, Any], folders: dict[str, Any]) -> dict[str, Any]:
-    """The first that says something of each; open only where there is no folder to be asked."""
+    """Each setting from the first source that has it; unresolved only if there is no folder."""
     chosen: dict[str, Any] = {}
     for name in folders.keys() | authors.keys():
         given, known, said = getattr(params, name), authors.get(name), folders.get(name)
@@ -171,7 +172,7 @@ def _settings(params: DenseParams, authors: dict[str, Any], folders: dict[str, A
 
 
 def _refuse_code(known: Known | None, towers: list[tuple[Path | str | None, Said | None]]) -> None:
-    """A folder tells whether it needs code; of a model that is not here it may be known."""
+    """Refuse a model that needs its own code, as stated by its folder or by the registry."""
     for name, said in towers:
         if said.own_code if said else known and known.own_code:
             raise HarnessError(

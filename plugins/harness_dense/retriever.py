@@ -1,4 +1,4 @@
-"""The retriever behind the record: encodes a corpus, opens it, and searches it by inner product."""
+"""The retriever `dense`: encodes a corpus, opens it, and searches it by inner product."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Dense:
         self._params = params
 
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
-        """Vectors in the order of the texts; half as wide where they were computed in bf16 or fp16."""
+        """Write the vectors in the order of the texts, in fp16 if they were computed in bf16 or fp16."""
         params, tower = self._params, towers.passages(self._params)
         dimension, stored = tower.dimension, "fp32" if params.dtype in ("fp32", "stored") else "fp16"
         encoded = encode(
@@ -52,8 +52,8 @@ class Dense:
 
 
 class Search:
-    """An open index. A faiss index is built when the vectors are opened, so choosing another one encodes
-    nothing again, and its time counts as search."""
+    """An open index. A faiss index is built when the vectors are opened, and that time counts as search. So
+    another faiss index encodes nothing again."""
 
     def __init__(self, params: DenseParams, index: vectors.Vectors, unit: Unit) -> None:
         self._tower, self._index, self._unit = towers.queries(params), index, unit
@@ -69,8 +69,8 @@ class Search:
         )
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
-        """Inner products in fp32 (cosines, where vectors have the length 1). Scores are always exact; which
-        passages are found is exact too, except with a faiss index."""
+        """Inner products in fp32, which are cosines for vectors of length 1. Scores are always exact. The
+        choice of passages is exact too, except with a faiss index."""
         vectors = self._encoded(queries)
         if within is None and self._faiss is not None:
             places, scores = self._faiss.search(vectors, k)
@@ -103,7 +103,7 @@ class Search:
 
 
 class Approximate:
-    """Search by a faiss index. It keeps some of the queries, to measure how many of the best it finds."""
+    """Search by a faiss index. It keeps some of the queries, to measure the index's recall."""
 
     def __init__(self, rows: NDArray[Any], options: Faiss, device: str) -> None:
         from harness_dense import faiss_search

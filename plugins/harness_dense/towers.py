@@ -51,7 +51,7 @@ class Vectors:
 
 
 def passages(params: DenseParams) -> Tower:
-    assert params.passage_prompt is not None  # nothing is left open by the time it is built
+    assert params.passage_prompt is not None  # all settings are resolved before it is built
     tower = _tower(params, params.model, params.revision, params.passage_prompt, int(params.passage_length))
     return tower._replace(titles=params.titles)
 
@@ -96,7 +96,7 @@ def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, l
     said, inner = folder.read(at), folder.network(at)
     if params.code_revision is not None:
         for name in said.code:
-            models.code(name, params.code_revision)  # to where transformers looks for it
+            models.code(name, params.code_revision)  # downloads the code to where transformers looks for it
     layers = pooling.steps(folder.layers(at))
     unit = params.normalise is True or params.similarity == "cosine"
     tokeniser = tokens.load(inner, params.trust_remote_code, params.code_revision)
@@ -108,7 +108,7 @@ def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, l
 def _networks(
     params: DenseParams, at: Path, inner: Path, padding: int
 ) -> tuple[Sequence[pooling.Network], list[pooling.Step]]:
-    """One network for each worker, and the layers that belong to an original checkpoint."""
+    """One network for each worker, and the layers of an original checkpoint."""
     if params.backend == "onnx":
         from harness_dense.onnx import Exported
 

@@ -1,4 +1,4 @@
-"""Retrieval by words with Lucene itself: BM25, RM3 and query likelihood through Pyserini's Anserini jar."""
+"""Lexical retrieval with Lucene: BM25, RM3 and query likelihood through Pyserini's Anserini jar."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ class LuceneQL:
 
 
 def check_source(params: LuceneBM25 | LuceneQL) -> None:
-    """An index has one origin, and Anserini's own indexes have no field for the title."""
+    """Refuse several origins of an index, and a title weight for Anserini's indexes, which have no title
+    field."""
     if params.index is not None and params.prebuilt is not None:
         raise ValueError("only one of 'index' and 'prebuilt' may be given")
     if (params.index is not None or params.prebuilt is not None) and params.title_weight:

@@ -1,4 +1,4 @@
-"""RM3: a query with the words of its first hits, by Anserini's own code."""
+"""RM3: query expansion with the words of the first hits, by Anserini's own code."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ class Feedback:
 
     def __init__(self, java: Java, searcher: Any, analyser: Any, params: LuceneBM25) -> None:
         self._java, self._searcher, self._analyser, self._params = java, searcher, analyser, params
-        # Anserini keeps to words of [a-z0-9] unless told not to, which no other language survives
+        # by default Anserini keeps only words of [a-z0-9], which breaks other languages
         latin = params.analyser == "en"
         share, terms = params.original_query_weight, params.fb_terms
         self._reranker = java("io.anserini.rerank.lib.Rm3Reranker")(
             analyser, None, CONTENTS, terms, params.fb_docs, share, False, latin
         )
         self._arguments = java("io.anserini.search.SearchCollection$Args")()
-        self._arguments.arbitraryScoreTieBreak = True  # else by a field that these indexes need not have
-        self._arguments.hits = 1  # the search is ours: here only the words are wanted
+        self._arguments.arbitraryScoreTieBreak = True  # the default needs a field that these indexes may lack
+        self._arguments.hits = 1  # only the words are used; the search itself runs elsewhere
 
     def expand(self, text: str, query: Any) -> Any:
         """The weighted words of the query and of its first hits."""

@@ -1,5 +1,7 @@
-"""Java functions put together from method handles, so that a whole batch is one call and no hit is copied
-as an object. (Calls from Python into Java cost microseconds each; a batch has a million hits.)"""
+"""Composes Java functions from method handles, so that a batch is one call and no hit becomes an object.
+
+A call from Python into Java costs microseconds, and a batch has a million hits.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ LETTERS = {"void": "V", "int": "I", "long": "J", "float": "F", "double": "D", "b
 
 
 def descriptor(name: str) -> str:
-    """A type as the virtual machine writes it: `int` is I, `java.lang.String[]` is [Ljava/lang/String;"""
+    """A type's name in the virtual machine: `int` is I, `java.lang.String[]` is [Ljava/lang/String;"""
     if name.endswith("[]"):
         return "[" + descriptor(name[:-2])
     return LETTERS.get(name) or f"L{name.replace('.', '/')};"
@@ -51,8 +53,8 @@ def getter(java: Java, owner: str, name: str, kind: str) -> Any:
 
 
 def bind(java: Java, handle: Any, at: int, *values: Any) -> Any:
-    """The handle with these values as its arguments from number `at` on. A number must be one of Java's
-    objects (`boxed`): pyjnius takes the address of a plain one."""
+    """The handle with these values bound to its arguments from index `at` on. A number must be a Java object
+    (`boxed`), because pyjnius takes the address of a plain one."""
     for value in values:
         handle = java("java.lang.invoke.MethodHandles").insertArguments(handle, at, value)
     return handle
@@ -69,21 +71,22 @@ def shaped(java: Java, handle: Any, returns: str, *takes: str) -> Any:
 
 
 def then(java: Java, first: Any, *rest: Any) -> Any:
-    """`rest[1](rest[0](first(...)))`; each takes exactly the type that comes before it."""
+    """`rest[1](rest[0](first(...)))`; each takes exactly the type that the one before returns."""
     for following in rest:
         first = java("java.lang.invoke.MethodHandles").filterReturnValue(first, following)
     return first
 
 
 def fed(java: Java, handle: Any, *sources: Any) -> Any:
-    """`handle(sources[0](...), sources[1](...))`; each gives exactly the type that is taken."""
+    """`handle(sources[0](...), sources[1](...))`; each source returns exactly the type that the handle
+    takes."""
     for at, source in enumerate(sources):
         handle = java("java.lang.invoke.MethodHandles").filterArguments(handle, at, source)
     return handle
 
 
 def shared(java: Java, handle: Any, count: int, returns: str, takes: str) -> Any:
-    """A handle of one argument that gives it to all `count` arguments of another."""
+    """A handle with one argument, which it passes to all `count` arguments of another handle."""
     order = [0] * count
     wanted = signature(java, returns, (takes,))
     return java("java.lang.invoke.MethodHandles").permuteArguments(handle, wanted, *order)

@@ -1,4 +1,4 @@
-"""Pyserini's prebuilt indexes: where they are kept, and how one that is not here is fetched."""
+"""Pyserini's prebuilt indexes: where they are kept, and how a missing one is downloaded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness_lucene.runtime import Java
 
 
 def folder(java: Java, name: str) -> Path:
-    """The folder of a prebuilt index, fetched if it is not there; a HarnessError says why it cannot be."""
+    """The folder of a prebuilt index, downloaded if missing. Raises HarnessError if that is impossible."""
     from jnius import JavaException
 
     catalogue = java("io.anserini.index.prebuilt.PrebuiltInvertedIndex")
@@ -24,7 +24,7 @@ def folder(java: Java, name: str) -> Path:
         return at
     try:
         handler = java("io.anserini.util.PrebuiltIndexHandler").get(name)
-        handler.fetch(str(at.parent))  # checks what it fetched against the entry's md5
+        handler.fetch(str(at.parent))  # checks the download against the entry's MD5
     except JavaException as error:
         raise HarnessError(
             f"prebuilt: '{name}' is not here and could not be fetched; unpack"

@@ -1,4 +1,4 @@
-"""Opens Lucene indexes: our own parts as one, or an index of someone else's, checked against the corpus."""
+"""Opens Lucene indexes: our own parts as one, or a foreign index after checking it against the corpus."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHOWN = 3  # ids in a message
 
 @runtime_checkable
 class Ids(Protocol):
-    """What the harness's own corpus offers beyond `Texts`: positions by id."""
+    """The harness' corpus has this method beyond `Texts`: positions by id."""
 
     def positions(self, ids: list[str]) -> NDArray[np.int64]: ...
 
@@ -38,7 +38,7 @@ def parts(java: Java, folder: Path) -> Any:
 
 
 def foreign(java: Java, folder: Path, where: str, vectors: bool) -> Any:
-    """An index that the harness did not make; a HarnessError says what is wrong with it."""
+    """An index that the harness did not make. Raises HarnessError if it cannot be used."""
     from jnius import JavaException
 
     if not folder.is_dir():
@@ -94,8 +94,8 @@ def leaves(reader: Any) -> list[Any]:
 
 
 def positions(java: Java, reader: Any, texts: Texts, folder: Path, where: str) -> NDArray[np.int64]:
-    """int64[n]: the position of each document of an index in the corpus. The two must hold the same texts;
-    empty ones may be missing, because Anserini leaves them out."""
+    """int64[n]: the corpus position of each document of an index. Both must have the same texts, except that
+    the index may lack empty ones, because Anserini leaves them out."""
     corpus = getattr(texts, "corpus", None)
     if not isinstance(corpus, Ids):
         raise HarnessError(f"{where}: this corpus has no ids to find in an index; leave '{where}' out")
@@ -122,7 +122,7 @@ def positions(java: Java, reader: Any, texts: Texts, folder: Path, where: str) -
 
 
 def compare(texts: Texts, found: NDArray[np.int64], folder: Path, where: str) -> None:
-    """Refuse an index that has not all candidates, or more than these."""
+    """Refuse an index whose texts are not exactly the candidates."""
     candidates = np.concatenate([np.zeros(0, np.int64), *(batch.positions for batch in texts.batches())])
     more = np.setdiff1d(found, candidates)
     if len(more):

@@ -1,4 +1,4 @@
-"""The retriever behind both records: builds an index or takes one that is there, and opens it."""
+"""The retriever of both records: builds an index or takes an existing one, and opens it."""
 
 from __future__ import annotations
 

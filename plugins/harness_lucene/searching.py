@@ -23,14 +23,14 @@ SCORED = f"{LUCENE}.search.ScoreDoc"
 
 
 class Numbered(NamedTuple):
-    """What Lucene's documents are: the position of each in the corpus, in Lucene's order."""
+    """Lucene's documents, with the corpus position of each, in Lucene's order."""
 
     positions: NDArray[np.int64]
     unit: Unit
 
 
 class TermScore(NamedTuple):
-    """Why a text has its score: one term of the query that it has."""
+    """The contribution of one query term to a text's score."""
 
     term: str
     query_tf: float  # its weight in the query
@@ -49,7 +49,7 @@ class Search:
         self._java, self._reader, self._unit = java, reader, corpus.unit
         self._positions = corpus.positions
         self._order = np.argsort(corpus.positions)
-        java(SEARCHER).setMaxClauseCount(2**30)  # a query of many words is no mistake
+        java(SEARCHER).setMaxClauseCount(2**30)  # queries may have many words
         self.searcher = java(SEARCHER)(reader.getContext())
         self.searcher.setSimilarity(similarity(java, params))
         self._pick = Picked(java)
@@ -78,7 +78,7 @@ class Search:
         return Hits(*ordered(passages, scores), self._unit)
 
     def explain(self, query: str, position: int) -> list[TermScore]:
-        """The terms of the query that the text at a position has, the heaviest first."""
+        """The query terms in the text at a position, the heaviest first."""
         document = int(self._documents(np.array([position], np.int64))[0])
         if document < 0:
             return []
@@ -117,7 +117,7 @@ class Search:
         return found
 
     def _documents(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Lucene's number of the text at each position, -1 where none is indexed."""
+        """Lucene's document number for the text at each position, -1 if it is not indexed."""
         if not len(self._order):
             return np.full(len(positions), -1, np.int64)
         place = np.searchsorted(self._positions, positions, sorter=self._order)
@@ -126,7 +126,7 @@ class Search:
 
 
 class Picked:
-    """Takes the numbers out of Lucene's hits, and puts numbers into them, without an object per hit."""
+    """Reads document numbers from Lucene's hits, and writes them, without an object per hit."""
 
     def __init__(self, java: Java) -> None:
         self._java = java
@@ -157,20 +157,20 @@ class Picked:
         self._top = handles.function(java, "Function", handles.then(java, gathered, top))
 
     def __call__(self, found: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-        """How many hits each query has; Lucene's numbers and the scores of all, query after query."""
+        """The number of hits of each query; the document numbers and scores of all hits, query by query."""
         counts = np.array(found.stream().mapToInt(self._count).toArray(), np.int64)
         numbers = found.stream().flatMap(self._spread).mapToInt(self._number).toArray()
         scores = found.stream().flatMap(self._spread).mapToDouble(self._score).toArray()
         return counts, np.array(numbers, np.int64), np.array(scores, np.float32)
 
     def given(self, numbers: NDArray[np.int64]) -> Any:
-        """Hits of these numbers without a score."""
+        """Hits with these document numbers and no scores."""
         each = self._java("java.util.stream.IntStream").of(*numbers.tolist())
         return self._top.apply(each.mapToObj(self._plain))
 
 
 def question(java: Java, analyser: Any, title_weight: float) -> Any:
-    """A handle that makes a query of a text as Anserini does: any of its terms, as often as it has them."""
+    """A handle that turns a text into a query as Anserini does: any of its terms, as often as they occur."""
     kind = "io.anserini.search.query.BagOfWordsQueryGenerator"
     fields: Any = CONTENTS
     if title_weight:
@@ -194,7 +194,7 @@ def similarity(java: Java, params: LuceneBM25 | LuceneQL) -> Any:
 
 
 def weighted(java: Java, term: Any, weight: float) -> Any:
-    """A query of one term, as the type that overloaded methods are chosen by."""
+    """A query of one term, cast to the type that selects the overloaded method."""
     from jnius import cast
 
     plain = java(f"{LUCENE}.search.TermQuery")(term)
@@ -218,7 +218,7 @@ def leaves(java: Java, query: Any, weight: float) -> Iterator[tuple[str, float, 
 
 
 def statements(why: Any) -> Iterator[tuple[str, float]]:
-    """The numbers in Lucene's explanation by the word that each begins with."""
+    """The numbers in Lucene's explanation, by the first word of each statement."""
     yield why.getDescription().partition(",")[0], float(why.getValue().doubleValue())
     for detail in why.getDetails():
         yield from statements(detail)
@@ -227,7 +227,7 @@ def statements(why: Any) -> Iterator[tuple[str, float]]:
 def ordered(
     passages: NDArray[np.int64], scores: NDArray[np.float32]
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Equal scores by position; an index of someone else's has its texts in an order of its own."""
+    """Order equal scores by position, because a foreign index has its texts in another order."""
     rank = np.where(passages < 0, np.iinfo(np.int64).max, passages)
     worth = np.where(passages < 0, np.inf, -scores)
     order = np.lexsort((rank, worth), axis=1)

@@ -1,4 +1,4 @@
-"""Builds Lucene indexes of a corpus: parts of a fixed size, several at once, every text in its place."""
+"""Builds Lucene indexes of a corpus in parts of a fixed size, several at once, with texts in corpus order."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ STREAM, WRITER = "java.util.stream.Stream", f"{LUCENE}.index.IndexWriter"
 def write(
     texts: Texts, folder: Path, java: Java, analyser: Callable[[], Any], titles: bool, vectors: bool
 ) -> None:
-    """Index all texts into `folder/part-*`, in their order, and remember their positions. `vectors` keeps
-    each text's terms, for feedback."""
+    """Index all texts into `folder/part-*`, in their order, and save their positions. `vectors` stores each
+    text's terms, for feedback."""
     shutil.rmtree(folder, ignore_errors=True)  # what a killed run left
     folder.mkdir(parents=True)
     writers = min(WRITERS, cores())
@@ -52,8 +52,8 @@ def write(
 
 
 def together(parts: list[Part], texts: Texts, starts: range) -> list[NDArray[np.int64]]:
-    """Index several parts, a batch of each in turn; the result is the positions of all. Java's threads
-    write a batch while this one reads the next (only one may call Java, see `runtime`)."""
+    """Index several parts, a batch of each in turn; return the positions of all. Java's threads write a batch
+    while this thread reads the next. Only one thread may call Java, see `runtime`."""
     ranges = [texts.batches(TEXTS, start, min(start + PART, len(texts))) for start in starts]
     found: list[list[NDArray[np.int64]]] = [[] for _ in parts]
     for row in zip_longest(*ranges):
@@ -69,7 +69,7 @@ def together(parts: list[Part], texts: Texts, starts: range) -> list[NDArray[np.
 
 
 class Part:
-    """A writer of one Lucene index with a thread of Java's; closed at the end of its context."""
+    """A writer of one Lucene index with its own Java thread; closed at the end of its context."""
 
     def __init__(self, java: Java, folder: Path, analyser: Any, titles: bool, vectors: bool) -> None:
         self._java, self._titles = java, titles
@@ -77,7 +77,7 @@ class Part:
         config = java(f"{LUCENE}.index.IndexWriterConfig")(analyser)
         config.setRAMBufferSizeMB(BUFFER_MB)
         config.setUseCompoundFile(False)
-        # Lucene numbers texts as they come, and its own policies for merging would move them
+        # Lucene numbers texts in the order added, and its merge policies would reorder them
         config.setMergePolicy(java(f"{LUCENE}.index.NoMergePolicy").INSTANCE)
         self._directory = directory(java, folder)
         self._writer = java(f"{LUCENE}.index.IndexWriter")(self._directory, config)
@@ -109,12 +109,12 @@ class Part:
             self._submit(handles.bind(self._java, handles.then(self._java, gathered, write), 0, stream))
 
     def commit(self) -> None:
-        """Write what was added to the disk."""
+        """Write the added texts to disk."""
         commit = handles.method(self._java, WRITER, "commit", "long")
         self._submit(handles.bind(self._java, commit, 0, self._writer))
 
     def wait(self) -> None:
-        """Until all that was asked for is done."""
+        """Wait until all submitted work is done."""
         if self._task is not None:
             self._task.get()
 
@@ -139,7 +139,7 @@ def portions(batch: Batch) -> Iterator[Batch]:
 
 
 def documents(java: Java, titles: bool, vectors: bool) -> Any:
-    """A function of a text that makes Lucene's document of it; with titles a handle of text and title."""
+    """A Java function from a text to Lucene's document; with titles, a handle that takes text and title."""
     contents = field(java, CONTENTS, vectors)
     if not titles:
         single = handles.static(java, "java.util.Collections", "singletonList", LIST, OBJECT)
@@ -149,8 +149,8 @@ def documents(java: Java, titles: bool, vectors: bool) -> Any:
 
 
 def field(java: Java, name: str, vectors: bool) -> Any:
-    """A handle that makes the field of that name of a text, indexed with its frequencies and length, and
-    with a list of its terms if asked."""
+    """A handle from a text to a field of that name, indexed with frequencies and length, and with a list of
+    its terms if `vectors`."""
     kind = java(f"{LUCENE}.document.FieldType")()
     kind.setTokenized(True)
     kind.setIndexOptions(java(f"{LUCENE}.index.IndexOptions").DOCS_AND_FREQS)
@@ -163,7 +163,7 @@ def field(java: Java, name: str, vectors: bool) -> Any:
 
 
 def zipped(java: Java, handle: Any, columns: list[Any]) -> Any:
-    """A function of i that gives the handle item i of each list."""
+    """A Java function that calls the handle with item i of each list."""
     get = handles.method(java, LIST, "get", OBJECT, "int")
     both = handles.fed(java, handle, *(handles.bind(java, get, 0, column) for column in columns))
     return handles.function(java, "IntFunction", handles.shared(java, both, len(columns), LIST, "int"))

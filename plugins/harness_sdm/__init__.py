@@ -1,4 +1,4 @@
-"""The re-ranker `sdm`: the sequential dependence model, words and their neighbours, without a network."""
+"""The re-ranker `sdm`: the sequential dependence model, which scores words and adjacent pairs of words."""
 
 from __future__ import annotations
 

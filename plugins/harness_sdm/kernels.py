@@ -25,8 +25,8 @@ def place(tokens: NDArray[np.int32], starts: NDArray[np.int64], occurrences: NDA
 def windows(
     tokens: NDArray[np.int32], begin: int, end: int, left: int, right: int, width: int
 ) -> tuple[int, int]:
-    """How often `right` follows `left` at once (#1), and how many windows of at most `width` tokens hold
-    both in any order (#uw), where one occurrence counts for one window: taken from left to right."""
+    """The number of times that `right` directly follows `left` (#1), and the number of windows of at most
+    `width` tokens with both in any order (#uw). Each occurrence counts in one window, from left to right."""
     ordered = unordered = 0
     last_left = last_right = begin - width  # out of reach
     for i in range(begin, end):
@@ -56,8 +56,8 @@ def count_pairs(
     width: int,
     counts: NDArray[np.int64],  # int64[P, 2]: out, #1 and #uw in the whole collection
 ) -> None:
-    """Exact collection frequencies: only texts where the rarer term of a pair has the other near it are
-    read, so a pair costs about as much as its rarer term occurs."""
+    """Exact collection frequencies. Only texts where both terms of a pair are close are read, so the cost of
+    a pair is about proportional to the occurrences of its rarer term."""
     for i in range(len(pairs)):
         left, right = pairs[i]
         rarer, other = left, right
@@ -77,7 +77,7 @@ def count_pairs(
 
 @nb.njit(nogil=True, cache=True)
 def _near(tokens: NDArray[np.int32], at: int, term: int, width: int) -> bool:
-    """Whether the term stands less than `width` from a place, in its text or a neighbouring one."""
+    """Whether the term occurs less than `width` from a place, in the same text or an adjacent one."""
     for i in range(max(at - width + 1, 0), min(at + width, len(tokens))):
         if tokens[i] == term and i != at:
             return True
@@ -101,7 +101,7 @@ def score(
 ) -> None:
     """The sum over the query's features f of w_f log((tf_f + mu cf_f / |C|) / (|D| + mu)): the ranking
     function of Metzler and Croft (2005), section 3, with their Dirichlet-smoothed features (table 1)."""
-    absent = 0.0  # what a text without any feature gets, but for its length
+    absent = 0.0  # the score of a text without any feature, apart from its length
     for i in range(len(terms)):
         absent += term_weight[i] * log(term_expected[i])
     for i in range(len(pairs)):
@@ -149,7 +149,7 @@ def _table(terms: NDArray[np.int32]) -> tuple[NDArray[np.int32], int]:
 
 @nb.njit(nogil=True, cache=True)
 def _find(table: NDArray[np.int32], mask: int, terms: NDArray[np.int32], token: int) -> int:
-    """The token's place among the terms, -1 if it is none of them."""
+    """The token's index among the terms, or -1."""
     slot = token & mask
     while table[slot] >= 0:
         place: int = table[slot]

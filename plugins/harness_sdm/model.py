@@ -1,8 +1,8 @@
 """The sequential dependence model: a query's features, their weights, and the scores of candidates.
 
-The weights .85, .10, .05 are those of the paper and of Anserini. Windows are the paper's, #1 and #uw8;
-Anserini's are wider (one word may stand between ordered ones, eight between unordered ones), and it
-smooths a window by its words' collection frequencies, where here the window's own are counted exactly.
+The weights .85, .10, .05 are those of the paper and of Anserini. Windows are the paper's, #1 and #uw8.
+Anserini differs: one word may be between ordered words and eight between unordered ones, and it smooths a
+window by the collection frequencies of its words. Here the window's own frequency is counted exactly.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Sdm:
 
 
 class Features(NamedTuple):
-    """What a query asks for: its terms and its pairs of neighbours, each once, with their weights. What
-    the collection does not have is left out: it tells no text from another."""
+    """The features of a query: its terms and adjacent pairs, each once, with their weights. Features that the
+    collection lacks are left out, because they do not distinguish texts."""
 
     terms: NDArray[np.int32]  # int32[t]
     term_weight: NDArray[np.float64]  # float64[t]
@@ -52,7 +52,7 @@ class Features(NamedTuple):
 
 
 class Scorer:
-    """An open index. Scores depend on the query, the passage and the collection alone."""
+    """An open index. Scores depend only on the query, the passage and the collection."""
 
     def __init__(self, params: SdmParams, index: storage.Index, analyse: analysis.Analyse) -> None:
         self._params, self._index, self._analyse = params, index, analyse
@@ -102,7 +102,7 @@ class Scorer:
         return rows
 
     def _count(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-        """int64[P, 2]: how often the collection has each pair of terms as #1 and as #uw."""
+        """int64[P, 2]: the collection frequencies of each pair of terms as #1 and as #uw."""
         counts = np.zeros((len(pairs), 2), np.int64)
         kernels.count_pairs(
             self._index.tokens,
@@ -136,5 +136,5 @@ class Scorer:
 
 
 def _pairs(query: list[int]) -> list[tuple[int, int]]:
-    """The neighbouring terms of a query, where the collection has both."""
+    """The adjacent pairs of a query's terms of which the collection has both."""
     return [(left, right) for left, right in pairwise(query) if left >= 0 and right >= 0]

@@ -44,8 +44,8 @@ class Index(NamedTuple):
 
 
 def build(texts: Texts, folder: Path, analyse: Analyse) -> None:
-    """Write the index; whatever lies in the folder is overwritten. In memory are the vocabulary and 16
-    bytes a text; tokens go to the disk as they come."""
+    """Write the index and overwrite the folder's files. Memory holds the vocabulary and 16 bytes per text;
+    tokens are written to disk as they come."""
     files.begin(folder)
     vocabulary = Vocabulary(analyse)
     positions: list[NDArray[np.int64]] = []
@@ -109,7 +109,7 @@ def load(folder: Path) -> Index:
 
 
 def number(index: Index, term: str) -> int:
-    """The number of a term, -1 if no text has it: a binary search that reads only where it looks."""
+    """The number of a term, or -1 if no text has it; a binary search in the mapped file."""
     wanted = term.encode("utf-8", "surrogatepass")
     place = bisect.bisect_left(range(len(index.ends)), wanted, key=lambda i: _term(index, i))
     known = place < len(index.ends) and _term(index, place) == wanted

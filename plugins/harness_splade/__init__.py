@@ -1,4 +1,4 @@
-"""Learned sparse retrieval: SPLADE and uniCOIL by their models, and weights of terms made elsewhere."""
+"""Learned sparse retrieval: SPLADE and uniCOIL models, and precomputed term weights."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Auto = Literal["auto"]
 
 @dataclass(frozen=True)
 class SpladeParams:
-    """What is `auto` is as the model's authors use it, or as its folder says."""
+    """Settings that are `auto` come from the model's authors, or from its folder."""
 
     model: Path | str = param(help="a folder, a hub id, package:MODULE/FOLDER, or a short name")
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
@@ -53,7 +53,7 @@ class SpladeParams:
 
 @dataclass(frozen=True)
 class ImpactsParams:
-    """Weights are JSON lines as Anserini's JsonVectorCollection has them, plain or compressed."""
+    """Weights are JSON lines in the form of Anserini's JsonVectorCollection, plain or compressed."""
 
     passages: Path = param(help='a file, or a folder of files, of {"id": ..., "vector": {term: weight}}')
     queries: Path | None = param(

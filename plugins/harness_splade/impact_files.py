@@ -1,4 +1,4 @@
-"""Weights of terms that were made elsewhere: JSON lines as Anserini and Pyserini read and write them."""
+"""Precomputed term weights: JSON lines in the form of Anserini and Pyserini."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Query(msgspec.Struct, gc=False):
 
 
 class Spilled(NamedTuple):
-    """All vectors of a corpus' texts, in the order of their file."""
+    """The vectors of a corpus' texts, in the order of their file."""
 
     ordinals: NDArray[np.int64]  # int64[n]: which text of the corpus each is of
     ends: NDArray[np.int64]  # int64[n]: where each ends in the two below
@@ -44,8 +44,7 @@ class Spilled(NamedTuple):
 
 
 def spill(path: Path, ordinal_of: dict[str, int], folder: Path) -> Spilled:
-    """Read the vectors of these texts (id -> number) into files in `folder`, with what is wrong refused by
-    file and line."""
+    """Read the vectors of these texts (id -> number) into files in `folder`. Errors name file and line."""
     numbers: dict[str, int] = {}
     ordinals: list[int] = []
     counts: list[int] = []
@@ -97,14 +96,14 @@ def _row(file: Path, line: int, vector: dict[str, float], numbers: dict[str, int
 
 
 def row_of(weights: dict[int, float]) -> Row:
-    """Term numbers ascending, without those of the weight 0."""
+    """A row with ascending term numbers, without zero weights."""
     pairs = sorted(pair for pair in weights.items() if pair[1] > 0)
     terms, values = zip(*pairs, strict=True) if pairs else ((), ())
     return Row(np.array(terms, np.int32), np.array(values, np.float32))
 
 
 class Queries:
-    """Queries as rows: by their texts from a file, or their distinct words by 1 each."""
+    """Queries as rows: looked up by their texts in a file, or their distinct words with weight 1."""
 
     def __init__(self, path: Path | None, vocabulary: Sequence[str]) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""The retriever `impacts`: given weights of terms, put in the order of a corpus and searched exactly."""
+"""The retriever `impacts`: precomputed term weights, put in the order of a corpus and searched exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled loops over an impact index: exact top-k a window of texts at a time, and inverting a window."""
+"""Compiled loops over an impact index: exact top-k by windows of texts, and inverting a window."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ MARGIN = np.float32(1 + 1e-5)  # more than rounding can add to a sum of products
 
 
 class Postings(NamedTuple):
-    """What the loops read of an index; impacts are float32, or uint16 where they are whole numbers."""
+    """The arrays of an index that the loops read. Impacts are float32, or uint16 if they are whole
+    numbers."""
 
     first: NDArray[np.int64]  # int64[W + 1]: the first text of each window
     starts: NDArray[np.int64]  # int64[W, V + 1]: the first posting of each term in each window
@@ -33,7 +34,7 @@ class Queries(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Memory that is used again for every query."""
+    """Buffers that are reused for every query."""
 
     scores: NDArray[np.float32]  # float32[WINDOW], zeros between windows
     found: NDArray[np.uint16]  # uint16[WINDOW]
@@ -74,7 +75,7 @@ def invert(
 
 @nb.njit(nogil=True, cache=True)
 def bound(p: Postings, queries: Queries, q: int, w: int) -> np.float32:
-    """No text of window w has a higher score."""
+    """An upper bound of the scores in window w."""
     most = np.float32(0)
     for j in range(queries.first[q], queries.first[q + 1]):
         most += queries.weights[j] * p.peaks[w, queries.terms[j]]
@@ -83,7 +84,7 @@ def bound(p: Postings, queries: Queries, q: int, w: int) -> np.float32:
 
 @nb.njit(nogil=True, cache=True)
 def accumulate(p: Postings, queries: Queries, q: int, w: int, scores: NDArray[np.float32]) -> None:
-    """Add what each term of the query gives to the scores of window w's texts, in the query's order."""
+    """Add each query term's contribution to the scores of window w's texts, in the query's order."""
     for j in range(queries.first[q], queries.first[q + 1]):
         term, weight = queries.terms[j], queries.weights[j]
         begin, end = p.starts[w, term], p.starts[w, term + 1]
@@ -143,7 +144,7 @@ def rescore(
     texts: NDArray[np.int64],  # int64[Q, n], -1 for none
     keys: NDArray[np.uint64],  # uint64[Q, n]: out
 ) -> None:
-    """Keys of the named texts of queries begin to end - 1, each scored as `search` would."""
+    """Keys of the given texts for queries begin to end - 1, scored as `search` does."""
     for q in range(begin, end):
         for i in range(texts.shape[1]):
             keys[q, i] = NOTHING

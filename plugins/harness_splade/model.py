@@ -1,4 +1,4 @@
-"""Networks as encoders of sparse rows: SPLADE's logits of all terms, and uniCOIL's weight of each token."""
+"""Networks that encode texts as sparse rows: SPLADE's logits of all terms, uniCOIL's weight of each token."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ Head: TypeAlias = Callable[[torch.Tensor], torch.Tensor]  # states [t, d] -> log
 
 
 class Network(NamedTuple):
-    """A network in two parts, so that what stands on the encoder needs no padding; one of each for each
-    worker."""
+    """A network in two parts, encoder and head, so that the head needs no padding; one of each per worker."""
 
     bodies: Sequence[torch_encoder.States]
     heads: Sequence[Head]
@@ -75,7 +74,7 @@ def _unicoil(folder: Path, dtype: str, device: str, padding: int) -> Network:
 
 
 def _head(model: Any, folder: Path) -> Head:
-    """What stands after the encoder, by the names that the families give it."""
+    """The head after the encoder, by the names that model families give it."""
     if hasattr(model, "vocab_projector"):  # DistilBERT
         return lambda states: model.vocab_projector(
             model.vocab_layer_norm(model.activation(model.vocab_transform(states)))

@@ -1,4 +1,4 @@
-"""Queries as terms: through a model, or without one, each token by its idf or by 1."""
+"""Queries as terms: by a model, or without one, with each token's idf or 1."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def encoder(params: SpladeParams) -> Encode:
 
 
 def _by_model(params: SpladeParams) -> Encode:
-    """In fp32 whatever passages are computed in: queries are few, and what one becomes must not depend on
-    the others in its batch."""
+    """Encode queries in fp32, whatever the dtype of passages: queries are few, and a query's terms must not
+    depend on the others in its batch."""
     chosen = (params.model, params.revision)
     if params.query_model is not None:
         chosen = (params.query_model, params.query_revision)
@@ -62,7 +62,7 @@ def _by_model(params: SpladeParams) -> Encode:
 
 
 def _idf(folder: Path, backend: Any) -> np.ndarray:
-    """float32[V]: how much each token of a query weighs; 0 for those that the file does not name."""
+    """float32[V]: the weight of each token in a query; 0 for tokens that the file lacks."""
     path = folder / settings.IDF
     try:
         said = json.loads(path.read_bytes())

@@ -1,4 +1,4 @@
-"""The retriever behind the record: encodes passages into an impact index, and queries to search it."""
+"""The retriever `splade`: encodes passages into an impact index, and queries to search it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Sparse:
-    """SPLADE, or another model of its form, by its parameters."""
+    """SPLADE, or another model of this kind, by its parameters."""
 
     def __init__(self, params: SpladeParams) -> None:
         self._params = params

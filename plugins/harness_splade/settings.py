@@ -1,4 +1,4 @@
-"""What is known of a learned sparse model before it is loaded: by its name, or from its folder's JSON."""
+"""The settings of a learned sparse model before it is loaded: from its name, or from its folder's JSON."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from harness.toolkit.neural import hardware, model_folder, models
 from harness_splade import SpladeParams, registry
 
 ACTIVATIONS = {"relu": "log", "log1p_relu": "log-log"}  # sentence-transformers' names -> ours
-IDF = "idf.json"  # how much each token of a query weighs: {token: idf}, as OpenSearch's models have it
+IDF = "idf.json"  # the weight of each token in a query, {token: idf}, as in OpenSearch's models
 
 
 class Said(NamedTuple):
-    """What a folder says; None where it says nothing."""
+    """The settings in a folder; None for those that it does not state."""
 
     pooling: str | None = None
     activation: str | None = None
@@ -25,7 +25,7 @@ class Said(NamedTuple):
 
 
 def resolved(params: SpladeParams) -> SpladeParams:
-    """With nothing left open that a folder which is here, or the registry, can say. Called while planning."""
+    """Resolve the settings that the registry or an available folder states. Called while planning."""
     known = registry.find(params.model)
     model, revision = models.located(known.passages if known else params.model, params.revision)
     own = params.query_model or (known.queries if known else None)
@@ -62,12 +62,12 @@ def _first(given: Any, *others: Any) -> Any:
 
 
 def _within(length: Any, places: int | None) -> Any:
-    """A length, or `auto`, that the network has places for."""
+    """The length (or `auto`), at most the number of positions of the network."""
     return min(length, places) if isinstance(length, int) and places is not None else length
 
 
 def absent(params: SpladeParams) -> list[str]:
-    """What must come here before a run."""
+    """The models that are missing for a run."""
     lacking = models.missing_files(params.model, params.revision)
     if params.query_model is not None:
         lacking += models.missing_files(params.query_model, params.query_revision)

@@ -1,4 +1,4 @@
-"""The dataset `tour`: documents, queries and judgements that this project generates from a seed."""
+"""The dataset `tour`: documents, queries and judgements, generated from a seed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.hookspecs import hookimpl
 from harness.records import Dataset, param
 
 QUERIES_A_DOCUMENT = 5  # one of each slice, in each split
-LARGEST = 200_000  # up to here no two documents share the name of anything
+LARGEST = 200_000  # up to this size no two documents share a name
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class TourParams:
 
     @property
     def full_documents(self) -> int:
-        """Every tenth document is a stub that no query asks about."""
+        """The number of full documents. Every tenth document is a stub without queries."""
         return self.documents - self.documents // 10
 
 

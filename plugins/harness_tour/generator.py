@@ -1,21 +1,21 @@
-"""Writes document number i of a collection, from nothing but the seed and i.
+"""Writes document number i of a collection. The text depends only on the seed and i.
 
-Every full document has, besides passages on its subject, a person, a firm, a society (with a full
-name and a short one), an object that the subject owns, and the ship that brought this object. The
-construction guarantees, for the passage that answers a question of each slice:
+Every full document has passages on its subject, a person, a firm, a society (with a full and a short name),
+an object that the subject owns, and the ship that brought this object. In each slice, the passage that
+answers a question has these properties:
 
 - self-contained: it names the title and states the fact.
-- main-topic: it has no word of the title and never refers to the subject; the documents of the same
-  kind have the same passage with other facts.
-- coreference: it calls the person by a pronoun or the firm by a noun phrase only. The name stands in an
-  earlier passage and not in the title; a document has one person and one firm, so the nearest
+- main-topic: it has no word of the title and never refers to the subject. Documents of the same kind have
+  the same passage with other facts.
+- coreference: it refers to the person only by a pronoun, or to the firm only by a noun phrase. The name is
+  in an earlier passage and not in the title. A document has one person and one firm, so the nearest
   antecedent of the right kind is the right one.
-- multi-hop: it names the ship, the question names the object, and only another passage connects the two.
-- acronym: it has one form of the society's name and the question the other; another passage, the
-  second one of the document, gives both.
+- multi-hop: it names the ship, the question names the object, and only another passage connects them.
+- acronym: it has one form of the society's name, and the question has the other. Another passage, the
+  second of the document, has both.
 
-The name in the question stands in several passages that do not answer, so knowing the right
-document is not enough to find the passage.
+The name in the question also occurs in passages that do not answer it. So knowing the right document is not
+enough to find the passage.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from harness_tour import names_en, names_zh
 from harness_tour.templates import Draw, Lines, Section, Subject, Templates, drawn, read
 
 SLICES = ("self-contained", "coreference", "main-topic", "multi-hop", "acronym")
-STUBS = 10  # one document in so many is a stub: no queries, few passages
-# Which sentences about two names go together, so that both name all four once.
+STUBS = 10  # one document in STUBS is a stub: no queries, few passages
+# Pairs of sentences about two names each that together name all four names once.
 _PAIRINGS = (
     ("person_firm", "artefact_body"),
     ("person_artefact", "firm_body"),
@@ -38,7 +38,7 @@ _PAIRINGS = (
 
 
 class Namer(Protocol):
-    """What the module of names of a language offers."""
+    """The interface of a language's module of names."""
 
     @property
     def SHORT_NAMES(self) -> int: ...
@@ -52,19 +52,19 @@ _NAMES: Mapping[str, Namer] = {"en": names_en, "zh": names_zh}
 
 
 class Recipe(NamedTuple):
-    """What a collection is made from, but for its size."""
+    """Everything that determines a collection, except its size."""
 
     language: str
     seed: int
 
 
 class Paragraph(NamedTuple):
-    """A passage and why it is there: the slice and the section whose questions it answers, if any."""
+    """A passage, with the slice and the section of the questions that it answers, if any."""
 
     text: str
     slice: str = ""
     section: Section | None = None
-    companion: bool = False  # goes on about the section of the one before it, without the answer
+    companion: bool = False  # continues the section of the passage before it, without the answer
 
 
 class Article(NamedTuple):
@@ -72,7 +72,7 @@ class Article(NamedTuple):
     subject: Subject
     title: str
     paragraphs: tuple[Paragraph, ...]
-    facts: Mapping[str, Any]  # what the sentences were filled with
+    facts: Mapping[str, Any]  # the values filled into the sentences
     turn: int  # 0 or 1: which of two questions of a slice the split `test` asks
 
 
@@ -83,7 +83,7 @@ def article(recipe: Recipe, index: int) -> Article:
     names = _NAMES[recipe.language]
     facts: dict[str, Any] = dict(names.names(index, subject.artefacts, recipe.seed))
     facts["title"] = _pick(subject.titles, draw).format_map(facts)
-    by_short = draw() < 0.5 and index < names.SHORT_NAMES  # a question must mean one society only
+    by_short = draw() < 0.5 and index < names.SHORT_NAMES  # the short name must be unique
     asked, answering = ("short", "full") if by_short else ("full", "short")
     facts["body"], facts["other"] = facts[asked], facts[answering]
     drawn(templates.facts, facts, draw, names.place)
@@ -99,7 +99,7 @@ def is_stub(index: int) -> bool:
 
 
 def subject_of(templates: Templates, index: int) -> Subject:
-    """Each of five neighbours has another subject, and stubs are of all subjects."""
+    """The subject of a document: five consecutive documents all differ, and stubs have all subjects."""
     return templates.subjects[(index + index // 5) % len(templates.subjects)]
 
 
@@ -121,7 +121,8 @@ def _stub(pen: _Pen, subject: Subject) -> list[Paragraph]:
 
 
 def _full(pen: _Pen, subject: Subject) -> list[Paragraph]:
-    """The introduction and the definition first, since they introduce all names; then a shuffle."""
+    """The paragraphs: first the introduction and the definition, which introduce all names, then a
+    shuffle."""
     templates, draw = pen.templates, pen.draw
     *pairs, last = _pair_sentences(pen, 5)
     blocks = [[Paragraph(_text(pen, (*theme, *pairs.pop())))] for theme in _some(templates.themes, 4, draw)]
@@ -138,8 +139,8 @@ def _full(pen: _Pen, subject: Subject) -> list[Paragraph]:
 
 
 def _answer(pen: _Pen, slice: str, section: Section) -> list[Paragraph]:
-    """The passage that answers and, every second time, one that goes on. Both end on their source where
-    nothing else in them would tell two documents apart."""
+    """The passage that answers and, every second time, a passage that continues it. They end with their
+    source if nothing else in them distinguishes two documents."""
     source = pen.templates.sources
     slots = (*section.sentences, source) if slice in ("main-topic", "coreference") else section.sentences
     answer = Paragraph(_text(pen, slots), slice, section)

@@ -1,4 +1,4 @@
-"""Numbers that pick names: every document gets names of its own, in an order that looks random."""
+"""Numbers that select names: every document gets different names, in an order that looks random."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def _start(size: int, seed: int, space: str) -> int:
 
 
 def joined(heads: tuple[str, ...], tails: tuple[str, ...]) -> tuple[str, ...]:
-    """Every head with every tail, heads varying fastest."""
+    """Every combination of head and tail; heads vary fastest."""
     return tuple(head + tail for tail in tails for head in heads)
 
 
 def parts(language: str) -> dict[str, tuple[str, ...]]:
-    """The lists of a language's `names.toml`; a long text there is a list of its words."""
+    """The lists in a language's `names.toml`, where a long text stands for the list of its words."""
     text = (Path(__file__).parent / language / "names.toml").read_text(encoding="utf-8")
     return {
         name: tuple(value.split() if isinstance(value, str) else value)

@@ -1,7 +1,7 @@
 """Invented English names: places, families, people, firms, societies, ships and objects.
 
-What can stand in a title, in a place, in a society, in an object, in a person and in a firm is made
-from parts that no other of these kinds uses, so that a name says which kind it is.
+Titles, places, societies, objects, people and firms are named from different parts, so that a name shows
+its kind.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PARTNERS = joined(_PARTS["firm"], _PARTS["family_tails"])
 _GIVEN = tuple(name for pair in zip(_PARTS["women"], _PARTS["men"], strict=True) for name in pair)
 _FIELDS, _BODIES, _SIZES = _PARTS["fields"], _PARTS["bodies"], _PARTS["sizes"]
 _SHIPS = joined(tuple(f"{word} " for word in _PARTS["ship_first"]), _PARTS["ship_second"])
-SHORT_NAMES = len(_SOCIETY) * len(_FIELDS) * len(_BODIES)  # so many societies differ in their short names
+SHORT_NAMES = len(_SOCIETY) * len(_FIELDS) * len(_BODIES)  # the number of different short names
 _SHE = {"She": "She", "she": "she", "Her": "Her", "her": "her", "obj": "her"}
 _HE = {"She": "He", "she": "he", "Her": "His", "her": "his", "obj": "him"}
 
@@ -31,7 +31,7 @@ def place(draw: Callable[[], float]) -> str:
 
 
 def names(index: int, nouns: tuple[str, ...], seed: int) -> Mapping[str, str]:
-    """The names of document `index`; `nouns` are what its subject may call its treasure."""
+    """The names of document `index`; `nouns` are the nouns for the object that its subject owns."""
     title = nth(index, len(_TITLE_STEMS) * len(_PATRONS), seed, "title")
     firm = nth(index, len(_PARTNERS) ** 2, seed, "firm")
     return {
@@ -46,7 +46,7 @@ def names(index: int, nouns: tuple[str, ...], seed: int) -> Mapping[str, str]:
 
 
 def _person(index: int, seed: int) -> dict[str, str]:
-    """Once all names are taken, the next round has an initial."""
+    """A person's name, with an initial once all names are used."""
     size = len(_GIVEN) * len(_SURNAMES)
     number, turn = nth(index % size, size, seed, "person"), index // size
     initial = f" {'ABCDEFGHJKLMNPRSTW'[turn - 1]}." if turn else ""
@@ -70,14 +70,15 @@ def _society(index: int, seed: int) -> dict[str, str]:
 
 
 def _ship(index: int, seed: int) -> str:
-    """Once all names are taken, ships are called after their home port as well."""
+    """A ship's name, with its home port once all names are used."""
     turn, index = divmod(index, len(_SHIPS))
     port = f" of {_PLACES[nth(turn, len(_PLACES), seed, 'port')]}" if turn else ""
     return _SHIPS[nth(index, len(_SHIPS), seed, "ship")] + port
 
 
 def _artefact(index: int, nouns: tuple[str, ...], seed: int) -> str:
-    """Subjects have nouns of their own and take turns, so a fifth of the numbers is enough."""
+    """An object's name. The five subjects alternate and have different nouns, so a fifth of the numbers is
+    enough."""
     number = nth(index // 5, len(_OBJECT_STEMS) * len(nouns) * len(_SIZES), seed, f"artefact/{nouns[0]}")
     number, stem = divmod(number, len(_OBJECT_STEMS))
     size, noun = divmod(number, len(nouns))

@@ -1,7 +1,7 @@
 """Invented Chinese names: places, epithets, people, firms, societies, ships and objects.
 
-As in English, the first characters of places, of titles, of societies and of objects differ, so that
-a name says which kind it is.
+As in English, the first characters of places, titles, societies and objects differ, so that a name shows
+its kind.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SURNAMES, _GIVEN = _PARTS["surnames"], _PARTS["given"]
 _TRADE, _TRADE_TAILS = _PARTS["trade"], _PARTS["trade_tails"]
 _FIELDS, _BODIES, _SIZES = _PARTS["fields"], _PARTS["bodies"], _PARTS["sizes"]
 _SHIPS = joined(_PARTS["ship_first"], _PARTS["ship_second"])
-SHORT_NAMES = len(_SOCIETY) * len(_FIELDS)  # so many societies differ in their short names
+SHORT_NAMES = len(_SOCIETY) * len(_FIELDS)  # the number of different short names
 
 
 def place(draw: Callable[[], float]) -> str:
@@ -29,7 +29,7 @@ def place(draw: Callable[[], float]) -> str:
 
 
 def names(index: int, nouns: tuple[str, ...], seed: int) -> Mapping[str, str]:
-    """The names of document `index`; `nouns` are what its subject may call its treasure."""
+    """The names of document `index`; `nouns` are the nouns for the object that its subject owns."""
     title = nth(index, len(_TITLE_STEMS) * len(_EPITHETS), seed, "title")
     return {
         "stem": _TITLE_STEMS[title % len(_TITLE_STEMS)],
@@ -60,7 +60,8 @@ def _firm(index: int, seed: int) -> str:
 
 
 def _society(index: int, seed: int) -> dict[str, str]:
-    """The short name takes the first character of the place, of the field, and the body's last."""
+    """A society's name. The short one has the first characters of place and field, and the last of the
+    body."""
     turn, index = divmod(index, SHORT_NAMES)
     number = nth(index, SHORT_NAMES, seed, "society")
     body, tail = divmod((7 * number + turn) % (len(_TAILS) * len(_BODIES)), len(_TAILS))
@@ -72,14 +73,15 @@ def _society(index: int, seed: int) -> dict[str, str]:
 
 
 def _ship(index: int, seed: int) -> str:
-    """Once all names are taken, ships are called after their home port as well."""
+    """A ship's name, with its home port once all names are used."""
     turn, index = divmod(index, len(_SHIPS))
     port = _PORTS[nth(turn, len(_PORTS), seed, "port")] if turn else ""
     return f"{port}{_SHIPS[nth(index, len(_SHIPS), seed, 'ship')]}号"
 
 
 def _artefact(index: int, nouns: tuple[str, ...], seed: int) -> str:
-    """Subjects have nouns of their own and take turns, so a fifth of the numbers is enough."""
+    """An object's name. The five subjects alternate and have different nouns, so a fifth of the numbers is
+    enough."""
     number = nth(index // 5, len(_OBJECT_STEMS) * len(nouns) * len(_SIZES), seed, f"artefact/{nouns[0]}")
     number, stem = divmod(number, len(_OBJECT_STEMS))
     size, noun = divmod(number, len(nouns))

@@ -1,4 +1,4 @@
-"""The dataset itself: streams documents, asks about some of them and judges the answers."""
+"""The source of `tour`: streams documents, and makes queries and judgements for some of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIBLINGS = 2  # judged passages of other documents, grade 0
 
 
 class Task(NamedTuple):
-    """A query before it is written down: the document and the passage that answers."""
+    """A query before it has words: the document and the passage that answers it."""
 
     id: str
     slice: str
@@ -25,7 +25,7 @@ class Task(NamedTuple):
 
 
 class Tour:
-    """Everything is made anew on each call: memory does not grow with the collection."""
+    """The source. It generates everything again on each call, so memory does not grow with the collection."""
 
     def __init__(self, params: TourParams) -> None:
         self._params = params
@@ -66,8 +66,8 @@ class Tour:
             yield Query(task.id, question.format_map(facts), (task.slice,), answers=(answer,))
 
     def judgements(self) -> Iterator[Judgement]:
-        """2 for the passage that answers, 1 for one that goes on about the same matter without the
-        answer, 0 for the same matter in documents of the same kind."""
+        """Grade 2 for the passage that answers, 1 for a passage that continues it without the answer, 0 for
+        the same section in documents of the same kind."""
         for task in self._tasks():
             made = task.article
             yield Judgement(task.id, passage_id(made.number, task.answer), 2)
@@ -83,7 +83,8 @@ class Tour:
         return min(MOST, 2 * self._params.full_documents)
 
     def _tasks(self) -> Iterator[Task]:
-        """Documents spread evenly over the corpus; slices take turns, so that none comes twice for one."""
+        """Tasks for documents spread evenly over the corpus. Slices alternate, so that no document has one
+        twice."""
         count, split = self._count(), self._params.split
         for number in range(count):
             full = number * self._params.full_documents // count

@@ -1,4 +1,4 @@
-"""Reads the hand-written sentences of a language: what a document may say, and what may be asked."""
+"""Reads the hand-written sentences of a language, for documents and for questions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 SUBJECTS = ("observatory", "bridge", "museum", "railway", "festival")
-Draw = Callable[[], float]  # a number from 0 to 1, without 1
+Draw = Callable[[], float]  # a number in [0, 1)
 Lines = tuple[str, ...]  # paraphrases of one sentence
 
 
 class Section(NamedTuple):
-    """A passage that answers a question, and perhaps a second one that goes on without answering it."""
+    """A passage that answers a question, and perhaps a second one that continues it without the answer."""
 
     name: str
     answer: str
@@ -72,7 +72,7 @@ def read(language: str) -> Templates:
 
 @functools.cache
 def digest() -> str:
-    """Of all that a text is made from, so that an edited sentence is another collection."""
+    """The digest of all templates, so that an edited sentence makes another collection."""
     total = hashlib.sha256()
     for path in sorted([*HERE.glob("*.py"), *HERE.glob("*/*.toml")], key=lambda path: path.as_posix()):
         total.update(path.relative_to(HERE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")

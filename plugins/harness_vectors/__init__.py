@@ -1,4 +1,4 @@
-"""The retriever `vectors`: exact search of vectors that were made elsewhere."""
+"""The retriever `vectors`: exact search of precomputed vectors."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VectorsParams:
-    """Vectors are a `.npy` with a file of ids, Pyserini's `.jsonl`, or Pyserini's folder with a flat faiss
-    index and `docid`."""
+    """Vectors are in a `.npy` with a file of ids, in Pyserini's `.jsonl`, or in Pyserini's folder with a flat
+    faiss index and `docid`."""
 
     passages: Path = param(help="vectors of the passages, or of documents where the unit is document")
     queries: Path = param(help="vectors of the queries")
