@@ -17,12 +17,15 @@ class HierarchicalParams:
         0.8, "the weight of the passage scores; the document scores have the rest", minimum=0, maximum=1
     )
     documents: int = param(100, "how many documents of each query are looked into", minimum=1)
+    passages: int | None = param(
+        None, "how many of their best passages are fused; null: all. DAPR's code has 1000 of each", minimum=1
+    )
 
 
 def build(params: HierarchicalParams) -> Any:
     from harness_hierarchical.methods import Hierarchical
 
-    return Hierarchical(params.weight, params.documents)
+    return Hierarchical(params.weight, params.documents, params.passages)
 
 
 @hookimpl

@@ -29,6 +29,7 @@ class Hierarchical:
 
     weight: float
     documents: int
+    passages: int | None = None  # of each query, the best by the first input; the others are not fused
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure, rescore: Rescore) -> Hits:
         ranking = inputs[1]
@@ -47,6 +48,7 @@ class Hierarchical:
         hits.scores.fill(-np.inf)
         for rows in blocks(widths):
             scored = rescore(0, inside.passages(documents[rows]), rows.start)
+            scored = Hits(scored.passages[:, : self.passages], scored.scores[:, : self.passages])
             sides = document_scores(scored.passages, documents[rows], document_side[rows], structure)
             total = fused(scored.passages, scored.scores, sides, self.weight)
             order = np.lexsort((scored.passages, -total), axis=1)[:, :depth]  # fills last

@@ -155,3 +155,22 @@ def test_no_block_of_queries_is_larger_than_allowed_unless_it_is_one_query(monke
     ranges = list(methods.blocks(widths))
     assert [(rows.start, rows.stop) for rows in ranges] == [(0, 3), (3, 4), (4, 6), (6, 8)]
     assert list(methods.blocks(widths[:0])) == []
+
+
+def test_only_the_best_passages_are_fused():
+    """What is cut enters neither the ranking nor the least score that min-max takes."""
+    structure = Structure(np.array([0, 0, 0], np.int32), np.array([0, 3]), np.ones(3, np.bool_))
+    ranked = [
+        Hits(np.array([[0]]), np.array([[1.0]], np.float32)),
+        Hits(np.array([[0]]), np.array([[5.0]], np.float32), "document"),
+    ]
+
+    def rescore(number, positions, first=0):
+        return Hits(np.array([[2, 0, 1]]), np.array([[9.0, 5.0, 1.0]], np.float32))
+
+    whole = methods.Hierarchical(1.0, 1).combine(ranked, 3, structure, rescore)
+    cut = methods.Hierarchical(1.0, 1, 2).combine(ranked, 3, structure, rescore)
+    assert (whole.passages.tolist(), whole.scores.tolist()) == ([[2, 0, 1]], [[1.0, 0.5, 0.0]])
+    assert cut.passages[0, :2].tolist() == [2, 0]
+    assert cut.scores[0, :2].tolist() == [1.0, 0.0]
+    assert (cut.passages[0, 2:] == -1).all()

@@ -17,7 +17,7 @@ PAPERS = {
     "DuReader-retrieval": ("dureader-retrieval", "dureader-out-of-domain", "dureader-cross-lingual"),
     "T2Ranking": ("t2ranking-retrieval", "t2ranking-reranking"),
     "RocketQAv2": ("rocketqav2-msmarco", "rocketqav2-nq"),
-    "DAPR": ("dapr",),
+    "DAPR": ("dapr", "dapr-coreference", "dapr-own-context"),
     "survey": ("survey",),
 }
 
