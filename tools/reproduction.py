@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
+import published_tables as published
 from harness import catalogue, suite
-from harness.leaderboard import published
-from harness.leaderboard.published import Paper, Printed
+from published_tables import Paper, Printed
 
 ROOT = Path(__file__).parents[1]
 PUBLISHED, SUITES = ROOT / "leaderboards" / "published", ROOT / "leaderboards"

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from harness.errors import HarnessError
 from harness.hookspecs import hookimpl
 from harness.records import Retriever, param
+from harness.types import Facts
 
 if TYPE_CHECKING:
     from harness_vectors.retriever import Vectors
@@ -20,8 +22,8 @@ class VectorsParams:
     faiss index and `docid`."""
 
     passages: Path = param(help="vectors of the passages, or of documents where the unit is document")
-    queries: Path = param(help="vectors of the queries")
     passage_ids: Path | None = param(None, "for .npy: one id a line, in the order of the vectors")
+    queries: Path | None = param(None, "vectors of the queries; a search needs them, an index does not")
     query_ids: Path | None = param(None, "for .npy: one id a line, in the order of the vectors")
     query_texts: Path | None = param(
         None, "the queries' texts by id, as JSON lines or id, tab, text; Pyserini's .jsonl has them"
@@ -33,13 +35,21 @@ class VectorsParams:
 
     def __post_init__(self) -> None:
         for name, ids in (("passages", "passage_ids"), ("queries", "query_ids")):
-            plain = getattr(self, name).suffix == ".npy"
-            if plain and getattr(self, ids) is None:
+            path, names = getattr(self, name), getattr(self, ids)
+            plain = path is not None and path.suffix == ".npy"
+            if plain and names is None:
                 raise ValueError(f"'{name}' is a .npy file, which has no ids; give them as '{ids}'")
-            if not plain and getattr(self, ids) is not None:
-                raise ValueError(f"'{name}' has ids of its own; leave '{ids}' out")
-        if self.query_texts is None and ".jsonl" not in self.queries.suffixes:
+            if not plain and names is not None:
+                raise ValueError(f"'{ids}' is for a .npy file; leave it out, or give one as '{name}'")
+        if self.queries is not None and self.query_texts is None and ".jsonl" not in self.queries.suffixes:
             raise ValueError("'queries' has no texts to know a query by; give them as 'query_texts'")
+
+
+def resolve(params: VectorsParams, facts: Facts) -> VectorsParams:
+    """A system searches, so that it has to have vectors of queries."""
+    if params.queries is None:
+        raise HarnessError("vectors: there are no vectors of queries; give them as 'queries'")
+    return params
 
 
 def missing_files(params: VectorsParams) -> Sequence[str]:
@@ -61,6 +71,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         build=build,
         params=VectorsParams,
         libraries=("numba",),
+        resolve=resolve,
         missing_files=missing_files,
         search_only=("queries", "query_ids", "query_texts"),
     )

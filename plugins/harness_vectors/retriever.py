@@ -72,6 +72,7 @@ class Search:
 
     def __init__(self, params: VectorsParams, index: vectors.Vectors, unit: Unit) -> None:
         self._params, self._index, self._unit = params, index, unit
+        assert params.queries is not None  # `resolve` saw to it
         given = embedding_files.read(params.queries, params.query_ids)
         width, dimension = index.rows.shape[1], given.rows.shape[1]
         if width != dimension:

@@ -160,6 +160,7 @@ def test_python_objects_in_npy_are_not_loaded(given, tmp_path):
     [
         ({"passage_ids": None}, "give them as 'passage_ids'"),
         ({"query_texts": None}, "give them as 'query_texts'"),
+        ({"queries": None}, "'query_ids' is for a .npy file"),
     ],
 )
 def test_parameters_that_do_not_belong_together_are_refused(given, change, what):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import published_tables as published
 import reproduction
 from harness import catalogue
-from harness.leaderboard import published
 
 ROOT = Path(__file__).parents[3]
 
