@@ -7,10 +7,28 @@ import time
 from pathlib import Path
 
 from harness import api, catalogue, runner
+from harness.cli import arguments as shared
 from harness.errors import HarnessError
 from harness.store.artifacts import Corrupt, Store
 
 DAY = 86400.0
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    actions = command.add_subparsers(title="actions", metavar="ACTION", required=True)
+    for name, work, text in (
+        ("ls", ls, "list the artifacts: what, how large, when used"),
+        ("verify", verify, "read every artifact and name the damaged ones"),
+        ("gc", gc, "remove what has not been used for long, and left-overs"),
+    ):
+        action = actions.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        action.set_defaults(work=work)
+        shared.store(action)
+        if work is gc:
+            action.add_argument("--unused-for", type=shared.days, default=30, metavar="DAYS", help="default 30")
+            kept = "a suite whose artifacts are kept, however old (may be repeated)"
+            action.add_argument("--keep", type=Path, action="append", default=[], metavar="SUITE", help=kept)
+            action.add_argument("--dry-run", action="store_true", help="only print what would be removed")
 
 
 def ls(options: argparse.Namespace) -> int:
@@ -75,9 +93,7 @@ def _opened(root: Path | None) -> Store:
 
 
 def _steps_of(path: Path, store: Store) -> set[str]:
-    found = catalogue.load()
-    planned = runner.read(path, found, store).plan
-    return set(planned.steps)
+    return set(runner.read(path, catalogue.load(), store).plan.steps)
 
 
 def _bytes(folder: Path) -> int:

@@ -7,10 +7,34 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from harness.cli import arguments as shared
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
     from harness.compare.data import Entry
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(work=run)
+    shared.leaderboards(command)
+    for what in ("dataset", "measure", "system"):
+        text = f"only the {what}s that match (may be repeated)"
+        command.add_argument(f"--{what}", action="append", default=[], metavar="GLOB", help=text)
+    command.add_argument("--baseline", metavar="SYSTEM", help="compare each with this one, not all pairs")
+    by_name = "compare each with the system of its name in the first leaderboard"
+    command.add_argument("--by-name", action="store_true", help=by_name)
+    family = "what is corrected together: a column of one dataset (default), a dataset, a measure, or all"
+    families = ("column", "dataset", "measure", "all")
+    command.add_argument("--family", choices=families, default="column", help=family)
+    command.add_argument("--test", choices=("randomisation", "t", "wilcoxon"), default="randomisation")
+    correction = "default: max-t with randomisation, else holm"
+    command.add_argument("--correction", choices=("max-t", "holm", "none"), help=correction)
+    permutations = "default 10,000, or as many as Holm needs"
+    command.add_argument("--permutations", type=shared.count, metavar="N", help=permutations)
+    command.add_argument("--alpha", type=shared.share, default=0.05, metavar="P", help="default 0.05")
+    guard = "exit with 3 if a measure fell by more than its tolerance, or significantly without one"
+    command.add_argument("--fail-on-regression", nargs="*", metavar="MEASURE=TOLERANCE", help=guard)
+    command.add_argument("--format", choices=("table", "markdown", "latex", "json"), default="table")
 
 
 def run(options: argparse.Namespace) -> int:

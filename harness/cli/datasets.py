@@ -12,6 +12,7 @@ import yaml
 
 from harness import api, catalogue, params, plan, suite
 from harness.catalogue import Catalogue
+from harness.cli import arguments as shared
 from harness.collection import cards
 from harness.contracts import Fetching, Traced
 from harness.errors import HarnessError, Problems
@@ -40,6 +41,22 @@ _SPREADS = (
     ("positives_per_query", "positives a judged query"),
 )  # fmt: skip
 _COLUMNS = ("mean", "sd", "min", *(f"p{q}" for q in cards.PERCENTILES), "max")
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    actions = command.add_subparsers(title="actions", metavar="ACTION", required=True)
+    for name, work, text in (
+        ("show", show, "print a collection's identity card: counts, lengths, judgements"),
+        ("fetch", fetch, "download the files of a collection that are not here"),
+    ):
+        action = actions.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        action.set_defaults(work=work)
+        of = "a suite, SUITE#DATASET for one of its datasets, or one of `harness list datasets`"
+        action.add_argument("target", metavar="SUITE|NAME", help=of)
+        given = "parameters of the dataset that is named, as path=data/scifact"
+        action.add_argument("given", nargs="*", metavar="PARAMETER=VALUE", help=given)
+        if work is show:
+            shared.store(action)
 
 
 def show(options: argparse.Namespace) -> int:

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import argparse
 
-from harness import api
-from harness.exchange import export
-from harness.leaderboard import board_file
-from harness.problems import shown_path
-from harness.store.artifacts import Store
+from harness.cli import arguments as shared
+from harness.cli.kinds import EXPORTS
 
 
-def run(options: argparse.Namespace) -> int:
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(work=export)
+    shared.leaderboard(command)
+    command.add_argument("--form", choices=EXPORTS, required=True, help="what to write")
+    shared.out(command, "where it goes")
+    shared.store(command)
+
+
+def export(options: argparse.Namespace) -> int:
+    from harness import api
+    from harness.exchange import export
+    from harness.leaderboard import board_file
+    from harness.problems import shown_path
+    from harness.store.artifacts import Store
+
     board = board_file.read(options.leaderboard)
     store = Store(options.store or api.default_store()).open()
     written = export(board, options.form, options.out, store)

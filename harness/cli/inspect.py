@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from harness import api, catalogue, runner
+from harness.cli import arguments as shared
 from harness.collection.corpus import Corpus
 from harness.errors import HarnessError
 from harness.execution import progress
@@ -17,9 +18,31 @@ from harness.inspect.material import Material
 from harness.leaderboard import board_file
 from harness.leaderboard.board_file import Leaderboard
 from harness.problems import shown_path
+from harness.store import disk
 from harness.store.artifacts import Store
 
 OF_SUITES = (".yaml", ".yml")
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(work=inspect)
+    target = "a leaderboard's file or folder, or a suite"
+    command.add_argument("target", type=Path, metavar="LEADERBOARD|SUITE", help=target)
+    what = command.add_mutually_exclusive_group(required=True)
+    what.add_argument("--query", metavar="ID", help="rankings of a query side by side, with judgements")
+    differ = "the queries on which two systems differ most"
+    what.add_argument("--differ", nargs=2, metavar=("A", "B"), help=differ)
+    what.add_argument("--failures", action="store_true", help="the queries that score 0, slice by slice")
+    what.add_argument("--passage", metavar="ID", help="a passage of a suite's collections")
+    write = "write all passages with their context, as JSON lines"
+    what.add_argument("--write", type=Path, metavar="DIR", help=write)
+    command.add_argument("--context", action="store_true", help="the passage after each stage of context")
+    command.add_argument("--dataset", metavar="NAME", help="only this one")
+    command.add_argument("--systems", nargs="+", default=[], metavar="NAME", help="only these")
+    measure = "what to compare by (default: the leaderboard's first); of a query, only its value"
+    command.add_argument("--measure", metavar="COLUMN", help=measure)
+    command.add_argument("--top", type=shared.count, default=10, metavar="N", help="how many (default 10)")
+    shared.store(command)
 
 
 def inspect(options: argparse.Namespace) -> int:
@@ -143,5 +166,6 @@ def _write(folder: Path, store: Store, corpus: Corpus, found: list[passage.Chain
     if not found:
         raise HarnessError(f"--write: no system of the suite has a context for {folder.name}; give one some")
     for chain, name in zip(found, passage.file_names(found), strict=True):
-        count = passage.write(store, corpus, chain, folder / name)
+        with disk.explaining(folder):
+            count = passage.write(store, corpus, chain, folder / name)
         print(f"{shown_path(folder / name)}: {count:,} passages")

@@ -5,14 +5,25 @@ from __future__ import annotations
 import argparse
 import textwrap
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from harness import catalogue
-from harness.records import Protocol
+if TYPE_CHECKING:
+    from harness.records import Protocol
 
 WIDTH = 100
 
 
+def arguments(command: argparse.ArgumentParser) -> None:
+    actions = command.add_subparsers(title="actions", metavar="ACTION", required=True)
+    text = "print a protocol's columns in words, its depth and its citation"
+    shown = actions.add_parser("show", help=text, description=f"P{text[1:]}.")
+    shown.set_defaults(work=show)
+    shown.add_argument("name", metavar="NAME", help="one of `harness list protocols`")
+
+
 def show(options: argparse.Namespace) -> int:
+    from harness import catalogue
+
     print("\n".join(_lines(catalogue.load().find("protocols", options.name).record)))
     return 0
 

@@ -6,14 +6,29 @@ import argparse
 from pathlib import Path
 
 from harness import api, catalogue, suite
+from harness.cli import arguments as shared
 from harness.errors import HarnessError
 from harness.html import page, pictures, tiers
 from harness.leaderboard import board_file, published
 from harness.leaderboard.board_file import Leaderboard
 from harness.problems import shown_path
+from harness.store import disk
 from harness.store.artifacts import Store
 
 SUITE = "suite.yaml"
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(work=report)
+    shared.leaderboard(command)
+    out = "where it goes (default: report.html in its folder)"
+    command.add_argument("--out", type=Path, metavar="FILE", help=out)
+    no_text = "leave out all texts of queries and passages"
+    command.add_argument("--no-text", action="store_true", help=no_text)
+    drawn = "instead draw its plots as SVG into pictures/ beside its README"
+    command.add_argument("--pictures", action="store_true", help=drawn)
+    shared.beside(command)
+    shared.store(command)
 
 
 def report(options: argparse.Namespace) -> int:
@@ -32,9 +47,10 @@ def _pictures(board: Leaderboard) -> int:
 def _page(options: argparse.Namespace, board: Leaderboard) -> int:
     store = Store(options.store or api.default_store()).open()
     out: Path = options.out or board.folder / "report.html"
-    told = tiers.tiers(board, options.leaderboard)
-    text = page.build(board, store, suite_text(board), told, not options.no_text)
-    page.write(out, text)
+    tested = tiers.tiers(board, options.leaderboard)
+    text = page.build(board, store, suite_text(board), tested, not options.no_text)
+    with disk.explaining(out):
+        page.write(out, text)
     print(f"report: {shown_path(out.absolute())} ({len(text.encode()) / 1e6:.1f} MB)")
     return 0
 

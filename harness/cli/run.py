@@ -1,32 +1,58 @@
-"""`harness run` and `harness check`."""
+"""`harness run`: a suite to its leaderboard."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from harness import api, catalogue, runner
-from harness.execution import progress
-from harness.leaderboard import text_tables
-from harness.plan.needs import described
-from harness.problems import shown_path
-from harness.runner import Prepared
-from harness.store.artifacts import Store
+from harness.cli import arguments as shared
+
+if TYPE_CHECKING:
+    from harness.runner import Prepared
+    from harness.store.artifacts import Store
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(work=run)
+    command.add_argument("suite", type=Path, metavar="SUITE", help="the suite's YAML file")
+    out = "where the leaderboard goes (default: beside the suite)"
+    command.add_argument("--out", type=Path, metavar="DIR", help=out)
+    dry = "print the plan: every step, and which of them are in the store"
+    command.add_argument("--dry-run", action="store_true", help=dry)
+    only = "run only the rows whose system, dataset or DATASET/SYSTEM matches, and keep the other rows of "
+    only += "the leaderboard as they are (may be repeated)"
+    command.add_argument("--only", action="append", default=[], metavar="GLOB", help=only)
+    going = "run what can be run: rows whose data, models or packages are not here fail"
+    command.add_argument("--keep-going", action="store_true", help=going)
+    other = "overwrite the leaderboard of another suite in that folder, and remove its runs"
+    command.add_argument("--replace", action="store_true", help=other)
+    command.add_argument("--fresh", action="store_true", help="do every step again")
+    jobs = "steps at once (default 1: undisturbed timings)"
+    command.add_argument("--jobs", type=shared.count, default=1, metavar="N", help=jobs)
+    shared.store(command)
 
 
 def run(options: argparse.Namespace) -> int:
+    from harness import api, catalogue, runner
+    from harness.execution import progress
+    from harness.leaderboard import text_tables
+    from harness.problems import shown_path
+    from harness.store.artifacts import Store
+
     store = Store(options.store or api.default_store()).open()
-    found = catalogue.load()
-    prepared = runner.read(options.suite, found, store, options.only)
+    prepared = runner.read(options.suite, catalogue.load(), store, options.only)
     if options.dry_run:
         print("\n".join(dry_run(prepared, store)))
         return 0
     reporter = progress.reporter(sys.stderr)
     out: Path = options.out or prepared.plan.suite.path.parent
     try:
-        outcome = runner.execute(prepared, store, out, reporter, options.jobs, options.fresh, options.replace)
+        outcome = runner.execute(
+            prepared, store, out, reporter, options.jobs, options.fresh, options.replace, options.keep_going
+        )
     finally:
         reporter.close()
     print(text_tables.render(outcome.leaderboard, "table"))
@@ -34,53 +60,40 @@ def run(options: argparse.Namespace) -> int:
     return outcome.exit_code
 
 
-def check(options: argparse.Namespace) -> int:
-    store = Store(options.store or api.default_store()).open()
-    found = catalogue.load()
-    prepared = runner.read(options.suite, found, store)
-    planned = prepared.plan
-    print(f"{shown_path(planned.suite.path)}: {_numbers(prepared, store)}")
-    for need in _needs(prepared):
-        print(f"needs: {need}")
-    if runner.refusals(prepared, store):
-        print("the suite is right; a run is refused until what it needs is here")
-    return 0
-
-
-def dry_run(prepared: Prepared, store: Store) -> Iterable[str]:
-    """The plan in the order of work: what is there, what is shared, what is not here."""
+def dry_run(prepared: Prepared, store: Store) -> Iterator[str]:
+    """The plan in the order of work: which steps are done, which are shared, and what they need."""
     planned = prepared.plan
     ancestors = planned.ancestors(prepared.targets)
     used = planned.used_by()
-    yield f"{planned.suite.name}: {_numbers(prepared, store)}"
+    yield f"{planned.suite.name}: {counts(prepared, store)}"
     yield ""
     for step in planned.steps.values():
         if step.id in ancestors:
             state = "there" if store.has(step.id) else "to do"
-            shared = f"  (shared by {used[step.id]} rows)" if used[step.id] > 1 else ""
-            yield f"  {state}  {step.key[:12]}  {step.label}{shared}"
+            shared_by = f"  (shared by {used[step.id]} rows)" if used[step.id] > 1 else ""
+            yield f"  {state}  {step.key[:12]}  {step.label}{shared_by}"
     if planned.analyses:
         names = ", ".join(analysis.name for analysis in planned.analyses)
         yield f"  then, over the rows that ran: {names}"
     for row in planned.rows:
         if row.error:
             yield f"  fails  {row.dataset} / {row.system}: {row.error}"
-    for need in _needs(prepared):
+    for need in needs(prepared):
         yield f"  needs: {need}"
 
 
-def _numbers(prepared: Prepared, store: Store) -> str:
+def counts(prepared: Prepared, store: Store) -> str:
     rows = [row for row in prepared.plan.rows if row.selected]
     ancestors = prepared.plan.ancestors(prepared.targets)
-    there = sum(store.has(step) for step in ancestors)
-    return (
-        f"{len(rows)} rows from {len(ancestors)} steps, {there} there already, {len(ancestors) - there} to do"
-    )
+    done = sum(store.has(step) for step in ancestors)
+    return f"{len(rows)} rows from {len(ancestors)} steps, {done} there already, {len(ancestors) - done} to do"
 
 
-def _needs(prepared: Prepared) -> list[str]:
-    """What is not here of all that the chosen rows rest on, be it in the store already or not."""
+def needs(prepared: Prepared) -> list[str]:
+    """Every need of the chosen rows, whether the store has their steps or not."""
+    from harness.plan.needs import described
+
     planned = prepared.plan
     ancestors = planned.ancestors(prepared.targets)
-    needs = [need for step in planned.steps.values() if step.id in ancestors for need in step.needs]
-    return described(planned, [*needs, *prepared.needs])
+    of_steps = [need for step in planned.steps.values() if step.id in ancestors for need in step.needs]
+    return described(planned, [*of_steps, *prepared.needs])

@@ -1,4 +1,4 @@
-"""`harness score` and `harness import-mteb`: leaderboards of what was made elsewhere."""
+"""`harness score`: a leaderboard of runs that were made elsewhere."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness import api, catalogue, suite
+from harness.cli import arguments as shared
+from harness.cli.kinds import RUN_FORMS
 from harness.errors import HarnessError
-from harness.exchange import mteb_import, run_import
+from harness.exchange import run_import
 from harness.exchange.run_import import Foreign, Target
 from harness.execution import progress
 from harness.leaderboard import text_tables
@@ -21,24 +23,36 @@ MEASURES = ("nDCG@10", "R@100")
 ONLY_ALONE = ("measures", "protocol", "depth", "split", "name")  # what a suite says itself
 
 
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(work=run)
+    command.add_argument(
+        "--run", type=Path, nargs="+", action="extend", required=True, metavar="RUN",
+        help="runs, plain or .gz, in a form of `--run-form` (may be repeated)",
+    )  # fmt: skip
+    forms = "the form of the runs, where a file does not show it"
+    command.add_argument("--run-form", choices=RUN_FORMS, help=forms)
+    on = command.add_mutually_exclusive_group(required=True)
+    on.add_argument("--qrels", type=Path, metavar="QRELS", help="judgements: TREC's four columns, or BEIR's")
+    on.add_argument("--suite", type=Path, metavar="SUITE", help="score on its dataset, by its measures")
+    by = command.add_mutually_exclusive_group()
+    by.add_argument("--measures", nargs="+", metavar="MEASURE", help="default: nDCG@10 R@100")
+    by.add_argument("--protocol", metavar="NAME", help="one of `harness list protocols`")
+    command.add_argument("--depth", type=shared.count, metavar="N", help="results of a query (default 1000)")
+    command.add_argument("--dataset", metavar="NAME", help="the suite's, or what to call the judgements")
+    command.add_argument("--split", metavar="NAME", help="what the judgements are of (default test)")
+    command.add_argument("--name", metavar="NAME", help="the leaderboard's (default: its folder's)")
+    names = "what systems are called by: their files (default), or the tags in them"
+    command.add_argument("--names", choices=("file", "tag"), default="file", help=names)
+    shared.out(command)
+    shared.store(command)
+
+
 def run(options: argparse.Namespace) -> int:
     runs = run_import.read_runs(options.run, options.names, options.run_form)
     target = _on_suite(options) if options.suite else _on_qrels(options, runs)
     board = run_import.write(target, runs, options.out, _command(options))
     print(text_tables.render(board, "table"))
     print(f"leaderboard: {shown_path((options.out / 'leaderboard.json').absolute())}")
-    return 0
-
-
-def claim(options: argparse.Namespace) -> int:
-    measures = options.measures or MEASURES
-    board = mteb_import.board(
-        options.results, measures, options.out, options.name or options.out.absolute().name
-    )
-    words = ["harness", "import-mteb", "RESULTS", "--measures", *measures, "--out", "DIR"]
-    path = mteb_import.write(board, shlex.join(words))
-    print(text_tables.render(board, "table"))
-    print(f"leaderboard: {shown_path(path.absolute())}")
     return 0
 
 
@@ -60,11 +74,11 @@ def _on_suite(options: argparse.Namespace) -> Target:
     given = [name for name in ONLY_ALONE if getattr(options, name)]
     if given:
         raise HarnessError(f"--{given[0]}: is what the suite says; leave it out, or score on --qrels")
-    found = catalogue.load()
+    records = catalogue.load()
     store = Store(options.store or api.default_store()).open()
     reporter = progress.reporter(sys.stderr)
     try:
-        return run_import.on_suite(suite.load(options.suite, found), options.dataset, found, store, reporter)
+        return run_import.on_suite(suite.load(options.suite, records), options.dataset, records, store, reporter)
     finally:
         reporter.close()
 

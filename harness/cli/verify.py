@@ -5,12 +5,22 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from pathlib import Path
 
 from harness import api, catalogue
+from harness.cli import arguments as shared
 from harness.execution import progress
 from harness.leaderboard import board_file
 from harness.store.artifacts import Store
 from harness.verify import WORDS, verify
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(work=run)
+    shared.leaderboard(command)
+    where = "where its datasets are described (default: as the leaderboard says, paths relative to it)"
+    command.add_argument("--suite", type=Path, metavar="SUITE", help=where)
+    shared.store(command)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -19,18 +29,18 @@ def run(options: argparse.Namespace) -> int:
     store = Store(options.store or api.default_store()).open()
     reporter = progress.reporter(sys.stderr)
     try:
-        found = verify(board, store, catalogue.load(), reporter, options.suite)
+        checked = verify(board, store, catalogue.load(), reporter, options.suite)
     finally:
         reporter.close()
-    for row in found.rows:
+    for row in checked.rows:
         print(f"{row.mark:9}  {row.dataset} / {row.system}")
         for finding in row.findings:
             print(f"           - {finding}")
-    for finding in found.findings:
+    for finding in checked.findings:
         print(f"wrong: {finding}")
-    for need in found.needs:
+    for need in checked.needs:
         print(f"not here: {need}")
     print()
-    for mark, count in Counter(row.mark for row in found.rows).items():
+    for mark, count in Counter(row.mark for row in checked.rows).items():
         print(f"{count} {mark}: {WORDS[mark]}")
-    return found.exit_code
+    return checked.exit_code

@@ -9,12 +9,22 @@ from pathlib import Path
 
 from harness import catalogue
 from harness.cli import scaffold
+from harness.cli.kinds import SCAFFOLDS
 from harness.cli.scaffold import Names
 from harness.errors import HarnessError
 from harness.problems import shown_path
 
 FIT = re.compile(r"[A-Za-z][A-Za-z0-9]*([-_][A-Za-z0-9]+)*", re.ASCII)
 WORDS_OF_YAML = ("true", "false", "null")  # a suite could not write these as names
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(work=new_plugin)
+    command.add_argument("name", metavar="NAME", help="the method's name, such as my-retriever")
+    kinds = "(default: retriever); docs/hooks.md has an example of every other kind"
+    command.add_argument("--kind", choices=SCAFFOLDS, default="retriever", help=kinds)
+    into = "where its folder goes (default: here)"
+    command.add_argument("--into", type=Path, default=Path(), metavar="DIR", help=into)
 
 
 def new_plugin(options: argparse.Namespace) -> int:

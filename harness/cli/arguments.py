@@ -1,0 +1,57 @@
+"""Arguments that several commands take, and the types of theirs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def store(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--store", type=Path, metavar="DIR", help="where artifacts are kept (default: the user's cache)"
+    )
+
+
+def leaderboard(command: argparse.ArgumentParser) -> None:
+    command.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
+
+
+def leaderboards(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "leaderboards", type=Path, nargs="+", metavar="LEADERBOARD", help="a JSON file or folder each"
+    )
+
+
+def out(command: argparse.ArgumentParser, help: str = "where the leaderboard goes") -> None:
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help=help)
+
+
+def beside(command: argparse.ArgumentParser) -> None:
+    text = "add the published rows of this leaderboard, where it has the same datasets; may be repeated"
+    command.add_argument("--beside", type=Path, action="append", default=[], metavar="PUBLISHED", help=text)
+
+
+def count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < len(text) <= 18 and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got '{text}'")
+    return int(text)
+
+
+def days(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of days from 0, got '{text}'")
+    return value
+
+
+def share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got '{text}'")
+    return value

@@ -1,0 +1,67 @@
+"""What ends a command: its exit code, and one line for everything that a user can mend.
+
+0 all is well; 1 some rows failed, or the disk did; 2 the input was wrong and nothing was made of it;
+3 `compare --fail-on-regression` found a regression; 130 interrupted; 143 terminated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import errno
+import io
+import os
+import signal
+import sys
+from collections.abc import Callable
+
+from harness.errors import HarnessError, StoreError
+
+OUTPUT_FAILS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+
+
+class Terminated(BaseException):
+    """The system, or a scheduler, ends this process: like Ctrl-C, but for the exit code."""
+
+
+def guarded(work: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
+    """The exit code of a command, whatever ends it."""
+    signal.signal(signal.SIGTERM, _terminate)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may have no letters but ASCII's
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = int(work(options))
+        sys.stdout.flush()
+        return code
+    except StoreError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except HarnessError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted; finished steps are kept: run it again to go on", file=sys.stderr)
+        return 130
+    except Terminated:
+        print("terminated; finished steps are kept: run it again to go on", file=sys.stderr)
+        return 143
+    except BrokenPipeError:  # `harness list | head`
+        _discard_output()
+        return 0
+    except OSError as error:
+        if error.errno not in OUTPUT_FAILS or error.filename is not None:
+            raise
+        _discard_output()
+        print(f"standard output: cannot be written ({error.strerror}); make room", file=sys.stderr)
+        return 1
+
+
+def _terminate(*_: object) -> None:
+    raise Terminated
+
+
+def _discard_output() -> None:
+    """What is still buffered would fail again when Python ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

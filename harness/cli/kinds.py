@@ -1,0 +1,11 @@
+"""Names that arguments choose from, kept apart from what they name, which is slow to import."""
+
+from __future__ import annotations
+
+RECORDS = (  # the kinds of `harness.catalogue.KINDS`, in its order
+    "datasets", "contexts", "retrievers", "rerankers", "combiners", "analysers", "analyses",
+    "protocols", "measures",
+)  # fmt: skip
+SCAFFOLDS = ("retriever", "reranker", "context", "dataset", "combiner", "measure", "analysis")
+RUN_FORMS = ("trec", "rocketqa", "msmarco", "tevatron", "dureader")
+EXPORTS = ("trec", "ir-metadata", "mteb", "csv", "msmarco", "rocketqa", "tevatron", "dureader")

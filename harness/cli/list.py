@@ -1,0 +1,75 @@
+"""`harness list`: the records that the installed plugins offer. Imports nothing heavy."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.kinds import RECORDS
+
+if TYPE_CHECKING:
+    from harness.catalogue import Catalogue, Entry
+
+
+def arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(work=records)
+    command.add_argument("kind", nargs="?", choices=RECORDS, metavar="KIND", help=f"one of {', '.join(RECORDS)}")
+    text = "with every parameter, its default and meaning"
+    command.add_argument("--params", action="store_true", help=text)
+
+
+def records(options: argparse.Namespace) -> int:
+    from harness import catalogue
+
+    loaded = catalogue.load()
+    for kind in [options.kind] if options.kind else catalogue.KINDS:
+        if options.kind is None:
+            print(f"{kind}:")
+        print("\n".join(_lines(loaded, kind, options.params)) or "  none")
+        if options.kind is None:
+            print()
+    if options.kind == "measures":
+        print(
+            "\n  and every measure of ir-measures, as it writes them: nDCG@10, R(rel=2)@100, RR@10, AP, ..."
+        )
+    for plugin in loaded.plugins:
+        if plugin.error:
+            print(f"not loaded: {plugin.name} ({plugin.distribution}): {plugin.error}")
+    return 0
+
+
+def _lines(loaded: Catalogue, kind: str, with_params: bool) -> Iterator[str]:
+    width = max((len(name) for name in loaded.entries[kind]), default=0)
+    for name in loaded.names(kind):
+        for entry in loaded.entries[kind][name]:
+            yield f"  {name:{width}}  {entry.record.summary}{_remark(entry)}"
+            if with_params:
+                yield from _parameters(entry.record)
+
+
+def _remark(entry: Entry) -> str:
+    from harness import catalogue
+
+    need = catalogue.missing_modules(entry.record, entry.plugin.distribution)
+    source = f" [{entry.plugin.distribution}]" if entry.plugin.distribution != catalogue.OWN else ""
+    return source + (f" ({need})" if need else "")
+
+
+def _parameters(record: Any) -> Iterator[str]:
+    from harness import params
+
+    if not hasattr(record, "params"):
+        return
+    for name, (field, hint) in params.fields_of(record.params).items():
+        text = field.metadata.get("help", "")
+        yield f"      {name}: {params.describe(hint)}, {_default(field)}" + (f" - {text}" if text else "")
+
+
+def _default(field: dataclasses.Field[Any]) -> str:
+    if field.default is dataclasses.MISSING:
+        return "required" if field.default_factory is dataclasses.MISSING else "default empty"
+    default = str(field.default) if isinstance(field.default, Path) else field.default
+    return f"default {default!r}"
