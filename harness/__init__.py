@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.hookspecs import hookimpl
-
 if TYPE_CHECKING:
     from harness.api import Leaderboard, check, load, run
+    from harness.hookspecs import hookimpl
 
 __all__ = ["Leaderboard", "check", "hookimpl", "load", "run"]
 
 
 def __getattr__(name: str) -> object:
-    """The notebook's names, imported when first used: plugins import this package cheaply."""
+    """The names above, imported when first used: `harness --help` needs none of them."""
+    if name == "hookimpl":
+        from harness.hookspecs import hookimpl
+
+        return hookimpl
     if name in __all__:
         from harness import api
 

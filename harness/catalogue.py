@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.metadata
+import contextlib
+import importlib.util
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pluggy
 
-from harness import hookspecs, records
+from harness import entry_points, hookspecs, records
+from harness.entry_points import EntryPoint
 from harness.errors import HarnessError
 from harness.problems import Need, unknown
 
@@ -55,13 +58,19 @@ class Catalogue:
     entries: dict[str, dict[str, tuple[Entry, ...]]]  # kind -> name -> who offers it (one, if all is well)
 
     def find(self, kind: str, name: str) -> Entry:
-        """The one record of that name; a HarnessError says what there is instead."""
+        """The one record of that name, which may be qualified by its plugin, as in `mine:bm25`. A
+        HarnessError says what there is instead."""
         offers = self.entries[kind].get(name, ())
+        owner, colon, plain = name.partition(":")
+        if colon and not offers:
+            named = self.entries[kind].get(plain, ())
+            offers = tuple(entry for entry in named if entry.plugin.name == owner)
         if len(offers) == 1:
             return offers[0]
         if offers:
             who = " and ".join(f"{entry.plugin.distribution} ({entry.plugin.module})" for entry in offers)
-            raise HarnessError(f"the {singular(kind)} '{name}' is offered by {who}; uninstall one of them")
+            choices = " or ".join(f"'{entry.plugin.name}:{name}'" for entry in offers)
+            raise HarnessError(f"the {singular(kind)} '{name}' is offered by {who}; write {choices}")
         text = unknown(singular(kind), name, self.entries[kind])
         broken = [f"{plugin.name} ({plugin.error})" for plugin in self.plugins if plugin.error]
         if broken:
@@ -74,62 +83,54 @@ class Catalogue:
 
 def load() -> Catalogue:
     """Load every plugin, one by one; one that fails is kept with its error and stops nothing."""
-    return collect(importlib.metadata.entry_points(group=hookspecs.PROJECT))
+    return collect(entry_points.find(hookspecs.PROJECT))
 
 
-def collect(points: Iterable[importlib.metadata.EntryPoint]) -> Catalogue:
+def collect(points: Iterable[EntryPoint]) -> Catalogue:
     """The catalogue of these entry points: ours first, then by name."""
-    from_where = _Distributions()
-    placed = [(*from_where.of(point), point) for point in points]
     entries: dict[str, dict[str, tuple[Entry, ...]]] = {kind: {} for kind in KINDS}
     plugins = []
-    placed.sort(key=lambda item: (item[0] != OWN, item[2].name, item[2].value))
-    for distribution, version, point in placed:
-        try:
-            found, error = _records(point), None
-        except (Exception, SystemExit) as problem:  # a stranger's plugin must not stop us in any way
-            found, error = [], f"{type(problem).__name__}: {problem}".splitlines()[0]
-        plugin = Plugin(point.name, point.module, distribution, version, error)
+    for point in sorted(points, key=lambda point: (point.distribution != OWN, point.name, point.value)):
+        records, error = _loaded(point)
+        plugin = Plugin(point.name, point.module, point.distribution, point.version, error)
         plugins.append(plugin)
-        for kind, record in found:
+        for kind, record in records:
             entries[kind][record.name] = (*entries[kind].get(record.name, ()), Entry(record, plugin))
     return Catalogue(tuple(plugins), entries)
 
 
-def _records(point: importlib.metadata.EntryPoint) -> list[tuple[str, Any]]:
+def _loaded(point: EntryPoint) -> tuple[list[tuple[str, Any]], str | None]:
+    """A plugin's records by kind, or why there are none. A stranger's plugin must not stop us in any way."""
+    if point.distribution != OWN:
+        from harness import plugin_probe
+
+        crash = plugin_probe.crash_of(point)
+        if crash is not None:
+            return [], crash
+    try:
+        with contextlib.redirect_stdout(sys.stderr):  # a command's output may be read by a program
+            return _records(point), None
+    except (Exception, SystemExit) as problem:
+        return [], f"{type(problem).__name__}: {problem}".partition("\n")[0]
+
+
+def _records(point: EntryPoint) -> list[tuple[str, Any]]:
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     manager.register(point.load(), point.name)
     manager.check_pending()  # a misspelt hook is an error
-    found: list[tuple[str, Any]] = []
+    records: list[tuple[str, Any]] = []
     for kind, expected in KINDS.items():
         for offered in getattr(manager.hook, f"harness_{kind}")():
             for record in offered:
                 if not isinstance(record, expected):
                     raise TypeError(f"harness_{kind} yielded {record!r}, which is no {expected.__name__}")
-                found.append((kind, record))
-    return found
-
-
-class _Distributions:
-    """Reads the metadata of each distribution once: to parse it costs as much as to load a plugin."""
-
-    def __init__(self) -> None:
-        self.known: dict[int, tuple[str, str]] = {}
-
-    def of(self, point: importlib.metadata.EntryPoint) -> tuple[str, str]:
-        if point.dist is None:
-            return point.module, "unknown"
-        if id(point.dist) not in self.known:
-            metadata = point.dist.metadata
-            self.known[id(point.dist)] = metadata["Name"], metadata["Version"]
-        return self.known[id(point.dist)]
+                records.append((kind, record))
+    return records
 
 
 def missing_modules(record: Any, distribution: str) -> Need | None:
     """The modules that a record needs and that are not installed, with what installs them."""
-    import importlib.util
-
     absent = [
         name for name in getattr(record, "needs", ()) if importlib.util.find_spec(name.split(".")[0]) is None
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -85,6 +84,8 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 def nearest(name: str, names: Sequence[str]) -> str | None:
     """The known name that was probably meant; upper and lower case count only where nothing else decides."""
+    import difflib  # only a mistake needs it
+
     folded = {other.casefold(): other for other in reversed(names)}
     for wanted, known in ((name, {other: other for other in names}), (name.casefold(), folded)):
         close = difflib.get_close_matches(wanted, known, n=1, cutoff=0.6)

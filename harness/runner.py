@@ -60,7 +60,9 @@ class Outcome(NamedTuple):
 
     @property
     def exit_code(self) -> int:
-        if any(failure.user for failure in self.failures):
+        """0 all rows are there, 2 none is because the input was wrong, 1 otherwise."""
+        none = all(row.status == "failed" for row in self.leaderboard.rows)
+        if none and any(failure.user for failure in self.failures):
             return 2
         return 0 if self.leaderboard.ok and not self.failures else 1
 
@@ -129,26 +131,37 @@ def refusals(prepared: Prepared, store: Store) -> list[str]:
     return described(prepared.plan, [*needs, *prepared.needs])
 
 
+def _unmet(prepared: Prepared, store: Store) -> dict[str, Failure]:
+    """The targets that cannot be made here, each with its first need."""
+    steps = prepared.plan.steps
+    needs = {target: missing_needs(steps, store, [target]) for target in prepared.targets}
+    return {target: Failure(target, f"needs: {need[0]}", True) for target, need in needs.items() if need}
+
+
 def execute(
     prepared: Prepared, store: Store, out: Path, reporter: Reporter, jobs: int = 1, fresh: bool = False,
-    replace: bool = False,
+    replace: bool = False, keep_going: bool = False,
 ) -> Outcome:  # fmt: skip
     """Do what is not done, score, and write the leaderboard with its runs into `out`. Refuses a folder that
-    has the leaderboard of another suite, unless it is to `replace` it with its files."""
+    has the leaderboard of another suite, unless it is to `replace` it with its files. Refuses a plan that
+    needs what is not here; with `keep_going` only the rows that need it fail."""
     planned, targets = prepared.plan, prepared.targets
     other = _of_another(planned.suite, out)
     if other is not None and not replace:
         where, name = shown_path(out / board_file.FILE), other.data.name
         advice = "give this one a folder with --out DIR, or say --replace"
         raise HarnessError(f"{where}: is of the suite '{name}', not '{planned.suite.name}'; {advice}")
-    lacking = refusals(prepared, store)
-    if lacking:
+    unmet = _unmet(prepared, store)
+    refused = refusals(prepared, store)
+    if refused and not (keep_going and len(unmet) < len(targets)):
         where = shown_path(planned.suite.path)
-        raise Problems(f"{where}: needs: {need}" for need in lacking)
+        advice = "the other rows run with --keep-going, or by name with --only"
+        raise Problems([*(f"{where}: needs: {need}" for need in refused), f"{where}: {advice}"])
     if fresh:
         for step in planned.ancestors(targets):
             store.discard(step)
             store.forget(step)
+    targets = [target for target in targets if target not in unmet]
     ancestors = planned.ancestors(targets)
     reporter.planned(len(ancestors), sum(store.has(step) for step in ancestors))
     for step in sorted(ancestors):  # before the work, so that `cache gc` beside it leaves them
@@ -156,6 +169,7 @@ def execute(
 
     def scored(failures: Mapping[str, Failure]) -> tuple[Board, list[Failure]]:
         nonlocal fresh
+        failures = {**unmet, **failures}
         analysed, failed = _analysed(prepared, store, out, reporter, jobs, fresh)
         fresh = False  # once is enough
         with disk.explaining(out):

@@ -32,7 +32,7 @@ COMMANDS = {  # in the order of the help; each is the module of its name in this
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit code; `harness.cli.exits` says what each means."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = tuple(sys.argv[1:] if arguments is None else arguments)
     options = parser(words[:1]).parse_args(words)
     from harness.cli import exits
 

@@ -25,7 +25,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
         action.set_defaults(work=work)
         shared.store(action)
         if work is gc:
-            action.add_argument("--unused-for", type=shared.days, default=30, metavar="DAYS", help="default 30")
+            action.add_argument(
+                "--unused-for", type=shared.days, default=30, metavar="DAYS", help="default 30"
+            )
             kept = "a suite whose artifacts are kept, however old (may be repeated)"
             action.add_argument("--keep", type=Path, action="append", default=[], metavar="SUITE", help=kept)
             action.add_argument("--dry-run", action="store_true", help="only print what would be removed")

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(work=records)
-    command.add_argument("kind", nargs="?", choices=RECORDS, metavar="KIND", help=f"one of {', '.join(RECORDS)}")
+    command.add_argument(
+        "kind", nargs="?", choices=RECORDS, metavar="KIND", help=f"one of {', '.join(RECORDS)}"
+    )
     text = "with every parameter, its default and meaning"
     command.add_argument("--params", action="store_true", help=text)
 

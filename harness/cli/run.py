@@ -86,7 +86,9 @@ def counts(prepared: Prepared, store: Store) -> str:
     rows = [row for row in prepared.plan.rows if row.selected]
     ancestors = prepared.plan.ancestors(prepared.targets)
     done = sum(store.has(step) for step in ancestors)
-    return f"{len(rows)} rows from {len(ancestors)} steps, {done} there already, {len(ancestors) - done} to do"
+    return (
+        f"{len(rows)} rows from {len(ancestors)} steps, {done} there already, {len(ancestors) - done} to do"
+    )
 
 
 def needs(prepared: Prepared) -> list[str]:

@@ -78,7 +78,9 @@ def _on_suite(options: argparse.Namespace) -> Target:
     store = Store(options.store or api.default_store()).open()
     reporter = progress.reporter(sys.stderr)
     try:
-        return run_import.on_suite(suite.load(options.suite, records), options.dataset, records, store, reporter)
+        return run_import.on_suite(
+            suite.load(options.suite, records), options.dataset, records, store, reporter
+        )
     finally:
         reporter.close()
 

@@ -19,11 +19,11 @@ HEAVY = ("numpy", "pyarrow", "numba", "torch", "transformers", "pandas", "scipy"
 # Loads one plugin as `harness list` does and prints which heavy modules were imported. It does not import
 # harness.testing, which needs numpy.
 LOOK = """
-import importlib.metadata, json, sys
+import json, sys
 job = json.load(sys.stdin)
 sys.path[:] = job["path"]
-from harness import catalogue, hookspecs
-points = importlib.metadata.entry_points(group=hookspecs.PROJECT, name=job["plugin"])
+from harness import catalogue, entry_points, hookspecs
+points = [point for point in entry_points.find(hookspecs.PROJECT) if point.name == job["plugin"]]
 plugins = catalogue.collect([point for point in points if point.module == job["module"]])
 records = [entry.record for entry in plugins.entries[job["kind"]].get(job["name"], ())]
 print(json.dumps({"records": len(records), "heavy": [name for name in job["heavy"] if name in sys.modules]}))

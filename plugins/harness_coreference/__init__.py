@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import importlib.util
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -104,6 +103,8 @@ def _distributions(params: CoreferenceParams) -> list[str]:
 
 
 def _version(distribution: str) -> str | None:
+    import importlib.metadata  # slow to import, and `harness list` never asks
+
     try:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:

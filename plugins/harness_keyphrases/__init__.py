@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.metadata
 import importlib.util
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -75,6 +74,8 @@ def _versioned(pipeline: str) -> str:
 
 
 def _installed(package: str) -> str | None:
+    import importlib.metadata  # slow to import, and `harness list` never asks
+
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

@@ -13,8 +13,9 @@ from running import COMMAND, leaderboard
 from harness import cli
 from harness.catalogue import KINDS
 from harness.cli import scaffold
+from harness.cli.kinds import SCAFFOLDS
 
-NEW = {kind: f"my-{kind}" for kind in cli.NEW_KINDS}
+NEW = {kind: f"my-{kind}" for kind in SCAFFOLDS}
 
 
 def made(folder: Path, kind: str, name: str) -> Path:
@@ -75,7 +76,7 @@ def test_what_is_written_is_as_tidy_as_our_own_code(tmp_path):
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("kind", cli.NEW_KINDS)
+@pytest.mark.parametrize("kind", SCAFFOLDS)
 def test_no_placeholder_is_left_and_the_hook_is_of_the_kind(kind):
     files = scaffold.files(kind, scaffold.names("some_name"))
     assert "harness_some_name/__init__.py" in files

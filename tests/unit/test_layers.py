@@ -15,6 +15,8 @@ LAYERS = [
     ["contracts"],
     ["records"],
     ["params", "hookspecs"],
+    ["entry_points"],
+    ["plugin_probe"],
     ["catalogue"],
     ["suite"],
     ["plan"],

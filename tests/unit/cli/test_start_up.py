@@ -75,3 +75,15 @@ def test_help_loads_no_plugin():
 
 def test_a_heavy_import_would_be_found():
     assert "orjson" in started("schema", "suite")
+
+
+def test_the_kinds_that_arguments_offer_are_those_of_the_catalogue():
+    from harness import catalogue
+    from harness.cli import kinds
+
+    assert tuple(catalogue.KINDS) == kinds.RECORDS
+
+
+def test_help_imports_no_module_of_a_command():
+    modules = started("--help")
+    assert {name for name in modules if name.startswith("harness.cli.")} <= {"harness.cli.exits"}

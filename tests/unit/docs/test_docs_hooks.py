@@ -14,6 +14,7 @@ import pytest
 
 from harness import catalogue, findings, hookspecs, testing
 from harness.collection.judgements import Judged
+from harness.entry_points import EntryPoint
 from harness.records import Column
 from harness.scoring import protocols, score
 from harness.scoring.score import Documents
@@ -38,7 +39,7 @@ def records(hook: str, folder: Path) -> catalogue.Catalogue:
     assert spec.loader is not None
     sys.modules[path.stem] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules[path.stem])
-    point = importlib.metadata.EntryPoint("example", path.stem, hookspecs.PROJECT)
+    point = EntryPoint("example", path.stem, catalogue.OWN, "1")
     found = catalogue.collect([point])
     assert [plugin.error for plugin in found.plugins] == [None]
     return found
