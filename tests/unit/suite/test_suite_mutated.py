@@ -1,5 +1,6 @@
 """Whatever is done to a valid suite, its author hears a problem with its place, and never a traceback."""
 
+import os
 import re
 from pathlib import Path
 
@@ -29,10 +30,45 @@ seed: 3
 timeout: 60
 """
 BASE = b"systems: {base: {retriever: ql}}\n"
+GIVEN = b"{tour: {language: en, documents: 5, seed: 3}}"
+# What 10,000 random mutations of suites once ended in a traceback or a hang with.
+NAMED = {
+    "no inputs of a combiner": VALID.replace(b"of: [bm25, documents]", b"of: []"),
+    "a dataset without the parameters that it needs": VALID.replace(GIVEN, b"{mteb: }"),
+    "a dataset of null parameters": VALID.replace(GIVEN, b"{mteb: {path: null, qrels: null}}"),
+    "an integer of more than 64 bits": VALID.replace(b"documents: 5", b"documents: 99999999999999999999"),
+    "an integer beyond a float": VALID.replace(b"weight: 0.7", b"weight: 1" + b"0" * 400),
+    "a parameter of the wrong shape": VALID.replace(b"{weight: 0.7}", b"{weight: {tune: [1]}}"),
+    "a grid from infinity": VALID.replace(b"0.7}", b"{tune: {folds: 2, measure: RR, grid: [-.inf, 1, 1]}}}"),
+    "a grid of endless steps": VALID.replace(
+        b"0.7}", b"{tune: {folds: 2, measure: RR, grid: [0, 1, 1e-320]}}}"
+    ),
+    "a grid of equal values": VALID.replace(
+        b"0.7}", b"{tune: {folds: 2, measure: RR, grid: [0, 1e-12, 1e-13]}}}"
+    ),
+    "a grid as wide as floats go": VALID.replace(
+        b"0.7}", b"{tune: {folds: 2, measure: RR, grid: [-1.7e308, 1.7e308, 1e307]}}}"
+    ),
+    "a tuned parameter on a dataset that cannot be read": VALID.replace(
+        b"0.7}", b"{tune: {on: en/dev, measure: RR, grid: [0, 1, 1]}}}"
+    ).replace(b"documents: 5", b"documents: x"),
+    "recursion by anchors": VALID.replace(
+        b"timeout: 60", b"".join(b"x%d: &a%d [*a%d]\n" % (i, i, i - 1) for i in range(1, 900))
+    ).replace(b"suite: valid", b"suite: &a0 valid"),
+    "a name of thousands of characters": VALID.replace(b"  bm25:", b"  " + b"b" * 5000 + b":"),
+    "an included name of thousands of characters": VALID.replace(b"base.yaml", b"b" * 5000),
+    "a path of thousands of characters": VALID.replace(GIVEN, b"{files: {path: " + b"d" * 5000 + b"}}"),
+    "an include through itself": VALID.replace(b"base.yaml", b"sub/../suite.yaml"),
+    "a path that is a device": VALID.replace(GIVEN, b"{files: {path: /dev/zero, language: en}}"),
+    "a path that is a pipe": VALID.replace(GIVEN, b"{files: {path: pipe, language: en}}"),
+    "half of a surrogate pair": VALID.replace(b"suite: valid", b'suite: "\\ud800"'),
+    "the home of nobody": VALID.replace(GIVEN, b"{files: {path: ~nobody-of-this-name/x}}"),
+}
 PIECES = [
     b"{", b"}", b"[", b"]", b":", b"\n", b"  ", b"\t", b"- ", b"*a", b"&a ", b"!!python/name:os.system ", b"${X}", b"null",
     b"1e400", b"-1", b".nan", b"'", b'"', b"\xff", b"\x00", b"\xe2\x80\xa8", b"<<: ", b"---\n", b"? ", b"true", b"fused",
-    b"depth", b"of", b"convex", b"9" * 5000, "\u00fc".encode(), b"%", b"@", b"`", b"|", b">",
+    b"depth", b"of", b"convex", b"of: []", b"tune", b"{tune: {}}", b"grid", b"/dev/zero", b"mteb", b"9" * 30, b"\\ud800",
+    b"9" * 5000, "\u00fc".encode(), b"%", b"@", b"`", b"|", b">",
 ]  # fmt: skip
 LINE = re.compile(r"^[^:\n]+(:\d+)?: .+")
 
@@ -59,20 +95,32 @@ def mutated(draw) -> bytes:
     return bytes(text)
 
 
-def try_it(folder: Path, text: bytes) -> None:
+def try_it(folder: Path, text: bytes) -> int:
+    """How many problems the suite has, each of them a line with its place."""
     (folder / "base.yaml").write_bytes(BASE)
     (folder / "suite.yaml").write_bytes(text)
     try:
         loaded = suite.load(folder / "suite.yaml", CATALOGUE)
         runner.prepare(loaded, CATALOGUE, Store(folder / "store").open())
     except HarnessError as error:
-        for line in str(error).splitlines():
-            assert LINE.match(line), line
+        for problem in error.problems:
+            assert LINE.match(str(problem)), str(problem)
+        return len(error.problems)
+    return 0
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("mutated")
+
+
+@pytest.mark.parametrize("text", NAMED.values(), ids=NAMED.keys())
+def test_what_once_ended_in_a_traceback_is_a_problem_with_its_place(folder, text):
+    (folder / "sub").mkdir(exist_ok=True)
+    if not (folder / "pipe").exists():
+        os.mkfifo(folder / "pipe")
+    assert text != VALID
+    assert try_it(folder, text) > 0
 
 
 @settings(suppress_health_check=list(HealthCheck))
@@ -85,4 +133,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @example(text=VALID.replace(b"[0.9, 1.2]", b"[{a: 1}, {b: 2}]"))
 @example(text=VALID.replace(b"[0.9, 1.2]", b"[" + b"0.9, " * 2000 + b"1]"))
 def test_a_mutated_suite_gives_no_traceback(folder, text):
+    try_it(folder, text)
+
+
+@pytest.mark.slow
+@settings(max_examples=5000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(text=mutated())
+def test_5000_mutated_suites_give_no_traceback(folder, text):
     try_it(folder, text)
