@@ -188,13 +188,24 @@ def test_a_missing_file_is_told_by_check_and_refused_by_run(harness):
     assert "Traceback" not in ran.err
 
 
-def test_malformed_data_fails_its_rows_with_the_line_and_the_exit_code_says_bad_input(harness, tmp_path):
+def test_what_needs_nothing_runs_with_keep_going(harness):
+    harness.suite({**FILES, "datasets": {"mine": FILES["datasets"]["mine"], "toy": "toy"}})
+    refused = harness.run()
+    assert refused.code == 2
+    assert "--keep-going" in refused.err
+    assert "--only" in refused.err
+    assert harness.run("suite.yaml", "--keep-going").code == 1
+    status = {row["dataset"]: row["status"] for row in leaderboard(harness.out)["rows"]}
+    assert status == {"mine": "failed", "toy": "ok"}
+
+
+def test_malformed_data_fails_its_rows_with_the_line(harness, tmp_path):
     beir(tmp_path / "data")
     with (tmp_path / "data" / "corpus.jsonl").open("a") as out:
         out.write('{"_id": "p1", "title": "", "text": "again"}\n')
     harness.suite(FILES)
     ran = harness.run()
-    assert ran.code == 2
+    assert ran.code == 1
     assert "corpus.jsonl:4: " in ran.out
     assert "Traceback" not in ran.err + ran.out
     found = {(row["dataset"], row["status"]) for row in leaderboard(harness.out)["rows"]}
@@ -310,9 +321,9 @@ def test_what_cannot_be_written_as_a_run_fails_its_rows_the_same_way_each_time(h
     text = (tmp_path / "data" / "corpus.jsonl").read_text().replace('"p1"', '"p 1"')
     (tmp_path / "data" / "corpus.jsonl").write_text(text)
     harness.suite({**FILES, "datasets": {"mine": FILES["datasets"]["mine"], "toy": "toy"}})
-    assert harness.run().code == 2
+    assert harness.run().code == 1
     first = results(harness.out)
-    assert harness.run().code == 2
+    assert harness.run().code == 1
     assert results(harness.out) == first
     failed = [row["error"] for row in leaderboard(harness.out)["rows"] if row["status"] == "failed"]
     assert set(failed) == {

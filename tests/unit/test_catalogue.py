@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from harness import catalogue, records, testing
+from harness import catalogue, plugin_probe, records, testing
 from harness.errors import HarnessError
 from harness.problems import Need
 
@@ -80,6 +80,7 @@ LONGEST = """
 def install(tmp_path, monkeypatch):
     """Installs a package into a folder of its own: modules, and the metadata that pip would write."""
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(plugin_probe, "crash_of", lambda point: None)  # it has tests of its own
 
     def installed(modules, points, distribution="stranger-retrieval", version="2.1"):
         for name, text in modules.items():
@@ -227,8 +228,17 @@ def test_a_name_offered_twice_is_refused_when_it_is_asked_for(install):
         found.find("combiners", "rrf")
     assert str(caught.value) == (
         "the combiner 'rrf' is offered by passage-harness (harness_fusion) "
-        "and stranger-retrieval (stranger); uninstall one of them"
+        "and stranger-retrieval (stranger); write 'fusion:rrf' or 'stranger:rrf'"
     )
+    assert found.find("combiners", "stranger:rrf").plugin.distribution == "stranger-retrieval"
+    assert found.find("combiners", "fusion:rrf").plugin.distribution == catalogue.OWN
+
+
+def test_what_a_plugin_prints_when_it_is_imported_is_not_in_the_output(install, capsys):
+    install({"stranger/__init__.py": "print('welcome')\n"}, {"stranger": "stranger"})
+    catalogue.load()
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "welcome\n")
 
 
 @pytest.mark.parametrize(
