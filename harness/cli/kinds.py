@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 RECORDS = (  # the kinds of `harness.catalogue.KINDS`, in its order
-    "datasets", "contexts", "retrievers", "rerankers", "combiners", "analysers", "analyses",
+    "datasets", "contexts", "retrievers", "rerankers", "combiners", "trainers", "analysers", "analyses",
     "protocols", "measures",
 )  # fmt: skip
 SCAFFOLDS = ("retriever", "reranker", "context", "dataset")
