@@ -1,4 +1,4 @@
-"""Approximate search: centroids name the texts that are compared; and what that misses."""
+"""Approximate search: centroids select the texts to compare. Its recall is measured."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
 BLOCK = 256  # queries whose candidates are held at once
-SAMPLE = 64  # queries that recall is measured on: each is compared with the whole corpus for it
+SAMPLE = 64  # queries for measuring recall; each is compared with the whole corpus
 
 
 def search(
     index: Index, inverted: Inverted, queries: Floats, options: Ivf, k: int, device: str = "cpu"
 ) -> tuple[Ints, Floats]:
-    """As `matching.search`, among the candidates of each query (float32[Q, L, d]). Scores are exact."""
+    """Like `matching.search`, among the candidates of each query (float32[Q, L, d]). Scores are exact."""
     places, scores = np.full((len(queries), k), -1, np.int64), np.zeros((len(queries), k), np.float32)
     for begin in range(0, len(queries), BLOCK):
         some = queries[begin : begin + BLOCK]
@@ -41,7 +41,7 @@ def search(
 
 
 class Approximate:
-    """An inverted file over an open index. It keeps a sample of what was asked, to tell the recall."""
+    """An inverted file over an open index. It keeps a sample of the queries, to measure the recall."""
 
     def __init__(self, index: Index, options: Ivf, device: str = "cpu") -> None:
         self._index, self._options, self._device = index, options, device
@@ -59,7 +59,7 @@ class Approximate:
         return search(self._index, self._inverted, queries, self._options, k, self._device)
 
     def report(self) -> Mapping[str, JSON]:
-        """The share of the k best by exact search that is found as well, over a seeded sample of queries."""
+        """The recall of the k best by exact search, over a seeded sample of queries."""
         if self._inverted is None:
             return {}
         told: dict[str, JSON] = {"centroids": len(self._inverted.centroids)}

@@ -1,4 +1,4 @@
-"""Spherical k-means over the vectors of an index: the directions that they crowd around."""
+"""Spherical k-means over the vectors of an index."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from harness_colbert.storage import Index
 if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
-PER_CENTROID, MOST = 32, 1 << 22  # vectors that are learnt from: for each centroid, and at most
+PER_CENTROID, MOST = 32, 1 << 22  # vectors to learn from: for each centroid, and at most
 ROUNDS = 4  # as ColBERT's code does by default
 SPAN = 1 << 16  # vectors that are in memory in fp32 at once
 PRODUCTS = 1 << 26  # inner products that a GPU holds at once
 
 
 def learnt(index: Index, count: int, seed: int, device: str = "cpu") -> Floats:
-    """float32[count, d]: directions of length 1, from a seeded sample of the vectors (Dhillon and Modha 2001,
-    the spherical k-means algorithm). One that no vector is nearest to stays where it was."""
+    """float32[count, d]: centroids of length 1, from a seeded sample of the vectors (Dhillon and Modha 2001,
+    the spherical k-means algorithm). A centroid without vectors stays where it was."""
     chance = np.random.default_rng(seed)
     total = sum(len(part.vectors) for part in index.parts)
     sample = vectors_at(index, spread(total, min(total, PER_CENTROID * count, MOST), chance))
@@ -40,8 +40,8 @@ def learnt(index: Index, count: int, seed: int, device: str = "cpu") -> Floats:
 
 
 def nearest(vectors: Floats, centroids: Floats, device: str = "cpu") -> NDArray[np.int32]:
-    """int32[n]: for each vector (float32[n, d]) the centroid (float32[C, d]) of the highest inner product, of
-    equal ones the first."""
+    """int32[n]: for each vector (float32[n, d]) the centroid (float32[C, d]) with the highest inner product;
+    the first of equals."""
     found = np.zeros(len(vectors), np.int32)
     given = torch.from_numpy(centroids).to(device)
     step = matching.COLUMNS if device == "cpu" else max(1, PRODUCTS // len(given))
@@ -70,12 +70,12 @@ def spans(vectors: NDArray[Any]) -> Iterator[Floats]:
 
 
 def spread(total: int, count: int, chance: np.random.Generator) -> Ints:
-    """int64[count], ascending: one place by chance from each of `count` equal stretches of range(total)."""
+    """int64[count], ascending: one random index from each of `count` equal parts of range(total)."""
     return ((np.arange(count) + chance.random(count)) * (total / count)).astype(np.int64).clip(0, total - 1)
 
 
 def vectors_at(index: Index, places: Ints) -> NDArray[Any]:
-    """The vectors at these places (ascending) of all, one part after the other, as they are stored."""
+    """The vectors at these indices (ascending) in the whole index, as they are stored."""
     first = np.cumsum([0, *(len(part.vectors) for part in index.parts)])
     cuts = np.searchsorted(places, first)
     found = [
@@ -86,6 +86,6 @@ def vectors_at(index: Index, places: Ints) -> NDArray[Any]:
 
 
 def _directions(sums: NDArray[np.float64], otherwise: Floats) -> Floats:
-    """The sums with the length 1, and where one is 0 the other."""
+    """The sums normalised to length 1; where a sum is 0, the vector of `otherwise`."""
     length = np.linalg.norm(sums, axis=1, keepdims=True)
     return np.where(length > 0, sums / np.where(length > 0, length, 1), otherwise).astype(np.float32)

@@ -1,4 +1,4 @@
-"""An inverted file: texts under the centroids that are nearest to their vectors."""
+"""An inverted file: the texts of each centroid, by the centroids nearest to their vectors."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Inverted(NamedTuple):
 
 
 def usual(vectors: int) -> int:
-    """How many centroids: 16 times the root of the vectors, as the power of two below, which is what
-    ColBERTv2's code does (Santhanam et al. 2022, section 3.4: in proportion to the root)."""
+    """The number of centroids: 16 times the root of the number of vectors, rounded down to a power of two, as
+    in ColBERTv2's code (Santhanam et al. 2022, section 3.4: proportional to the root)."""
     return 1 << int(math.log2(16 * math.sqrt(vectors)))
 
 
 def build(index: Index, options: Ivf, device: str = "cpu") -> Inverted:
-    """Of an index with at least one vector. In memory are a sample of the vectors and, twice, a number
-    for each centroid of each text."""
+    """Build the inverted file of an index with at least one vector. Memory holds a sample of the vectors and
+    two numbers for each centroid of each text."""
     total = sum(len(part.vectors) for part in index.parts)
     count = min(options.centroids or usual(total), total)
     centroids = clusters.learnt(index, count, options.seed, device)
@@ -45,7 +45,7 @@ def build(index: Index, options: Ivf, device: str = "cpu") -> Inverted:
         counts.append(many)
     of_texts = np.concatenate(found)
     texts_of = np.bincount(of_texts, minlength=count)
-    used = texts_of > 0  # what is nearest to nothing would waste a probe
+    used = texts_of > 0  # a centroid without texts would waste a probe
     of_texts = (np.cumsum(used) - 1).astype(np.int32)[of_texts]
     text_bounds = np.cumsum([0, *np.concatenate(counts)], dtype=np.int64)
     centroid_bounds = np.cumsum([0, *texts_of[used]], dtype=np.int64)
@@ -54,8 +54,8 @@ def build(index: Index, options: Ivf, device: str = "cpu") -> Inverted:
 
 
 def candidates(inverted: Inverted, query: Floats, options: Ivf) -> Ints:
-    """int64[n], ascending: the texts under the `probes` nearest centroids of each of the query's vectors
-    (float32[L, d]), cut to the `candidates` best by the centroids alone."""
+    """int64[n], ascending: the texts of the `probes` nearest centroids of each query vector (float32[L, d]),
+    cut to the `candidates` best by their centroids."""
     torch.set_num_threads(1)  # of this thread: the others keep the other cores busy
     similar = (torch.from_numpy(inverted.centroids) @ torch.from_numpy(query).T).numpy()  # float32[C, L]
     last = max(0, len(similar) - options.probes)

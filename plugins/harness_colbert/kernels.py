@@ -1,4 +1,4 @@
-"""Compiled loops over similarities: of tokens with query vectors and with centroids, and of lists of both."""
+"""Compiled loops over similarities of tokens, query vectors and centroids, and over inverted lists."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def distinct(
     bounds: NDArray[np.int64],  # int64[n + 1]: text i has the vectors bounds[i] and on
     counts: NDArray[np.int64],  # int64[n]: out, how many centroids each text has
 ) -> NDArray[np.int32]:
-    """The centroids of each text, ascending and once, one text after the other."""
+    """The centroids of each text, ascending, each once, text by text."""
     found, size = np.empty(len(nearest), np.int32), 0
     for text in range(len(bounds) - 1):
         begin = size
@@ -82,7 +82,7 @@ def turned(
     bounds: NDArray[np.int64],  # int64[N + 1]: text i has centroids[bounds[i]] and on
     starts: NDArray[np.int64],  # int64[C + 1]: where the list of each centroid begins
 ) -> NDArray[np.int32]:
-    """The texts of each centroid, ascending, one list after the other."""
+    """Invert the lists: the texts of each centroid, ascending, centroid by centroid."""
     texts, ends = np.empty(len(centroids), np.int32), starts.copy()
     for text in range(len(bounds) - 1):
         for i in range(bounds[text], bounds[text + 1]):
@@ -99,8 +99,8 @@ def sum_of_best_centroids(
     bounds: NDArray[np.int64],  # int64[N + 1]: text i has centroids[bounds[i]] and on
     scores: NDArray[np.float32],  # float32[n]: out
 ) -> None:
-    """MaxSim with the centroids of a text in place of its vectors (centroid interaction: PLAID, Santhanam et
-    al. 2022, section 4.2)."""
+    """MaxSim with a text's centroids in place of its vectors (centroid interaction: PLAID, Santhanam et al.
+    2022, section 4.2)."""
     best = np.empty(similar.shape[1], np.float32)
     for place in range(len(texts)):
         text = texts[place]

@@ -1,4 +1,4 @@
-"""Texts to ids as ColBERT's tokenizers make them: markers after [CLS], queries filled with [MASK]."""
+"""Texts to token ids as in ColBERT: markers after [CLS], and queries filled with [MASK]."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from harness_colbert.settings import Said
 
 
 class Marks(NamedTuple):
-    """How a checkpoint's texts are marked."""
+    """The tokenisers and markers of a checkpoint."""
 
     queries: Tokeniser  # [CLS] [Q] text [SEP]
     passages: Tokeniser  # [CLS] [D] text [SEP]
     mask: int  # the id of [MASK]
     skipped: NDArray[np.int32]  # ids whose vectors passages leave out: punctuation, and padding if written
-    attend: bool  # whether [MASK] is looked at by the other tokens of its query
+    attend: bool  # whether the other tokens of a query attend to [MASK]
 
 
 def load(folder: Path, said: Said, trust_remote_code: bool = False) -> Marks:
@@ -53,8 +53,8 @@ def load(folder: Path, said: Said, trust_remote_code: bool = False) -> Marks:
 def queries(
     marks: Marks, texts: Sequence[str], length: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Lost]:
-    """Ids and attention, each int64[n, length]: a query that is shorter is filled with [MASK] (Khattab and
-    Zaharia 2020, section 3.2), which its tokens do not look at but by `attend`."""
+    """Ids and attention, each int64[n, length]. A shorter query is filled with [MASK] (Khattab and Zaharia
+    2020, section 3.2); its tokens attend to [MASK] only if `attend`."""
     found, lost = tokens.tokenise(marks.queries, texts, length)
     ids, attention, _ = tokens.padded(found, marks.mask, length)
     ids[ids == marks.queries.padding] = marks.mask  # as ColBERT does with padding that a query writes out

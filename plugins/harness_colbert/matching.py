@@ -1,4 +1,4 @@
-"""MaxSim of queries with texts: exact, in blocks that stay in the processor's cache."""
+"""Exact MaxSim of queries with texts, in blocks that fit the processor's cache."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from harness_colbert.storage import Index, Part
 if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
-TOKENS = 512  # of texts that are compared at once, about
+TOKENS = 512  # about so many tokens of texts are compared at once
 TEXTS = 32  # candidates of a query that are compared at once
-COLUMNS = 256  # of query vectors that are compared at once, about
-NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)  # the key of a place that stays empty: worse than any other
+COLUMNS = 256  # about so many query vectors are compared at once
+NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)  # the key of an empty place: worse than any other
 
 Compare: TypeAlias = "Callable[[NDArray[Any], Ints, Floats], None]"
 """(vectors [t, d], bounds int64[n + 1], scores float32[Q, n] to fill)"""
 
 
 def search(index: Index, queries: Floats, k: int, device: str = "cpu") -> tuple[Ints, Floats]:
-    """The numbers of the k best texts for each query (float32[Q, L, d]) and their scores, best first, ties
-    by number; -1 and 0 fill short rows. In memory are two parts of the index and their scores."""
+    """The numbers of the k best texts for each query (float32[Q, L, d]) and their scores, best first, ties by
+    number; -1 and 0 fill short rows. Memory holds two parts of the index and their scores."""
     keys = np.full((len(queries), k), NOTHING)
     compare = comparer(queries, device)
     with ThreadPoolExecutor(hardware.threads() if device == "cpu" else 1) as pool:
@@ -63,14 +63,14 @@ def score(index: Index, queries: Floats, texts: Ints, device: str = "cpu") -> Fl
 
 
 def among(index: Index, queries: Floats, texts: Ints, k: int, device: str = "cpu") -> tuple[Ints, Floats]:
-    """As `search`, of each query's own texts (int64[Q, n], by number, each once; -1 names none)."""
+    """Like `search`, among each query's own texts (int64[Q, n], by number, each once; -1 fills)."""
     keys = np.where(texts >= 0, encoded(score(index, queries, texts, device), texts), NOTHING)
     keys.sort(axis=1)
     return decoded(keys[:, :k])
 
 
 def comparer(queries: Floats, device: str) -> Compare:
-    """How texts are compared with these queries, float32[Q, L, d]; all sums in fp32."""
+    """The function that compares texts with these queries (float32[Q, L, d]), with all sums in fp32."""
     count, length, dimension = queries.shape
     step = max(1, COLUMNS // max(length, 1))
     starts = range(0, count, step)
@@ -95,7 +95,7 @@ def widened(vectors: NDArray[Any]) -> torch.Tensor:
 
 
 def product(columns: Floats) -> Callable[[torch.Tensor], Floats]:
-    """What gives the inner products of further vectors with these, float32[n, d]: [t, d] -> float32[t, n]."""
+    """A function to the inner products with these vectors (float32[n, d]): [t, d] -> float32[t, n]."""
     there = torch.from_numpy(columns)
     if not torch.backends.mkldnn.is_available():
         return lambda given: np.asarray((given @ there.T).numpy())
@@ -107,7 +107,7 @@ def product(columns: Floats) -> Callable[[torch.Tensor], Floats]:
 def _anywhere(
     queries: Sequence[torch.Tensor], vectors: NDArray[Any], bounds: Ints, scores: Floats, length: int
 ) -> None:
-    """The same by torch alone, on whatever device the queries are."""
+    """The same with torch alone, on the device of the queries."""
     given = widened(vectors).to(queries[0].device)
     lengths = torch.from_numpy(np.diff(bounds)).to(given.device)
     start = 0
@@ -119,7 +119,7 @@ def _anywhere(
 
 
 def blocks(part: Part) -> Iterator[tuple[int, int]]:
-    """Ranges of whole texts that have about TOKENS tokens together."""
+    """Ranges of whole texts with about TOKENS tokens in total."""
     begin, texts = 0, len(part.bounds) - 1
     while begin < texts:
         end = int(np.searchsorted(part.bounds, part.bounds[begin] + TOKENS, "right")) - 1
@@ -135,7 +135,7 @@ def _block(compare: Compare, part: Part, block: tuple[int, int], scores: Floats)
 
 
 def gathered(index: Index, texts: Ints) -> tuple[NDArray[Any], Ints]:
-    """The vectors of some texts, one text after the other, and their bounds."""
+    """The vectors of some texts, text by text, and their bounds."""
     where = np.searchsorted(index.first, texts, "right") - 1
     found = []
     for number, text in zip(where.tolist(), texts.tolist(), strict=True):

@@ -34,7 +34,7 @@ class Network(NamedTuple):
 
 
 def load(folder: Path, said: Said, dtype: str, trust_remote_code: bool = False) -> Network:
-    """The transformer, whose tensors stand below its family's prefix (`bert.`), and `linear.weight`."""
+    """The transformer, whose tensors have its family's prefix (`bert.`), and `linear.weight`."""
     linear = checkpoints.take(checkpoints.weights(folder), "", folder, [LINEAR])[LINEAR]
     if linear.shape[0] != said.dim:
         raise HarnessError(
@@ -46,8 +46,8 @@ def load(folder: Path, said: Said, dtype: str, trust_remote_code: bool = False) 
 
 
 class Passages:
-    """One pass over a batch of passages: for each a matrix of the vectors of its tokens but punctuation
-    (Khattab and Zaharia 2020, section 3.2)."""
+    """One pass over a batch of passages: for each, the vectors of its tokens without punctuation (Khattab and
+    Zaharia 2020, section 3.2)."""
 
     def __init__(
         self, states: torch_encoder.States, linear: torch.Tensor, marks: Marks, stored: str, alone: bool
@@ -68,13 +68,13 @@ class Passages:
 
 
 def passages(network: Network, marks: Marks, device: str, stored: str) -> list[Passages]:
-    """One for each worker; one alone has all cores."""
+    """One encoder for each worker; a single worker uses all cores."""
     found = torch_encoder.encoders(network.body, marks.passages.padding, device)
     return [Passages(states, network.linear, marks, stored, len(found) == 1) for states in found]
 
 
 def queries(network: Network, ids: NDArray[np.int64], attention: NDArray[np.int64], device: str) -> Floats:
-    """float32[n, L, dimension]: a vector for every token, those of [MASK] too, whoever looks at them."""
+    """float32[n, L, dimension]: a vector for every token, including [MASK]."""
     body, linear = network.body.to(device), network.linear.to(device)
 
     def some(start: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Late-interaction models by short name: where each lives and how its authors use it, with who says so."""
+"""Late-interaction models by short name: hub ids and their authors' settings, with the source of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The retriever behind the record: passages become a vector a token, with which queries are compared."""
+"""The retriever `colbert`: passages become one vector per token, and queries are compared with them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def index(params: ColbertParams, texts: Texts, folder: Path) -> Mapping[str, JSON]:
-    """Write the vectors of all texts; a killed run goes on with the shard that it was at."""
+    """Write the vectors of all texts; a killed run resumes at its last shard."""
     here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
     said = settings.read(here)
     marks = marking.load(here, said, params.trust_remote_code)
@@ -54,7 +54,7 @@ class LateRetriever:
 
 
 class Asker:
-    """Turns queries into vectors, in fp32: they are few, and none may depend on the others in its batch."""
+    """Encodes queries in fp32: they are few, and a query must not depend on the others in its batch."""
 
     def __init__(self, params: ColbertParams) -> None:
         here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
@@ -77,8 +77,8 @@ class Asker:
 
 
 class Search:
-    """An open index. An inverted file is built when it is opened, from the vectors that all searches share:
-    so another one encodes nothing again, and its time counts as search."""
+    """An open index. An inverted file is built when the index is opened, from the vectors that all searches
+    share. So its options encode nothing again, and its time counts as search."""
 
     def __init__(self, params: RetrieverParams, opened: storage.Index, unit: Unit) -> None:
         self._ask, self._index, self._device, self._unit = Asker(params), opened, params.device, unit
@@ -106,7 +106,7 @@ class Search:
 
 
 def _once(positions: Ints) -> Ints:
-    """With -1 in place of what a row names again."""
+    """The positions with -1 in place of duplicates within a row."""
     ordered = np.sort(positions, axis=1)
     ordered[:, 1:][ordered[:, 1:] == ordered[:, :-1]] = -1
     return ordered

@@ -1,4 +1,4 @@
-"""The re-ranker behind the record: compares queries with candidates alone, over the retriever's index."""
+"""The re-ranker `colbert`: compares queries with their candidates, over the retriever's index."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LateReranker:
 
 
 class Scorer:
-    """An open index. A score depends on its query and its text alone."""
+    """An open index. A score depends only on its query and its text."""
 
     def __init__(self, ask: retriever.Asker, opened: storage.Index, device: str) -> None:
         self._ask, self._index, self._device = ask, opened, device

@@ -1,4 +1,4 @@
-"""What a ColBERT checkpoint says of itself in artifact.metadata, and what the suite or a paper changes."""
+"""The settings of a ColBERT checkpoint: artifact.metadata, unless the suite or registry overrides it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Said(NamedTuple):
 
 
 def resolved(params: ColbertParams) -> ColbertParams:
-    """With nothing left open that a folder which is here, or the registry, can say. Called while planning."""
+    """Resolve the settings that the registry or an available folder states. Called while planning."""
     known = registry.find(params.model)
     model, revision = models.located(known.passages if known else params.model, params.revision)
     here = _here(model, revision)
@@ -56,7 +56,7 @@ def _first(given: Any, *others: int | None) -> Any:
 
 
 def _here(model: Path | str, revision: str) -> Path | None:
-    """The model's folder, if it is here."""
+    """The model's folder, if it is available."""
     if isinstance(model, Path):
         return model if model.is_dir() else None
     return None if models.is_local(model) else models.cached(model, revision)
@@ -73,7 +73,7 @@ def read(folder: Path) -> Said:
         ) from None
     except (OSError, ValueError) as error:
         raise HarnessError(f"model: {path} cannot be read ({error}); fetch the model again") from error
-    found = found.get("config", found)  # as older versions nest it
+    found = found.get("config", found)  # older versions nest it
     given = {name: found[name] for name in Said._fields if found.get(name) is not None}
     usual = Said()._asdict()
     wrong = [name for name, value in given.items() if type(value) is not type(usual[name])]

@@ -1,4 +1,4 @@
-"""The vectors of all passages on disk: a file for each shard of texts, mapped when it is searched."""
+"""The vectors of all passages on disk: one file for each shard of texts, memory-mapped by searches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHARD = 4096  # texts
 
 
 class Part(NamedTuple):
-    """Neighbouring texts."""
+    """The vectors of a range of texts."""
 
     bounds: Ints  # int64[n + 1]: text i has the vectors bounds[i] to bounds[i + 1] - 1
     vectors: NDArray[Any]  # float16 or float32 [t, dimension], mapped
@@ -36,7 +36,7 @@ class Index(NamedTuple):
 
 
 def writer(folder: Path, dimension: int, stored: np.dtype[Any]) -> Write:
-    """Puts a shard into two files of its own, and takes those of an earlier run that are whole."""
+    """A writer that puts each shard into two files, and keeps the complete ones of an earlier run."""
     row = dimension * stored.itemsize
     distrust(folder, lambda number: _whole(folder, number, row))
 
@@ -53,7 +53,7 @@ def writer(folder: Path, dimension: int, stored: np.dtype[Any]) -> Write:
 
 
 def _whole(folder: Path, number: int, row: int) -> bool:
-    """Whether a shard's vectors, of so many bytes each, are those that its texts count."""
+    """Whether a shard has the number of vectors (of `row` bytes each) that its texts state."""
     try:
         counted = int(np.load(_texts(folder, number))[1].sum())
         return _vectors(folder, number).stat().st_size == counted * row

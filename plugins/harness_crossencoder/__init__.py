@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CrossEncoderParams:
-    """What is `auto` is as the model's folder says, or as its authors use it."""
+    """Settings that are `auto` come from the model's folder, or from its authors' usage."""
 
     model: Path | str | None = param(
         None, "a folder, a hub id, package:MODULE/FOLDER, or a short name (docs/models.md)"

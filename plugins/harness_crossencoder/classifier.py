@@ -16,13 +16,14 @@ from harness.toolkit.neural.tokens import Tokens, padded
 from harness_crossencoder import CrossEncoderParams
 from harness_crossencoder.wide import widen
 
-# A checkpoint must have its head, but for what is computed anyway; it may have what it was pre-trained with.
+# A checkpoint must have its head, except for computed buffers; it may also have its pre-training head.
 SPARE = (r"(.*\.)?position_ids",)
 SURPLUS = (r"(.*\.)?position_ids", r"(.*\.)?pooler\.dense\.(weight|bias)", r"(cls|lm_head)\..*")
 
 
 def forwards(params: CrossEncoderParams, folder: Path, padding: int) -> Sequence[Forward]:
-    """One for each worker: each GPU, each core for BERT's family, else one that has all cores."""
+    """One `Forward` for each worker: for each GPU, for each core with BERT's family, else one for all
+    cores."""
     model = checkpoints.load(
         folder,
         "AutoModelForSequenceClassification",
@@ -52,7 +53,7 @@ class Whole:
 
     def __init__(self, model: Any, padding: int, device: str) -> None:
         self._model, self._padding, self._device = model, padding, device
-        self._typed = getattr(model.config, "type_vocab_size", 0) > 1  # DistilBERT knows no types
+        self._typed = getattr(model.config, "type_vocab_size", 0) > 1  # DistilBERT has no token types
 
     def __call__(self, batch: Tokens) -> list[float]:
         arrays = padded(batch, self._padding)
@@ -76,15 +77,15 @@ class Packed:
 
 
 def relevance(logits: torch.Tensor) -> list[float]:
-    """The logit of relevance from [n, 1], or from [n, 2] (irrelevant, relevant) the difference, which is
-    log p / (1 - p) of their softmax: it orders pairs as the second class' probability does, and does not
-    run out of digits near 0 and 1."""
+    """The logit of relevance from [n, 1], or the difference of [n, 2] (irrelevant, relevant). The difference
+    is log p / (1 - p) of their softmax: it orders pairs as the probability of the second class does, and
+    keeps its precision near 0 and 1."""
     found: list[float] = (logits[:, -1] - logits[:, 0] if logits.shape[1] == 2 else logits[:, 0]).tolist()
     return found
 
 
 def _known_head(model: Any) -> bool:
-    """Whether `_head` knows what stands on this encoder."""
+    """Whether `_head` supports the head of this model."""
     names = {"DistilBertForSequenceClassification", "RobertaForSequenceClassification"}
     names |= {"XLMRobertaForSequenceClassification", "CamembertForSequenceClassification"}
     return type(model).__name__ in names | {"BertForSequenceClassification"}
@@ -103,6 +104,6 @@ def _head(model: Any, first: torch.Tensor) -> torch.Tensor:
 
 
 def _last(model: Any, classes: int) -> list[torch.nn.Linear]:
-    """The layer that makes the logits; none if a model with code of its own makes them otherwise."""
+    """The layer that computes the logits; None if a model's own code computes them in another way."""
     linear = (module for module in model.modules() if isinstance(module, torch.nn.Linear))
     return [layer for layer in linear if layer.out_features == classes][-1:]

@@ -20,9 +20,9 @@ ANSWERS = ("▁false", "▁true")  # T5's words for a text that is not relevant,
 
 
 def prompted(tokeniser: Tokeniser, folder: Path) -> Tokeniser:
-    """A pair becomes `Query: q Document: d Relevant:` and the end (Nogueira et al. 2020, section 3). The
-    words of the prompt are never cut. T5's tokenizer splits at white space first, so that parts and the
-    whole have the same tokens."""
+    """A pair becomes `Query: q Document: d Relevant:` and the end token (Nogueira et al. 2020, section 3).
+    The prompt is never cut. T5's tokenizer splits at white space first, so the parts have the same tokens as
+    the whole."""
 
     def ids(text: str) -> tuple[int, ...]:
         return tuple(tokeniser.backend.encode(text, add_special_tokens=False).ids)
@@ -35,7 +35,7 @@ def prompted(tokeniser: Tokeniser, folder: Path) -> Tokeniser:
 
 
 def forwards(params: CrossEncoderParams, folder: Path, tokeniser: Tokeniser) -> Sequence[Forward]:
-    """One for each GPU, else one that has all cores."""
+    """One `Forward` for each GPU, else one for all cores."""
     model = checkpoints.load(
         folder,
         "AutoModelForSeq2SeqLM",

@@ -24,7 +24,8 @@ class Exported:
         return [self._logit(found) for found in self._session.each(batch, self._output)]
 
     def _logit(self, found: Floats) -> float:
-        """Of two classes, irrelevant and relevant, the difference: log p / (1 - p) of their softmax."""
+        """For two classes (irrelevant, relevant) the difference of logits: log p / (1 - p) of their
+        softmax."""
         if len(found) not in (1, 2):
             raise HarnessError(
                 f"model: {self._session.path} gives {len(found)} numbers a pair; a cross-encoder gives one "
@@ -34,7 +35,7 @@ class Exported:
 
 
 def _logits(session: Session) -> str:
-    """The output with one row a pair."""
+    """The output with one row per pair."""
     named = [name for name in ("logits", *session.outputs) if session.outputs.get(name) == 2]
     if not named:
         raise HarnessError(

@@ -1,4 +1,4 @@
-"""Cross-encoders by short name: where each lives and how much of a pair its authors give it."""
+"""Cross-encoders by short name: their hub ids, and how many tokens of a pair their authors use."""
 
 from __future__ import annotations
 

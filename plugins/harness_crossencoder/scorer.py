@@ -1,4 +1,4 @@
-"""The re-ranker behind the record: candidate pairs to tokens, through each model, and averaged."""
+"""The re-ranker `crossencoder`: candidate pairs to tokens, through each model, then averaged."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class CrossEncoder:
         self._params = params
 
     def index(self, texts: Texts, folder: Path) -> None:
-        """There is none."""
+        """Nothing: a cross-encoder has no index."""
 
     def open(self, texts: Texts, folder: Path | None) -> Pairs:
         return Pairs(self._params, texts)
 
 
 class Pairs:
-    """An open re-ranker. It counts the pairs that it scored, and those that were cut, for each model."""
+    """An open re-ranker. It counts the scored pairs, and the cut pairs of each model."""
 
     def __init__(self, params: CrossEncoderParams, texts: Texts) -> None:
         weights, code = settings.weights_of(params), params.trust_remote_code
@@ -74,7 +74,7 @@ class Pairs:
         return {**told, **({"batches_split": self._split} if self._split else {})}
 
     def _read(self, reader: Reader, firsts: Sequence[str], seconds: Sequence[str]) -> NDArray[np.float64]:
-        """float64[n]: what one model says of each pair."""
+        """float64[n]: one model's score of each pair."""
         params = self._params
         assert params.length != "auto"  # `_completed` leaves nothing open
         found, lost = tokens.tokenise(
@@ -87,9 +87,9 @@ class Pairs:
 
 
 def combined(every: NDArray[np.float64], kind: str, average: str) -> NDArray[np.float64]:
-    """float64[n] from float64[m, n]: of one model a classifier's logit, or log p(true) of monoT5 (Nogueira et
-    al. 2020, section 3); of several their mean, or that of p = 1 / (1 + exp(-logit)), which is what the
-    authors of DuReader-retrieval (Qiu et al. 2022, appendix A.1) have their cross-encoders write."""
+    """float64[n] from float64[m, n]. One model gives a classifier's logit, or monoT5's log p(true) (Nogueira
+    et al. 2020, section 3). Several models give the mean of these logits, or the mean of p = 1 / (1 +
+    exp(-logit)), which the cross-encoders of DuReader-retrieval write (Qiu et al. 2022, appendix A.1)."""
     logs = -np.logaddexp(0, -every)  # log p
     if len(every) > 1 and average == "probabilities":
         result: NDArray[np.float64] = np.exp(logs).mean(axis=0)
@@ -99,7 +99,7 @@ def combined(every: NDArray[np.float64], kind: str, average: str) -> NDArray[np.
 
 
 def _completed(params: CrossEncoderParams, folders: Sequence[Path]) -> CrossEncoderParams:
-    """With what only the models' folders say, where they were not here when the run was planned."""
+    """The parameters with the settings in the models' folders, if these were missing while planning."""
     if "auto" not in (params.kind, params.length):
         return params
     there: dict[str, Any] = {"model": folders[0]} if params.model is not None else {"models": tuple(folders)}

@@ -1,4 +1,4 @@
-"""What stands in a step's key: every setting of the models, from the suite, the registry or their folders."""
+"""Resolves every setting of the models for the step's key, from suite, registry or the models' folders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AUTO_CLASSES = ("AutoModelForSequenceClassification", "AutoModelForSeq2SeqLM")
 
 
 class Said(NamedTuple):
-    """What a model's folder says of it."""
+    """The settings in a model's folder."""
 
     kind: str
     length: int | None  # tokens that its tokenizer gives a pair
@@ -28,17 +28,17 @@ class Said(NamedTuple):
 
 
 class Member(NamedTuple):
-    """One model of those whose scores are averaged, or the only one."""
+    """One of the averaged models, or the only model."""
 
     model: Path | str
     revision: str
     known: Known | None
-    said: Said | None  # None: it is not here
+    said: Said | None  # None if it is missing
 
 
 def resolved(params: CrossEncoderParams) -> CrossEncoderParams:
-    """Nothing is left `auto`, unless a model is not here and nobody has described it. What the suite says
-    comes first, then what is known of the model's use, then what its folder says."""
+    """Resolve all `auto` settings. The suite comes first, then the registry, then the model's folder. A
+    setting stays `auto` only if a model is missing and not in the registry."""
     members = [_member(model, revision) for model, revision in named(params)]
     if not params.trust_remote_code:
         _refuse_code(members)
@@ -72,7 +72,7 @@ def resolved(params: CrossEncoderParams) -> CrossEncoderParams:
 
 
 def missing_files(params: CrossEncoderParams) -> list[str | Need]:
-    """What has to come here before a run: models, unless the run can fetch them, and libraries."""
+    """The missing models that a run cannot download, and the missing libraries."""
     weights = [
         need
         for model, revision in named(params)
@@ -83,7 +83,7 @@ def missing_files(params: CrossEncoderParams) -> list[str | Need]:
 
 
 def weights_of(params: CrossEncoderParams) -> Sequence[str]:
-    """The patterns of the files that hold the networks."""
+    """The patterns of the weight files."""
     return model_folder.EXPORTS if params.backend == "onnx" else models.WEIGHTS
 
 
@@ -139,7 +139,7 @@ def _refuse_code(members: Iterable[Member]) -> None:
 def _common(
     name: str, asked: str, found: Iterable[tuple[Member, str | None]], otherwise: str = "auto"
 ) -> str:
-    """What is asked, or what all models are that say something."""
+    """The given value, or the value on which all models that state it agree."""
     said = {value: member for member, value in found if value is not None}
     if asked != "auto" or not said:
         return asked if asked != "auto" else otherwise
@@ -150,7 +150,7 @@ def _common(
 
 
 def _length(params: CrossEncoderParams, members: Sequence[Member]) -> int | str:
-    """As given, or the most that all models take."""
+    """The given length, or the greatest length that all models support."""
     for member in members:
         places = member.said and member.said.positions
         if params.length != "auto" and places and params.length > places:

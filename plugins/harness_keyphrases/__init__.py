@@ -1,4 +1,4 @@
-"""A document's keyphrases as context for its passages: TopicRank, or read from a file."""
+"""A document's keyphrases as context for its passages, by TopicRank or from a file."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FromFile:
 
 
 def resolve(params: Keyphrases, facts: Facts) -> Keyphrases:
-    """The tagger goes by the dataset's language; a pipeline's package gets its version."""
+    """The tagger follows the dataset's language; the name of a pipeline's package gets its version."""
     if params.tagger == "auto":
         return dataclasses.replace(params, tagger=_tagger(facts.language))
     if params.tagger == "spacy" and not isinstance(params.pipeline, Path):
@@ -68,7 +68,7 @@ def _tagger(language: str | None) -> Literal["embedded", "jieba"]:
 
 
 def _versioned(pipeline: str) -> str:
-    """`package==version`, so that another version is another step; as given where it is not here."""
+    """`package==version`, so that another version is another step; unchanged if the package is missing."""
     version = _installed(pipeline)
     return pipeline if "==" in pipeline or version is None else f"{pipeline}=={version}"
 
@@ -83,7 +83,7 @@ def _installed(package: str) -> str | None:
 
 
 def missing_files(params: Keyphrases) -> list[str]:
-    """The tagger's library or pipeline, where it is not here."""
+    """The tagger's library or pipeline, if it is missing."""
     library = params.tagger if params.tagger in ("spacy", "jieba") else None
     found: list[str] = []
     if library and importlib.util.find_spec(library) is None:
@@ -102,7 +102,7 @@ def missing_files(params: Keyphrases) -> list[str]:
 
 
 def libraries_by_param(params: Keyphrases) -> dict[str, tuple[str, ...]]:
-    """The tagger's library: another version of it may tag otherwise."""
+    """The tagger's library, because another version may tag differently."""
     return {"tagger": (params.tagger,) if params.tagger in ("spacy", "jieba") else ()}
 
 

@@ -20,10 +20,10 @@ from harness_keyphrases import PIPELINE, Keyphrases, taggers, topicrank
 from harness_keyphrases.topicrank import Rules
 
 AHEAD = 256  # documents read before the first addition
-ALONE = 5.0  # seconds of work: less is not worth the second or two until other processes are there
+ALONE = 5.0  # seconds of work; starting other processes takes a second or two, so less is not worth it
 TOGETHER = 16  # documents handed to a process at once
 
-# Adjectives and nouns that say how many or which, but not what about.
+# Adjectives and nouns that say how many or which, but not what.
 STOPWORDS = """
 able another available certain due enough entire few fewer first following former full further last
 later latter least less likely little lot lots many more most much next one ones only other others
@@ -32,8 +32,8 @@ own possible previous same second several such thing things third unable various
 
 
 class Augmenter:
-    """Works alone for a while; what goes on after that is spread over processes, which end with this object.
-    The results depend on neither."""
+    """Works in this process for a while, then spreads the rest over processes, which end with this object.
+    The results do not depend on it."""
 
     def __init__(self, params: Keyphrases, processes: int | None = None, alone: float = ALONE) -> None:
         self._params = params
@@ -67,7 +67,7 @@ def cores() -> int:
 
 
 def text_of(document: Document, characters: int) -> str:
-    """Its passages, one a line, cut as DAPR cut them; the title is no part of it."""
+    """The document's passages without its title, one per line, cut as in DAPR."""
     return "\n".join(passage.text for passage in document.passages)[:characters]
 
 
@@ -85,7 +85,7 @@ def spread(
 
 
 def extracted(params: Keyphrases, texts: Sequence[str]) -> list[str]:
-    """The keyphrases of each text as they stand before a passage."""
+    """The keyphrases of each text, as the prefix of its passages."""
     topics = extractor(params)
     return ["; ".join(topic.phrase for topic in topics(text)[: params.top]) for text in texts]
 
@@ -118,5 +118,5 @@ def english() -> Rules:
 
 
 def chinese() -> Rules:
-    """A word is its own stem, and one of a single character is part of others at most."""
+    """The rules for Chinese: a word is its own stem, and a candidate has at least two characters."""
     return Rules(str, frozenset(), shortest=2, shortest_word=1)

@@ -1,7 +1,7 @@
 """The embedded tagger for English: an averaged perceptron over words, endings and neighbours.
 
-It knows six classes, of which two matter here. Its weights were learnt from the tags that spaCy's
-en_core_web_sm gives to open texts (`tools/train_tagger.py`); none of the texts is in them.
+It has six classes, of which two matter here. Its weights were trained on the tags that spaCy's
+en_core_web_sm gives to open texts (`tools/train_tagger.py`). They contain none of these texts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Weights: TypeAlias = Mapping[str, Sequence[int]]  # a feature -> its weight for 
 
 
 def load() -> tuple[dict[str, str], dict[str, tuple[int, ...]]]:
-    """The words that are always of one class, and the features' weights."""
+    """The words that always have one class, and the features' weights."""
     fixed: dict[str, str] = {}
     weights: dict[str, tuple[int, ...]] = {}
     data = resources.files("harness_keyphrases").joinpath("english.tsv.zst").read_bytes()
@@ -55,8 +55,8 @@ def shape(word: str) -> str:
 
 
 def features(words: Sequence[str], lower: Sequence[str], i: int, before: str, last: str) -> Iterator[str]:
-    """Of token i of a line, whose two predecessors have the classes `before` and `last`. `lower` has two more
-    entries at each end, so that token i is lower[i + 2]."""
+    """The features of token i of a line, whose two predecessors have the classes `before` and `last`. `lower`
+    has two more entries at each end, so that token i is lower[i + 2]."""
     word, previous, following = lower[i + 2], lower[i + 1], lower[i + 3]
     form = shape(words[i])
     yield "b"

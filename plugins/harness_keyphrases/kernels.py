@@ -1,7 +1,7 @@
-"""Compiled loops of TopicRank: candidates clustered into topics, the topics' graph, and their PageRank.
+"""Compiled loops of TopicRank: clustering candidates into topics, the graph of topics, and its PageRank.
 
-Candidates are numbered in the order of their first occurrence, and so are topics by their first candidate:
-wherever two choices are equal, the one that comes first in the document is made.
+Candidates are numbered by their first occurrence, and topics by their first candidate. Ties are broken by the
+lower number, so by the first occurrence in the document.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-# Jaccard distances are fractions whose denominators are sizes of unions. Times this, which all numbers up to
-# 20 divide, those of up to 20 stems are whole, so that their sums are exact and equal averages are equal.
+# The denominators of Jaccard distances are sizes of unions. All numbers up to 20 divide this factor, so
+# scaled distances of up to 20 stems are whole numbers. Their sums are exact, and so are ties of averages.
 SCALE = 232_792_560
 
 
@@ -35,7 +35,7 @@ def jaccard(stems: NDArray[np.int32], ends: NDArray[np.int64], i: int, j: int) -
 
 @nb.njit(nogil=True, cache=True)
 def components(stems: NDArray[np.int32], ends: NDArray[np.int64], vocabulary: int) -> NDArray[np.int32]:
-    """int32[n]: for each candidate the first one that it is connected to by shared stems."""
+    """int32[n]: for each candidate, the first candidate of its component; shared stems connect candidates."""
     n = len(ends) - 1
     parent = np.arange(n).astype(np.int32)
     holder = np.full(vocabulary, -1, np.int32)
@@ -63,8 +63,8 @@ def cluster(
     cut: float,
     topic: NDArray[np.int32],
 ) -> None:
-    """Average linkage among `members` (ascending): the closest two clusters become one as long as the mean
-    distance of their members is at most `cut`. Writes into topic[m] the first candidate of m's cluster."""
+    """Average linkage among `members` (ascending): the closest two clusters are merged while the mean
+    distance of their members is at most `cut`. Writes the first candidate of m's cluster into topic[m]."""
     n = len(members)
     sums = np.zeros((n, n), np.int64)  # int64[n, n]: of the distances between the members of two clusters
     for i in range(n):

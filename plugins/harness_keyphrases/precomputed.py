@@ -1,4 +1,4 @@
-"""The context-augmenter `keyphrases-from-file`: keyphrases made elsewhere, such as DAPR's."""
+"""The context-augmenter `keyphrases-from-file`: precomputed keyphrases, such as DAPR's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PHRASES = ("keyphrases", "doc_summary", "title")  # likewise; DAPR's code and hu
 
 
 class Contents(NamedTuple):
-    """A file's documents, found by their ids' hashes in order: 16 bytes each beside the texts."""
+    """A file's documents, found by the sorted hashes of their ids, with 16 bytes each beside the texts."""
 
     ids: pa.Array
     phrases: pa.Array
@@ -33,7 +33,7 @@ class Contents(NamedTuple):
     rows: NDArray[np.int64]  # int64[n]: the row whose id has that hash
 
     def row(self, id: str, place: int) -> int:
-        """The document's row, looked for from where its hash is or would be; -1 if there is none."""
+        """The document's row, or -1. The search begins at the (possible) place of its hash."""
         while place < len(self.rows) and self.hashes[place] == hash(id):
             found = int(self.rows[place])
             if self.ids[found].as_py() == id:
@@ -43,14 +43,14 @@ class Contents(NamedTuple):
 
 
 class Precomputed:
-    """The file is read when it is first asked for, and held."""
+    """The augmenter. It reads the file on first use and keeps it in memory."""
 
     def __init__(self, params: FromFile) -> None:
         self._params = params
         self._read: Contents | None = None
 
     def match(self, documents: Iterable[str], passages: Iterable[str]) -> dict[str, JSON]:
-        """Refuses a file that does not fit, as the suite wants it, and tells how well it does."""
+        """Refuse a file whose ids do not match, as the parameters say; return counts of the mismatches."""
         ids = self._contents().ids
         here = pa.array(documents, pa.string())
         absent = here.filter(pc.invert(pc.is_in(here, value_set=ids)))
@@ -99,7 +99,7 @@ def _hashes(ids: Sequence[str]) -> NDArray[np.int64]:
 
 
 def contents(path: Path) -> Contents:
-    """The keyphrases as they stand before a passage. Lists are joined by "; "."""
+    """The keyphrases as prefixes. Lists are joined by "; "."""
     ids: list[str] = []
     phrases: list[str] = []
     seen: dict[str, int] = {}

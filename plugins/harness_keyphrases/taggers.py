@@ -49,8 +49,8 @@ def spacy_(model: str) -> Tagger:
 
 
 def jieba_() -> Tagger:
-    """Chinese by jieba's words and parts of speech: its nouns (n, nr, ns, nt, nz, ..., verbal vn), foreign
-    words (eng) and adjectives (a, an, ag, b); adjectives used as adverbs (ad) are none."""
+    """Chinese by jieba's words and parts of speech. It keeps nouns (n, nr, ns, nt, nz, ..., verbal vn),
+    foreign words (eng) and adjectives (a, an, ag, b), but not adjectives used as adverbs (ad)."""
     import jieba.posseg
 
     from harness.toolkit.text.jieba_words import tokenizer
@@ -65,7 +65,7 @@ def jieba_() -> Tagger:
             if word.isspace():
                 space = True
             else:
-                # white space parts Chinese words like a mark, but not the words of a foreign name
+                # white space separates Chinese words like a mark, but not the words of a foreign name
                 if space and not (foreign and flag == "eng"):
                     found.append(Word(at, at, False))
                 kept = flag[0] == "n" or flag in ("vn", "eng", "a", "an", "ag", "b")

@@ -34,7 +34,7 @@ class Occurrence(NamedTuple):
 
 
 class Topic(NamedTuple):
-    """Candidates that share stems. `phrase` is the first to occur, as it is written there."""
+    """Candidates that share stems. `phrase` is the first to occur, as the text has it."""
 
     phrase: str
     score: float
@@ -42,17 +42,17 @@ class Topic(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What makes a sequence a candidate: those of pke, the tool behind DAPR's keyphrases."""
+    """When a sequence is a candidate: the rules of pke, which DAPR used for its keyphrases."""
 
     stem: Callable[[str], str]  # of a lowercase word
-    stopwords: frozenset[str]  # a sequence with one of these is none
+    stopwords: frozenset[str]  # a sequence with one of these is no candidate
     shortest: int  # characters, at least
     shortest_word: int
     longest: int = 5  # words, at most
 
 
 def occurrences(text: str, words: Sequence[Word], rules: Rules) -> Iterator[Occurrence]:
-    """The candidates' occurrences in order. A sequence ends with its line, for lines are passages."""
+    """The candidates' occurrences in order. A sequence ends with its line, because lines are passages."""
     run: list[Word] = []
     for offset, word in enumerate(words):
         if run and (not word.keep or "\n" in text[run[-1].end : word.start]):
@@ -75,7 +75,7 @@ def _candidate(text: str, offset: int, run: Sequence[Word], rules: Rules) -> Ite
 
 
 def topics(text: str, found: Sequence[Occurrence]) -> list[Topic]:
-    """All topics by descending score; of two with the same score (to 12 digits) the earlier comes first."""
+    """All topics by descending score; of equal scores (to 12 digits) the earlier topic comes first."""
     if not found:
         return []
     numbers: dict[tuple[str, ...], int] = {}  # candidates by their stems, in order of first occurrence
@@ -101,8 +101,8 @@ def topics(text: str, found: Sequence[Occurrence]) -> list[Topic]:
 
 
 def clustered(candidates: Sequence[tuple[str, ...]]) -> np.typing.NDArray[np.int32]:
-    """int32[C]: for each candidate the first of its topic. Those without a stem in common, at distance 1,
-    cannot meet below the cut, so each connected part is clustered by itself."""
+    """int32[C]: for each candidate, the first candidate of its topic. Candidates without a common stem have
+    distance 1 and are never merged below the cut, so each connected component is clustered by itself."""
     vocabulary: dict[str, int] = {}
     sets = [sorted({vocabulary.setdefault(stem, len(vocabulary)) for stem in stems}) for stems in candidates]
     ends = np.zeros(len(sets) + 1, np.int64)
@@ -118,5 +118,5 @@ def clustered(candidates: Sequence[tuple[str, ...]]) -> np.typing.NDArray[np.int
 
 
 def written(text: str, occurrence: Occurrence) -> str:
-    """As in the text, in lower case, white space made one space."""
+    """The occurrence as in the text, in lowercase, with white space reduced to single spaces."""
     return " ".join(text[occurrence.start : occurrence.end].lower().split())

@@ -1,4 +1,4 @@
-"""The files of an impact index: shards as they are encoded, and the postings that are made of them."""
+"""The files of an impact index: encoded shards, and the postings that are made from them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ARRAYS = ("positions", "first", "starts", "peaks")
 
 
 class Row(NamedTuple):
-    """What a text becomes: the terms that it has, ascending, and how much of each."""
+    """An encoded text: its terms, ascending, and their weights."""
 
     terms: NDArray[np.int32]  # int32[t]
     weights: NDArray[np.float32]  # float32[t], above 0
@@ -40,7 +40,7 @@ class Index(NamedTuple):
 
 
 def writer(folder: Path, quantise: int | None) -> Write:
-    """Puts shards beside one another, each in a file that is whole or absent."""
+    """A writer that puts each shard into a file, which is whole or absent."""
     (folder / SHARDS).mkdir(exist_ok=True)
     distrust(folder / SHARDS, lambda number: _whole(_shard(folder, number)))
 
@@ -61,7 +61,7 @@ def writer(folder: Path, quantise: int | None) -> Write:
 
 
 def _whole(path: Path) -> bool:
-    """Whether a shard can be read: the list of what is in it stands at its end."""
+    """Whether a shard is complete: its table of contents is at its end."""
     try:
         with np.load(path, allow_pickle=False) as file:
             return set(file.files) == set(_Window._fields)
@@ -72,7 +72,7 @@ def _whole(path: Path) -> bool:
 def _rounded(
     terms: NDArray[np.int32], weights: NDArray[np.float32], counts: Ints, quantise: int
 ) -> tuple[NDArray[np.int32], NDArray[np.uint16], Ints]:
-    """Impacts as whole numbers; what rounds to 0 goes."""
+    """Impacts as whole numbers, without those that round to 0."""
     rounded = np.rint(weights * np.float32(quantise))
     if rounded.max(initial=0) > np.iinfo(np.uint16).max:
         raise HarnessError(f"quantise: {quantise} makes impacts that are too large to store; give less")
@@ -82,7 +82,7 @@ def _rounded(
 
 
 def finish(folder: Path, vocabulary: int, quantise: int | None) -> int:
-    """Make postings of all shards, a window of texts in memory at a time; return how many there are."""
+    """Make the postings of all shards, with one window of texts in memory at a time; return their number."""
     files.begin(folder)
     positions, first, starts, peaks = [np.empty(0, np.int64)], [0], [], []
     total = 0
@@ -110,7 +110,7 @@ def finish(folder: Path, vocabulary: int, quantise: int | None) -> int:
     facts: dict[str, JSON] = {"quantise": quantise, "postings": total, "vocabulary": vocabulary}
     names = ["texts.bin", "impacts.bin", *(f"{name}.npy" for name in ARRAYS)]
     files.finish(folder, FORMAT, names, facts)
-    shutil.rmtree(folder / SHARDS / MARKS)  # first: a mark without its shard would be believed
+    shutil.rmtree(folder / SHARDS / MARKS)  # first, because a mark without its shard would be trusted
     shutil.rmtree(folder / SHARDS)
     return total
 
@@ -123,7 +123,7 @@ class _Window(NamedTuple):
 
 
 def _windows(folder: Path) -> Iterator[_Window]:
-    """Shards joined until a window is full; a shard does not cross the border between two."""
+    """Windows of joined shards; no shard crosses the border between two windows."""
     parts: list[_Window] = []
     for path in sorted((folder / SHARDS).glob("[0-9]*.npz")):
         with np.load(path, allow_pickle=False) as file:
