@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness.contracts import Texts
-from harness.toolkit.index.positions import rows_of
+from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.search.topk import NOTHING, decode
 from harness.toolkit.text import analysis
 from harness.types import Hits, Unit
@@ -88,7 +88,7 @@ class Search:
             keys.sort(axis=1)
             keys[:, 1:][keys[:, 1:] == keys[:, :-1]] = NOTHING  # named twice
         keys.sort(axis=1)
-        return self._hits(keys[:, :k], k)
+        return hits_of(*decode(keys[:, :k]), k, self._index.positions, self._unit)
 
     def explain(self, query: str, position: int) -> list[TermScore]:
         """The query terms in the text at a position, the heaviest first."""
@@ -144,10 +144,3 @@ class Search:
 
     def _window_of(self, texts: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.searchsorted(self._index.window_first, texts, "right").astype(np.int64) - 1
-
-    def _hits(self, keys: NDArray[np.uint64], k: int) -> Hits:
-        passages, scores = np.full((len(keys), k), -1, np.int64), np.zeros((len(keys), k), np.float32)
-        texts, scores[:, : keys.shape[1]] = decode(keys)
-        found = texts >= 0
-        passages[:, : keys.shape[1]][found] = self._index.positions[texts[found]]
-        return Hits(passages, scores, self._unit)

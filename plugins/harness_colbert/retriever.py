@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.contracts import Texts
-from harness.toolkit.index.positions import rows_of
+from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.neural import model_folder, models, tokens
 from harness.toolkit.neural.encoding.loop import encode
 from harness.toolkit.neural.encoding.passes import BUDGETS
@@ -95,11 +95,7 @@ class Search:
             texts, scores = matching.search(self._index, asked, k, self._device)
         else:
             texts, scores = self._approximate.search(asked, k)
-        passages, worth = np.full((len(queries), k), -1, np.int64), np.zeros((len(queries), k), np.float32)
-        there = texts >= 0
-        passages[:, : texts.shape[1]][there] = self._index.positions[texts[there]]
-        worth[:, : texts.shape[1]] = scores
-        return Hits(passages, worth, self._unit)
+        return hits_of(texts, scores, k, self._index.positions, self._unit)
 
     def report(self) -> Mapping[str, JSON]:
         return {**self._ask.report(), **(self._approximate.report() if self._approximate else {})}

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.contracts import Texts
 from harness.errors import HarnessError
-from harness.toolkit.index.positions import rows_of
+from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.neural.encoding import vectors
 from harness.toolkit.neural.encoding.loop import encode
 from harness.toolkit.neural.encoding.passes import BUDGETS, workers
@@ -77,15 +77,7 @@ class Search:
         else:
             named = None if within is None else rows_of(within, self._index.positions)
             places, scores = exact.search(vectors, self._index.rows, k, named)
-        hits = Hits(
-            np.full((len(queries), k), -1, np.int64),
-            np.full((len(queries), k), -np.inf, np.float32),
-            self._unit,
-        )
-        filled, width = places >= 0, places.shape[1]
-        hits.passages[:, :width][filled] = self._index.positions[places[filled]]
-        hits.scores[:, :width] = scores
-        return hits
+        return hits_of(places, scores, k, self._index.positions, self._unit)
 
     def report(self) -> Mapping[str, JSON]:
         cut = {"queries_cut": self._lost.texts, "query_tokens_lost": self._lost.tokens}

@@ -7,9 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from harness.toolkit.index.positions import rows_of
+from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.neural import hardware
 from harness.toolkit.neural.tokens import Lost
 from harness.toolkit.search.topk import NOTHING, decode
@@ -54,7 +53,7 @@ class Search:
         if within is not None:
             keys[:, 1:][keys[:, 1:] == keys[:, :-1]] = NOTHING  # named twice
             keys.sort(axis=1)
-        return self._hits(keys[:, :k], k)
+        return hits_of(*decode(keys[:, :k]), k, self._index.positions, self._unit)
 
     def report(self) -> dict[str, JSON]:
         return {"queries_cut": self._lost.texts, "query_tokens_lost": self._lost.tokens}
@@ -82,10 +81,3 @@ class Search:
         edges = np.linspace(0, queries, min(queries, 8 * self._threads) + 1).astype(int).tolist()
         with ThreadPoolExecutor(self._threads) as pool:
             list(pool.map(work, edges[:-1], edges[1:]))
-
-    def _hits(self, keys: NDArray[np.uint64], k: int) -> Hits:
-        passages, scores = np.full((len(keys), k), -1, np.int64), np.zeros((len(keys), k), np.float32)
-        texts, scores[:, : keys.shape[1]] = decode(keys)
-        found = texts >= 0
-        passages[:, : keys.shape[1]][found] = self._index.positions[texts[found]]
-        return Hits(passages, scores, self._unit)

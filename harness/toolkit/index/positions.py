@@ -1,4 +1,4 @@
-"""From positions in a corpus to the rows of an index that holds only some of them."""
+"""From positions in a corpus to the rows of an index that holds only some of them, and back."""
 
 from __future__ import annotations
 
@@ -6,14 +6,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from harness.types import Hits, Unit
+
 if TYPE_CHECKING:
-    from harness.types import Ints
+    from harness.types import Floats, Ints
 
 
 def rows_of(positions: Ints, known: Ints) -> Ints:
-    """int64, as `positions` is shaped: where each stands in `known` (int64[N], ascending), -1 where it does
-    not, as a -1 that fills a row never does."""
+    """int64, as `positions` is shaped: the place of each in `known` (int64[N], ascending); -1 where it is not
+    there, as for a -1 that fills a row."""
     if not len(known):
         return np.full(positions.shape, -1, np.int64)
     place = np.minimum(np.searchsorted(known, positions), len(known) - 1)
     return np.where(known[place] == positions, place, -1)
+
+
+def hits_of(rows: Ints, scores: Floats, k: int, known: Ints, unit: Unit) -> Hits:
+    """Hits of k columns from the rows of an index (int64[Q, n], n <= k, -1 fills) and their scores
+    (float32[Q, n]); row r is of the position known[r]."""
+    queries, width = rows.shape
+    hits = Hits(np.full((queries, k), -1, np.int64), np.full((queries, k), -np.inf, np.float32), unit)
+    filled = rows >= 0
+    hits.passages[:, :width][filled] = known[rows[filled]]
+    hits.scores[:, :width][filled] = scores[filled]
+    return hits
