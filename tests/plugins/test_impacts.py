@@ -12,6 +12,7 @@ import pytest
 
 from harness import testing
 from harness.errors import HarnessError
+from harness.testing import retriever as contract
 from harness.testing.texts import sentences
 from harness_splade import ImpactsParams, build_impacts
 
@@ -134,8 +135,8 @@ def test_a_damaged_line_is_named(tmp_path, line, problem):
 
 
 # It knows texts by id alone; these two compare corpora in which one text has two ids.
-BY_TEXT = {"scores equal texts equally", "returns candidates alone"}
-CASES = [case for case in testing.cases("retriever", "impacts") if case.name not in BY_TEXT]
+BY_TEXT = (contract.scores_equal_texts_equally, contract.returns_only_candidates)
+CASES = [case for case in testing.cases("retriever", "impacts") if case.check not in BY_TEXT]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
