@@ -11,6 +11,7 @@ from harness import suite as suites
 from harness.catalogue import Catalogue
 from harness.errors import HarnessError, Problems
 from harness.execution.engine import limits_of, missing_needs
+from harness.execution.isolated_measures import IsolatedMeasures
 from harness.execution.open_dataset import with_rebuilds
 from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
@@ -157,6 +158,7 @@ def execute(
         where = shown_path(planned.suite.path)
         advice = "the other rows run with --keep-going, or by name with --only"
         raise Problems([*(f"{where}: needs: {need}" for need in refused), f"{where}: {advice}"])
+    disk.check_writable(out)
     if fresh:
         for step in planned.ancestors(targets):
             store.discard(step)
@@ -174,13 +176,21 @@ def execute(
         fresh = False  # once is enough
         with disk.explaining(out):
             content, at_scoring = run_rows.board_of_run(
-                planned, prepared.scoring, store, out, dict(failures), reporter, analysed
+                planned, scoring, store, out, dict(failures), reporter, analysed
             )
         return content, [*failures.values(), *at_scoring, *failed]
 
-    content, failures = with_rebuilds(
-        planned.steps, targets, scored, store, reporter, jobs, limits_of(planned.suite)
-    )
+    with IsolatedMeasures(store, limits_of(planned.suite)) as isolated:
+        scoring = prepared.scoring._replace(own=isolated.of(prepared.scoring.own))
+        content, failures = with_rebuilds(
+            planned.steps, targets, scored, store, reporter, jobs, limits_of(planned.suite)
+        )
+    for name, reason in isolated.failed.items():
+        reporter.note(f"{reason}; its column is left out")
+        failures.append(Failure(name, reason, False))
+    for dataset in content.datasets:
+        if unknown := dataset.counts.get("judgements_of_unknown_passages"):
+            reporter.note(f"{dataset.name}: {unknown} judgements are of passages that the corpus lacks")
     # an analysis' key depends on which rows exist, so that later runs may never finish what is left of it
     store.forget_all("analyse")
     board = Leaderboard(content, out)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-from harness.errors import ContractError
+from harness.errors import ContractError, check_is
 from harness.types import Document
 
 ROWS = pa.schema(  # what a ColumnarSource yields
@@ -27,7 +27,9 @@ def rows_of(documents: Iterable[Document]) -> Iterator[pa.RecordBatch]:
     """Documents as batches of ROWS. A document has passages: there is nowhere to keep one without."""
     rows: list[tuple[str, str, str, str, bool, int]] = []
     characters = 0
-    for id, title, passages in documents:
+    for document in documents:
+        check_is(document, Document, "a dataset's documents")
+        id, title, passages = document
         if not id or not passages:
             raise ContractError(f"document '{id}' needs an id and at least one passage")
         for place, (passage, text, candidate) in enumerate(passages):

@@ -245,7 +245,6 @@ def _row(
         origin="imported",
         status="ok",
         error=None,
-        flags=(),
         **numbers._asdict(),
         reported=(Reported(STEP, "run file", facts),),
         tuning=(),

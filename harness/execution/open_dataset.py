@@ -97,6 +97,10 @@ def opened(parts: Mapping[Part, Artifact], policy: str, where: str) -> Opened:
         what = f"{len(located.missing)} judged passages are not in the corpus, the first is '{first}'"
         advice = "mend the data, or set 'unknown_judgements: keep' or 'drop'"
         raise HarnessError(f"{where}: {what}; {advice}")
+    if len(judgements.passage_ids) and len(located.missing) == len(judgements.passage_ids):
+        what = f"none of the {len(located.missing)} judged passages is in the corpus"
+        first = f"the first is '{judgements.passage_ids[0]}'"
+        raise HarnessError(f"{where}: {what}, {first}; check that judgements and corpus have the same ids")
     names = sorted({name for slices in queries.slices for name in slices})
     facts = {
         **parts["corpus"].facts,

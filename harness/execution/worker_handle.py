@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import orjson
@@ -68,9 +69,12 @@ class Child:
         self.steps = 0  # that it has begun
 
     def send(self, step: Step) -> None:
-        """Ask for a step; one that is dead is found by the next `event`."""
+        """Ask for a step."""
+        self.request({"id": step.id, "kind": step.kind, "work": step.work, "described": step.described})
+
+    def request(self, request: Mapping[str, JSON]) -> None:
+        """A process that is dead is found by the next `event`."""
         self.printed = b""
-        request = {"id": step.id, "kind": step.kind, "work": step.work, "described": step.described}
         data = memoryview(orjson.dumps(request) + b"\n")
         with contextlib.suppress(BrokenPipeError):
             while data:

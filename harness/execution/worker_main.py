@@ -79,7 +79,10 @@ def main(store_root: str, descriptor: int) -> NoReturn:
                 from harness import catalogue as found
 
                 catalogue = found.load()
-            _serve(request, store, catalogue, line)
+            if request["kind"] == "measure":
+                _measure(request, catalogue, line)
+            else:
+                _serve(request, store, catalogue, line)
         except BaseException as error:  # a plugin may fail in any way; the parent decides what follows
             _tell(error, store, line)
 
@@ -104,6 +107,26 @@ def _tell(error: BaseException, store: Store, line: Line) -> None:
     else:
         traceback.print_exc()
         line.failed(_said(error))
+
+
+def _measure(request: JSON, catalogue: Any, line: Line) -> None:
+    """Compute a plugin's measure on the arrays in a folder, and leave its values there."""
+    import numpy as np
+
+    from harness.scoring.measures.ideal import Ideal
+
+    line.tell("started")
+    folder = Path(request["folder"])
+    with np.load(folder / "asked.npz", allow_pickle=False) as asked:
+        grades, ideal = asked["grades"], Ideal(request["queries"], asked["row"], asked["grade"])
+    grades.flags.writeable = False
+    compute = catalogue.find("measures", request["id"]).record.build()
+    computed = compute(grades, ideal, request["rel"], request["cutoff"])
+    if not isinstance(computed, tuple) or len(computed) != 2:
+        raise ContractError(f"it must return a numerator and a denominator, not {type(computed).__name__}")
+    values = [np.asarray(part, np.float64) for part in computed]
+    np.savez(folder / "computed.npz", numerator=values[0], denominator=values[1])
+    line.tell("done", reused=False)
 
 
 def _serve(request: JSON, store: Store, catalogue: Any, line: Line) -> None:

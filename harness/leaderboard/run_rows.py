@@ -223,10 +223,11 @@ def _scored_row(row: Row, context: _Context, collected: Opened, before: model.Ro
         if step.kind == "tune":
             entry = {"key": step.key, "on": step.work["on"], **facts["tuning"]}
             tuning.append(msgspec.convert(entry, Tuning))
+    trained = training_rows.flags(row, plan, collected.queries.texts, store)
+    flags = [*empty.flags, *trained, *numbers.flags]
     return msgspec.structs.replace(
         empty,
-        **numbers._asdict(),
-        flags=(*empty.flags, *training_rows.flags(row, plan, collected.queries.texts, store)),
+        **numbers._replace(flags=tuple(flags))._asdict(),
         reported=tuple(reported),
         tuning=tuple(tuning),
         files=scored_numbers.write_files(out, collected, row.dataset, row.system, hits, values, run=run),

@@ -26,6 +26,7 @@ class Numbers(NamedTuple):
     slices: dict[str, Slice]
     scored: dict[str, Count | dict[str, Count]]
     limits: dict[str, Limits]
+    flags: tuple[str, ...]  # measures that failed, and why
 
 
 def scored(
@@ -55,7 +56,8 @@ def scored(
     facts: dict[str, Count | dict[str, Count]] = {}
     for name, value in scores.facts._asdict().items():
         facts[name] = {k: int(v) for k, v in value.items()} if isinstance(value, Mapping) else int(value)
-    numbers = Numbers(_measures(score.summarise(scores, seed)), slices, facts, limits)
+    failed = tuple(f"{label}: {reason}" for label, reason in scores.failed.items())
+    numbers = Numbers(_measures(score.summarise(scores, seed)), slices, facts, limits, failed)
     queries = [opened.queries.ids[i] for i in scores.queries.tolist()]
     return numbers, per_query.encoded(queries, scores.columns)
 

@@ -48,4 +48,6 @@ class Study:
 
     def scores(self, hits: Hits, columns: tuple[Column, ...]) -> Scores:
         """As the rows of the leaderboard are scored."""
-        return scores_of(self.rules, hits, self.judged, columns, self.corpus, self.queries, self.own)
+        return scores_of(
+            self.rules, hits, self.judged, columns, self.corpus, self.queries, self.own, strict=True
+        )

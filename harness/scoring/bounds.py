@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from harness.errors import ContractError
 from harness.scoring import measures, ranking, score
 from harness.scoring.limits import Limits
 from harness.scoring.measures.grades import look_up
@@ -74,7 +76,8 @@ def limits(
         for scored in scores.columns:
             metric = measures.parse(scored.column.measure, own)
             if scored.column.unit == unit and metric.kernel and metric.family not in AMOUNTS:
-                found[scored.column.label] = _of_column(scored, metric, view, there, mine, given, depth)
+                with contextlib.suppress(ContractError):  # a plugin's measure that cannot score a bound
+                    found[scored.column.label] = _of_column(scored, metric, view, there, mine, given, depth)
     return found
 
 

@@ -34,14 +34,17 @@ def scores_of(
     queries: Queries,
     own: Mapping[str, Measure],
     labels: answers.Labels | None = None,
+    strict: bool = False,
 ) -> Scores:
     """The scores of canonical hits. `labels` are those of `harness.scoring.answers` if known.
-    Hits of documents are never judged by answers."""
+    Hits of documents are never judged by answers. A plugin's measure that fails has no column, or raises
+    ContractError if `strict`."""
     if how.by_answers and hits.unit == "passage":
         depth = how.depth or hits.passages.shape[1]
         labels = answers.labels(read, queries, hits, depth) if labels is None else labels
         judged = answers.judged(labels, hits, queries, read.passages)
     documents = Documents(read.document_of, read.document_rank)
     return score.score(
-        hits, judged, columns, size=read.passages, own=own, documents=documents, depth=how.depth
-    )
+        hits, judged, columns, size=read.passages, own=own, documents=documents, depth=how.depth,
+        strict=strict,
+    )  # fmt: skip

@@ -69,6 +69,7 @@ class Scores(NamedTuple):
     columns: tuple[Scored, ...]
     facts: Facts
     views: Mapping[Unit, View]  # what the columns of each unit are computed from
+    failed: Mapping[str, str]  # label -> why a plugin's measure has no column here
 
 
 def score(
@@ -80,12 +81,14 @@ def score(
     own: Mapping[str, Measure] | None = None,
     documents: Documents | None = None,
     depth: int | None = None,
+    strict: bool = True,
 ) -> Scores:
     """Score canonical hits (row q is query q; a query beyond the last row found nothing) over all queries
     with a judgement. `size` is the number of passages of the corpus, `own` the measures of plugins by
     name, `documents` is needed for document columns, `depth` is where the protocol cuts the run.
 
-    A system whose unit is documents gets the document columns alone.
+    A system whose unit is documents gets the document columns alone. A plugin's measure that fails raises
+    ContractError if `strict`, else its column is left out and the reason is in `failed`.
     """
     if len(judged.query) == 0:
         raise HarnessError("judgements: there is none, so nothing can be scored; check the dataset's split")
@@ -96,17 +99,22 @@ def score(
     done: dict[Column, Scored] = {}
     views: dict[Unit, View] = {}
     lacking: dict[str, int] = {}
+    failed: dict[str, str] = {}
     for unit in dict.fromkeys(column.unit for column in wanted):
         same = [column for column in wanted if column.unit == unit]
         metrics = [measures.parse(column.measure, own) for column in same]
         view = views[unit] = _view(hits, judged, queries, row, unit, documents)
-        for column, metric, (part, whole) in zip(same, metrics, _computed(metrics, view), strict=True):
-            done[column] = Scored(column, part, whole, metric.average)
+        for column, metric, values in zip(same, metrics, _computed(metrics, view, strict), strict=True):
+            if isinstance(values, ContractError):
+                failed[column.label] = str(values)
+                continue
+            done[column] = Scored(column, *values, metric.average)
             lacking[column.label] = int(np.count_nonzero(~has_positive(metric, view.ideal)))
     answered, ties = _answered(hits, queries)
     missing = int(np.count_nonzero(judged.passage >= size))
     facts = Facts(len(queries), len(queries) - answered, lacking, missing, ties)
-    return Scores(queries, tuple(done[column] for column in wanted), facts, views)
+    scored = tuple(done[column] for column in wanted if column in done)
+    return Scores(queries, scored, facts, views, failed)
 
 
 def summarise(
@@ -161,7 +169,9 @@ def rows_of(passages: Ints, queries: Ints) -> Ints:
     return ranked
 
 
-def _computed(metrics: Sequence[Metric], view: View) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def _computed(
+    metrics: Sequence[Metric], view: View, strict: bool
+) -> list[tuple[NDArray[np.float64], NDArray[np.float64]] | ContractError]:
     """Numerator and denominator of each metric; ir-measures is imported only if one has no kernel."""
     rest = [metric for metric in metrics if not metric.kernel]
     foreign: dict[str, NDArray[np.float64]] = {}
@@ -170,16 +180,24 @@ def _computed(metrics: Sequence[Metric], view: View) -> list[tuple[NDArray[np.fl
 
         found = values(rest, view.ranked, view.row, view.judged.passage, view.judged.grade)
         foreign = {metric.name: value for metric, value in zip(rest, found, strict=True)}
-    return [
-        by_kernel(metric, view) if metric.kernel else (foreign[metric.name], np.ones(view.ideal.queries))
-        for metric in metrics
-    ]
+    computed: list[tuple[NDArray[np.float64], NDArray[np.float64]] | ContractError] = []
+    for metric in metrics:
+        try:
+            ones = np.ones(view.ideal.queries)
+            computed.append(by_kernel(metric, view) if metric.kernel else (foreign[metric.name], ones))
+        except ContractError as error:
+            if strict:
+                raise
+            computed.append(error)
+    return computed
 
 
 def by_kernel(metric: Metric, view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """float64[S] each: numerator and denominator of a metric that has a kernel."""
     try:
         part, whole = kernel_of(metric)(view.grades, view.ideal, metric.rel, metric.cutoff)
+    except ContractError:
+        raise
     except Exception as error:
         if metric.own is None:
             raise

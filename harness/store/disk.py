@@ -145,6 +145,17 @@ def full(root: Path) -> StoreError:
     )
 
 
+def check_writable(folder: Path) -> None:
+    """Raises StoreError if no small file can be written into the folder, which is made if need be."""
+    probe = folder / f".{os.getpid()}.probe"
+    with explaining(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            write(probe, bytes(NEARLY_FULL))
+        finally:
+            probe.unlink(missing_ok=True)
+
+
 def told(error: OSError, root: Path) -> StoreError:
     """What a user can do about a disk that refused something at or below this folder."""
     if error.errno in FULL:

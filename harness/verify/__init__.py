@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from harness.catalogue import Catalogue
 from harness.errors import HarnessError
+from harness.execution.isolated_measures import IsolatedMeasures
 from harness.execution.progress import Reporter
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Row
@@ -66,10 +67,13 @@ def verify(
         except HarnessError as error:
             needs[str(error)] = None
     checked = []
-    for row in board.rows:
-        result, missing = _row(board, row, data, scoring, tolerance)
-        checked.append(result)
-        needs.update(dict.fromkeys(missing))
+    with IsolatedMeasures(store) as isolated:
+        if scoring is not None:
+            scoring = scoring._replace(own=isolated.of(scoring.own))
+        for row in board.rows:
+            result, missing = _row(board, row, data, scoring, tolerance)
+            checked.append(result)
+            needs.update(dict.fromkeys(missing))
     findings += data.findings
     return Verification(tuple(checked), tuple(findings), tuple(needs))
 

@@ -9,8 +9,10 @@ from typing import Any
 
 from harness import findings
 from harness.collection.queries import read_judgements
+from harness.errors import check_is
 from harness.execution.steps.combining import combiner
 from harness.execution.steps.task import Outcome, Task
+from harness.findings import Finding
 from harness.records import Column
 from harness.scoring import protocols
 from harness.scoring.analysis_input import Ran, Study
@@ -36,6 +38,7 @@ def analyse(task: Task) -> Outcome:
     )
     found = []
     for finding in task.method().analyse(study):
+        check_is(finding, Finding, "the findings of an analysis")
         name = f"{finding.name}/{study.dataset}"
         flags = (*finding.flags, *study.notes)
         changed = dataclasses.replace(finding, name=name, dataset=study.dataset, flags=flags)

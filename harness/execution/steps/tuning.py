@@ -35,7 +35,7 @@ def tune(task: Task) -> Outcome:
     scored = np.zeros(0, np.int64)
     for i, value in enumerate(work["values"]):
         task.progress(i, len(work["values"]))
-        found = scores_of(how, merged(value), judged, [column], read, queries, own)
+        found = scores_of(how, merged(value), judged, [column], read, queries, own, strict=True)
         tried.append(found.columns[0])
         scored = found.queries
     task.progress(len(tried), len(tried))

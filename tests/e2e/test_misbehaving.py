@@ -1,0 +1,145 @@
+"""One plugin of every kind, misbehaving in every way: what happens to which rows, as docs/misbehaving.md says."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from running import FAULTS, Harness, leaderboard, living
+
+PAGE = Path(__file__).parents[2] / "docs" / "misbehaving.md"
+WAYS = {  # way -> what the page calls it
+    "raise": "raises",
+    "type": "returns the wrong type",
+    "nan": "returns NaN",
+    "hang": "hangs",
+    "sys.exit": "calls `sys.exit`",
+    "segfault": "segfaults",
+    "fork": "leaves a forked child",
+    "output": "prints 10 MB",
+    "memory": "takes 4 GB",
+}
+KINDS = ("dataset", "context", "retriever", "reranker", "combiner", "measure", "analysis")
+HEAD = """# Plugins that misbehave
+
+What a run does with a plugin of each kind that misbehaves in each way, with `timeout: 8` and
+`memory: 1` in the suite. Every other row is `ok` with its numbers, the leaderboard is written, the
+exit code is 1 where something failed and else 0, and no process is left behind. The table is
+written by a test (`tests/e2e/test_misbehaving.py`).
+
+"""
+
+
+def measure_name(way: str) -> str:
+    return f"Measure{way.replace('.', '').title()}"
+
+
+def suite(ways: list[str]) -> dict[str, object]:
+    systems: dict[str, object] = {
+        "good": {"retriever": "overlap"},
+        "other": {"context": ["shout"], "retriever": "overlap"},
+    }
+    for way in ways:
+        systems |= {
+            f"context-{way}": {"context": [f"context-{way}"], "retriever": "overlap"},
+            f"retriever-{way}": {"retriever": f"retriever-{way}"},
+            f"reranker-{way}": {"of": "good", "rerank": f"reranker-{way}"},
+            f"combiner-{way}": {"of": ["good", "other"], "combine": f"combiner-{way}"},
+        }
+    return {
+        "suite": "misbehaving",
+        "datasets": {"toy": "toy"},
+        "systems": systems,
+        "measures": ["nDCG@10", *(measure_name(way) for way in ways)],
+        "analyses": [f"analysis-{way}" for way in ways],
+        "depth": 20,
+        "timeout": 8,
+        "memory": 1,
+    }
+
+
+def datasets(ways: list[str]) -> dict[str, object]:
+    """The same for the datasets, with one system."""
+    content = {"datasets": {"toy": "toy", **{f"dataset-{way}": f"dataset-{way}" for way in ways}}}
+    systems = {"good": {"retriever": "overlap"}}
+    return {**suite([]), **content, "systems": systems}
+
+
+def outcomes(board: dict, of_datasets: dict, way: str) -> dict[str, str]:
+    """Kind -> what happened to what rests on it: nothing, or the reason."""
+    rows = {(row["dataset"], row["system"]): row for row in board["rows"]}
+    errors = {kind: rows["toy", f"{kind}-{way}"]["error"] for kind in KINDS[1:5]}
+    [errors["dataset"]] = [row["error"] for row in of_datasets["rows"] if row["dataset"] == f"dataset-{way}"]
+    label = measure_name(way)
+    flags = [flag for flag in rows["toy", "good"]["flags"] if flag.startswith(f"{label}: ")]
+    assert (label in rows["toy", "good"]["measures"]) == (not flags)
+    analysed = [item for item in board["analyses"] if item["name"].startswith(f"analysis-{way}/toy")]
+    errors["measure"] = flags[0] if flags else None
+    errors["analysis"] = analysed[0]["rows"][0][0] if analysed else None
+    return {kind: errors[kind] or "" for kind in KINDS}
+
+
+def table(found: dict[str, dict[str, str]]) -> str:
+    """The page's table, a line a way."""
+    fails = {
+        "dataset": "its rows fail", "context": "its systems fail", "retriever": "its systems fail",
+        "reranker": "its systems fail", "combiner": "its systems fail", "measure": "its column is left out",
+        "analysis": "it is shown as failed",
+    }  # fmt: skip
+    lines = [f"| | {' | '.join(KINDS)} |", f"|---{'|---' * len(KINDS)}|"]
+    for way, words in WAYS.items():
+        cells = [fails[kind] if found[way][kind] else "no effect" for kind in KINDS]
+        lines.append(f"| {words} | {' | '.join(cells)} |")
+    return HEAD + "\n".join(lines) + "\n"
+
+
+def run(harness: Harness, content: dict[str, object]) -> dict:
+    harness.suite(content)
+    marked = {"PYTHONPATH": FAULTS, "A_RUN": str(harness.folder)}
+    ran = harness.command(
+        *harness.run_arguments("suite.yaml", "--jobs", "2", "--replace"), timeout=900, **marked
+    )
+    assert "Traceback" not in ran.err
+    assert living(f"A_RUN={harness.folder}") == []
+    board = leaderboard(harness.out)
+    board["code"], board["err"] = ran.code, ran.err
+    good = next(row for row in board["rows"] if (row["dataset"], row["system"]) == ("toy", "good"))
+    assert good["status"] == "ok"
+    assert "nDCG@10" in good["measures"]
+    return board
+
+
+def test_a_measure_that_leaves_the_process_loses_only_its_column(harness: Harness) -> None:
+    content = suite([])
+    harness.suite({**content, "measures": ["nDCG@10", "MeasureSysexit", "MeasureRaise", "MeasureFork"]})
+    ran = harness.run(PYTHONPATH=FAULTS)
+    assert ran.code == 1, ran.err
+    for row in leaderboard(harness.out)["rows"]:
+        assert row["status"] == "ok"
+        assert list(row["measures"]) == ["nDCG@10", "MeasureFork"]
+        assert any("MeasureSysexit failed: SystemExit: 5" in flag for flag in row["flags"])
+        assert any("MeasureRaise failed: ValueError: asked to fail" in flag for flag in row["flags"])
+    assert "ValueError: asked to fail" in ran.err
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+def test_what_happens_to_which_rows_is_what_the_page_says(harness: Harness) -> None:
+    board, of_datasets = run(harness, suite(list(WAYS))), run(harness, datasets(list(WAYS)))
+    assert board["code"] == of_datasets["code"] == 1
+    found = {way: outcomes(board, of_datasets, way) for way in WAYS}
+    expected = {
+        "raise": "asked to fail", "hang": "timeout of 8 s", "sys.exit": "SystemExit: 5",
+        "segfault": "SIGSEGV", "memory": "memory limit of 1 GB", "type": "", "nan": "",
+    }  # fmt: skip
+    for way, reason in expected.items():
+        for kind in KINDS:
+            assert found[way][kind], f"{kind} {way}"
+            assert reason in found[way][kind], f"{kind} {way}"
+    for way in ("fork", "output"):
+        assert not any(found[way].values()), found[way]
+    page = table(found)
+    if "WRITE_PAGES" in os.environ:
+        PAGE.write_text(page, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == page
