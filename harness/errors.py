@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from harness.problems import Keys, Place, Problem
+
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class HarnessError(Exception):
@@ -43,6 +46,11 @@ class NoLanguage(HarnessError):
 
 class StoreError(HarnessError):
     """The store cannot go on (no space, no permission); finished work is kept."""
+
+
+def printable(text: str) -> str:
+    """A message for a terminal: what data put into it cannot move the cursor or change colours."""
+    return CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 class ContractError(Exception):

@@ -15,7 +15,7 @@ import signal
 import sys
 from collections.abc import Callable
 
-from harness.errors import HarnessError, StoreError
+from harness.errors import HarnessError, StoreError, printable
 
 OUTPUT_FAILS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
@@ -35,10 +35,10 @@ def guarded(work: Callable[[argparse.Namespace], int], options: argparse.Namespa
         sys.stdout.flush()
         return code
     except StoreError as error:
-        print(error, file=sys.stderr)
+        print(printable(str(error)), file=sys.stderr)
         return 1
     except HarnessError as error:
-        print(error, file=sys.stderr)
+        print(printable(str(error)), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("interrupted; finished steps are kept: run it again to go on", file=sys.stderr)

@@ -7,6 +7,8 @@ import threading
 import time
 from typing import IO, TYPE_CHECKING, Protocol
 
+from harness.errors import printable
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -99,7 +101,7 @@ class Lines(Silent):
 
     def note(self, text: str) -> None:
         with self.lock:
-            print(text, file=self.out, flush=True)
+            print(printable(text), file=self.out, flush=True)
 
 
 class Live(Silent):
@@ -147,7 +149,7 @@ class Live(Silent):
         self.display.update(self.bars["scored"], completed=done)
 
     def note(self, text: str) -> None:
-        self.display.console.print(text, markup=False, highlight=False)
+        self.display.console.print(printable(text), markup=False, highlight=False)
 
     def close(self) -> None:
         self.display.stop()

@@ -12,6 +12,7 @@ import pyarrow as pa
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.reading import chunks, lines, lines_of, refuse, text_of
 from harness.toolkit.files.rows import batch
+from harness_files.headers import refuse_header
 from harness_files.topics import unquoted
 
 KEYS = Keys(
@@ -113,6 +114,8 @@ def _tsv_rows(path: Path) -> Iterator[pa.RecordBatch]:
                 width = 3
                 continue
             columns = text_of(path, number, line).split("\t")
+            if not width:
+                refuse_header(path, number, columns)
             width = width or len(columns)
             if width not in (2, 3) or len(columns) != width:
                 wanted = str(width) if width in (2, 3) else "2 (id, text) or 3 (id, title, text)"

@@ -12,6 +12,7 @@ import msgspec
 
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.reading import lines, refuse, text_of
+from harness_files.headers import refuse_header
 
 _KINDS = {"_id": ("str",), "text": ("str",), "query_id": ("str",), "query": ("str",), "answers": ("list",)}
 _KEYS = Keys(("_id", "text"), _KINDS)
@@ -66,8 +67,10 @@ def _json_topics(path: Path) -> Iterator[Topic]:
 
 
 def _tsv_topics(path: Path) -> Iterator[Topic]:
-    for number, line in lines(path):
+    for place, (number, line) in enumerate(lines(path)):
         columns = text_of(path, number, line).split("\t")
+        if place == 0:
+            refuse_header(path, number, columns)
         if len(columns) not in (2, 3):
             what = f"expected id, text and perhaps answers between tabs, got {len(columns)} columns"
             refuse(path, number, f"{what}; mend the line")

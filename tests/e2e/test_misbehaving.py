@@ -23,8 +23,8 @@ WAYS = {  # way -> what the page calls it
 KINDS = ("dataset", "context", "retriever", "reranker", "combiner", "measure", "analysis")
 HEAD = """# Plugins that misbehave
 
-What a run does with a plugin of each kind that misbehaves in each way, with `timeout: 8` and
-`memory: 1` in the suite. Every other row is `ok` with its numbers, the leaderboard is written, the
+What a run does with a plugin of each kind that misbehaves in each way, with `timeout: 12` and
+`memory: 0.5` in the suite. Every other row is `ok` with its numbers, the leaderboard is written, the
 exit code is 1 where something failed and else 0, and no process is left behind. The table is
 written by a test (`tests/e2e/test_misbehaving.py`).
 
@@ -54,8 +54,8 @@ def suite(ways: list[str]) -> dict[str, object]:
         "measures": ["nDCG@10", *(measure_name(way) for way in ways)],
         "analyses": [f"analysis-{way}" for way in ways],
         "depth": 20,
-        "timeout": 8,
-        "memory": 1,
+        "timeout": 12,
+        "memory": 0.5,
     }
 
 
@@ -130,8 +130,8 @@ def test_what_happens_to_which_rows_is_what_the_page_says(harness: Harness) -> N
     assert board["code"] == of_datasets["code"] == 1
     found = {way: outcomes(board, of_datasets, way) for way in WAYS}
     expected = {
-        "raise": "asked to fail", "hang": "timeout of 8 s", "sys.exit": "SystemExit: 5",
-        "segfault": "SIGSEGV", "memory": "memory limit of 1 GB", "type": "", "nan": "",
+        "raise": "asked to fail", "hang": "timeout of 12 s", "sys.exit": "SystemExit: 5",
+        "segfault": "SIGSEGV", "memory": "memory limit of 0.5 GB", "type": "", "nan": "",
     }  # fmt: skip
     for way, reason in expected.items():
         for kind in KINDS:

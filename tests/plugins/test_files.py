@@ -313,6 +313,10 @@ def test_the_line_is_right_after_blank_lines_and_many_others(tmp_path):
         ("a\tx\nb\n", "2: expected 2 columns between tabs, got 1; mend the line"),
         ("a\tt\tx\nb\tx\n", "2: expected 3 columns between tabs, got 2; mend the line"),
         ("a\n", "1: expected 2 (id, text) or 3 (id, title, text) columns between tabs, got 1; mend the line"),
+        (
+            "pid\tpassage\na\tx\n",
+            "1: this line names the columns, which are fixed here; remove it",
+        ),
         ("a\tx\na\ty\n", "2: the id 'a' is already at {path}:1; keep one of them"),
         (b"a\tx\n\nb\t\xff\n", "3: byte 3 of the line is not valid UTF-8; save the file as UTF-8"),
         ("", "1: the file is empty; copy it again"),
@@ -343,6 +347,11 @@ def test_a_faulty_line_of_tabs_is_named(tmp_path, text, message):
             "queries_jsonl",
             '{"_id": "q1"}\n',
             "1: the key 'text' is missing; every line needs '_id' and 'text'",
+        ),
+        (
+            "queries_tsv",
+            "qid\tquery\nq1\tfirst\n",
+            "1: this line names the columns, which are fixed here; remove it",
         ),
         (
             "queries_tsv",

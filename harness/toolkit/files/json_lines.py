@@ -62,13 +62,14 @@ class Records(Generic[S]):
                     return self._one_by_one(first, chunk)
                 del self._decoders[0]
                 continue
-            if _one_a_line(chunk, len(rows)):
+            if _one_a_line(chunk, len(rows)) and _is_utf8(chunk):
                 return range(first, first + len(rows)), rows
             return self._one_by_one(first, chunk)
 
     def _one_by_one(self, first: int, chunk: Chunk) -> tuple[Sequence[int], list[S]]:
         numbers, rows = [], []
         for number, line in lines_of(first, chunk):
+            text_of(self.path, number, line)  # the decoder does not look at keys that no struct has
             try:
                 rows.append(self._decoders[-1].decode(line))
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -78,10 +79,29 @@ class Records(Generic[S]):
 
 
 def _one_a_line(chunk: Chunk, objects: int) -> bool:
-    """Whether there is an object for every line: the decoder takes line ends for blanks, so that one object
-    may go over two lines, or two share one."""
-    ends = np.count_nonzero(np.frombuffer(chunk, dtype=np.uint8) == ord("\n")) + (chunk[-1] != ord("\n"))
-    return bool(ends == objects)
+    """Whether every line is one object. The decoder takes line ends for blanks, so that one object may go
+    over two lines, or two share one. Between `}` and `{` no object goes on, so that it is enough that every
+    line begins and ends with them, and that there are as many objects as lines."""
+    data = np.frombuffer(chunk, dtype=np.uint8)
+    if not len(data) or data[0] != ord("{"):
+        return False
+    ends = np.flatnonzero(data == ord("\n"))
+    if not len(ends) or ends[-1] != len(data) - 1:
+        ends = np.append(ends, len(data))
+    before = data[ends - 1]
+    before = np.where(before == ord("\r"), data[ends - 2], before)
+    begin, close = (data[ends[:-1] + 1] == ord("{")).all(), (before == ord("}")).all()
+    return bool(len(ends) == objects and begin and close)
+
+
+def _is_utf8(chunk: Chunk) -> bool:
+    if np.frombuffer(chunk, dtype=np.uint8).max(initial=0) < 128:
+        return True
+    try:
+        str(chunk, "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _wrong(line: str, error: Exception, keys: Keys) -> str:
