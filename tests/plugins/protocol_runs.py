@@ -41,18 +41,18 @@ def scored(columns, run, qrels, depth):
     """Label -> mean, unrounded. A document has two neighbouring passages, 2d and 2d + 1."""
     width = max(map(len, run.values()))
     passages = np.full((max([*run, *qrels]) + 1, width), -1, np.int64)
-    for query, found in run.items():
-        passages[query, : len(found)] = found
+    for query, ranking in run.items():
+        passages[query, : len(ranking)] = ranking
     scores = np.where(passages < 0, -np.inf, -np.arange(width)).astype(np.float32)
     rows = [(query, passage, grade) for query, one in qrels.items() for passage, grade in one.items()]
     query, passage, grade = np.array(rows, np.int64).T
     judged = Judged(query.astype(np.int32), passage, grade.astype(np.int32))
     documents = Documents(np.arange(SIZE, dtype=np.int32) // 2, np.arange(SIZE // 2, dtype=np.int32))
-    found = score(
+    scores = score(
         Hits(passages, scores), judged, columns, size=SIZE, own=OWN, documents=documents, depth=depth
     )
     means = {}
-    for column in found.columns:
+    for column in scores.columns:
         whole = column.denominator.sum()
         ratio = column.numerator.sum() / whole if whole else 0.0
         means[column.column.label] = ratio if column.average == "ratio" else column.values.mean()
@@ -72,6 +72,6 @@ def kinds_of_case(cases):
         seen["an unjudged query"] += bool(set(run) - set(qrels))
         seen["no positive"] += any(max(judged.values()) < 1 for judged in qrels.values())
         seen["no level 2"] += any(max(judged.values()) == 1 for judged in qrels.values())
-        seen["a short list"] += any(len(found) < 10 for found in run.values())
+        seen["a short list"] += any(len(ranking) < 10 for ranking in run.values())
         seen["a passage that the corpus lacks"] += any(max(judged) >= SIZE for judged in qrels.values())
     return seen

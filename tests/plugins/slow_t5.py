@@ -18,12 +18,12 @@ def first_logits(tensors: Tensors, config: Mapping[str, Any], ids: Sequence[int]
     x = tensors["shared.weight"][[config["decoder_start_token_id"]]].astype(np.float64)
     for layer in range(config["num_decoder_layers"]):
         at = f"decoder.block.{layer}.layer"
-        own = norm(tensors, config, f"{at}.0.layer_norm", x)
+        normed = norm(tensors, config, f"{at}.0.layer_norm", x)
         bias = np.zeros((config["num_heads"], 1, 1))  # of one token the softmax is 1 whatever its bias
-        x = x + attention(tensors, config, f"{at}.0.SelfAttention", own, own, bias)
-        own = norm(tensors, config, f"{at}.1.layer_norm", x)
+        x = x + attention(tensors, config, f"{at}.0.SelfAttention", normed, normed, bias)
+        normed = norm(tensors, config, f"{at}.1.layer_norm", x)
         nothing = np.zeros((config["num_heads"], 1, len(ids)))
-        x = x + attention(tensors, config, f"{at}.1.EncDecAttention", own, memory, nothing)
+        x = x + attention(tensors, config, f"{at}.1.EncDecAttention", normed, memory, nothing)
         x = x + feed_forward(tensors, f"{at}.2", norm(tensors, config, f"{at}.2.layer_norm", x))
     x = norm(tensors, config, "decoder.final_layer_norm", x) / math.sqrt(config["d_model"])
     return (x @ tensors["shared.weight"].T.astype(np.float64))[0]
@@ -37,8 +37,8 @@ def encoder(tensors: Tensors, config: Mapping[str, Any], ids: Sequence[int]) -> 
     bias = table[far].transpose(2, 0, 1)  # [heads, n, n]
     for layer in range(config["num_layers"]):
         at = f"encoder.block.{layer}.layer"
-        own = norm(tensors, config, f"{at}.0.layer_norm", x)
-        x = x + attention(tensors, config, f"{at}.0.SelfAttention", own, own, bias)
+        normed = norm(tensors, config, f"{at}.0.layer_norm", x)
+        x = x + attention(tensors, config, f"{at}.0.SelfAttention", normed, normed, bias)
         x = x + feed_forward(tensors, f"{at}.1", norm(tensors, config, f"{at}.1.layer_norm", x))
     return norm(tensors, config, "encoder.final_layer_norm", x)
 

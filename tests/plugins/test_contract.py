@@ -1,4 +1,4 @@
-"""One contract for every method that ships: what `harness list` shows keeps what `harness.testing` asks."""
+"""Every method that `harness list` shows keeps the contract of `harness.testing`."""
 
 import dataclasses
 from pathlib import Path
@@ -12,14 +12,14 @@ from harness import catalogue, testing
 
 pytestmark = pytest.mark.extras
 
-# What a method cannot be built without. Every other method is tested as a suite would have it by default.
+# Required parameters. All other methods are tested with their defaults.
 DATA = Path(__file__).parent / "data"
 GIVEN = {
     ("dataset", "files"): {"path": str(DATA / "beir")},
     ("context", "keyphrases-from-file"): {"file": str(DATA / "keyphrases.jsonl"), "missing": "skip"},
 }
-# What needs a model is tested with a tiny one, made in a folder when it is first asked for. fp32, because the
-# contract compares scores more closely than bf16 tells them apart.
+# Methods that need a model are tested with a tiny one. fp32, because the contract compares scores more closely
+# than bf16 resolves them.
 MADE = {
     ("retriever", "dense"): lambda folder: {
         "model": str(tiny_models.sentence_transformer(folder)),
@@ -33,9 +33,9 @@ MADE = {
         "dtype": "fp32",
     },
 }
-# These need a release in its official layout, or a file made for the corpus: their own tests write a small
-# one and ask the same of it.
-TESTED_ON_THEIR_OWN = {
+# These need a release in its official layout, or a file made for the corpus. Their test files write a small one
+# and run the same cases.
+TESTED_ELSEWHERE = {
     "coreference-clusters": "coreference_files",
     "coreference-rewritten": "coreference_files",
     "dapr": "dapr_dataset",
@@ -51,24 +51,24 @@ TESTED_ON_THEIR_OWN = {
 
 def every_case():
     for kind, name in shipped():
-        if name in TESTED_ON_THEIR_OWN:
+        if name in TESTED_ELSEWHERE:
             continue
         for case in testing.cases(kind, name, GIVEN.get((kind, name))):
             yield pytest.param(case, id=f"{kind}-{name}-{case.name}")
 
 
 def shipped():
-    found = catalogue.load()
+    plugins = catalogue.load()
     for kind in ("datasets", "contexts", "retrievers", "rerankers", "combiners", "analysers"):
-        for name in found.names(kind):
-            entry = found.find(kind, name)
+        for name in plugins.names(kind):
+            entry = plugins.find(kind, name)
             if entry.plugin.distribution == catalogue.OWN:
                 yield kind[:-1], name
 
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
-    """A method's parameters, its model made once."""
+    """A function of kind and name: the method's parameters, with a model that is made once."""
     known = {}
 
     def given(kind, name):
@@ -91,7 +91,7 @@ def test_every_plugin_loads_and_every_kind_but_measures_is_there():
     assert {kind for kind, _ in shipped()} >= {"context", "combiner", "reranker", "retriever", "dataset"}
 
 
-@pytest.mark.parametrize("name", sorted(TESTED_ON_THEIR_OWN))
-def test_what_is_not_tested_here_is_tested_by_the_same_contract(name):
-    text = Path(__file__).with_name(f"test_{TESTED_ON_THEIR_OWN[name]}.py").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", sorted(TESTED_ELSEWHERE))
+def test_the_other_methods_are_tested_by_the_same_contract(name):
+    text = Path(__file__).with_name(f"test_{TESTED_ELSEWHERE[name]}.py").read_text(encoding="utf-8")
     assert 'testing.cases("' in text

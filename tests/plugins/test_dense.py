@@ -155,7 +155,7 @@ def test_a_sentence_transformers_folder_says_everything_itself(pooling, how, tmp
         "default_prompt_name": None,
         "similarity_fn_name": "cosine",
     }
-    folder = tiny_models.sentence_transformer(tmp_path / "model", pooling=pooling, length=24, said=said)
+    folder = tiny_models.sentence_transformer(tmp_path / "model", pooling=pooling, length=24, settings=said)
     found, told = scores(resolved(folder), tmp_path / "index")
     passages, queries = Slow(folder, 24, "market: "), Slow(folder, 24, "castle: ")
     expected = slow_scores(
@@ -194,7 +194,7 @@ def test_the_modules_after_pooling_are_applied_in_their_order(tmp_path):
 
 
 def test_what_the_suite_says_stands_above_what_the_folder_says(tmp_path):
-    folder = tiny_models.sentence_transformer(tmp_path / "model", said={"prompts": {"query": "castle: "}})
+    folder = tiny_models.sentence_transformer(tmp_path / "model", settings={"prompts": {"query": "castle: "}})
     params = resolved(
         folder, pooling="cls", normalise=False, similarity="dot", query_prompt="", passage_length=10
     )

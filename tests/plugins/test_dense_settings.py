@@ -38,7 +38,7 @@ def no_hub(monkeypatch, tmp_path):
 
 def test_a_sentence_transformers_folder_needs_nothing_said(tmp_path):
     said = {"prompts": {"query": "q: ", "passage": "p: "}, "similarity_fn_name": "dot"}
-    found = resolved(tiny_models.sentence_transformer(tmp_path, pooling="cls_token", said=said))
+    found = resolved(tiny_models.sentence_transformer(tmp_path, pooling="cls_token", settings=said))
     assert (found.pooling, found.normalise, found.similarity) == ("cls", True, "dot")
     assert (found.query_prompt, found.passage_prompt) == ("q: ", "p: ")
     assert (found.query_length, found.passage_length) == (48, 48)
@@ -46,7 +46,7 @@ def test_a_sentence_transformers_folder_needs_nothing_said(tmp_path):
 
 def test_a_default_prompt_goes_before_both(tmp_path):
     said = {"prompts": {"all": "it: "}, "default_prompt_name": "all"}
-    found = resolved(tiny_models.sentence_transformer(tmp_path, said=said))
+    found = resolved(tiny_models.sentence_transformer(tmp_path, settings=said))
     assert (found.query_prompt, found.passage_prompt) == ("it: ", "it: ")
 
 

@@ -21,8 +21,8 @@ D_KV = HIDDEN // HEADS
 def bert(folder: Path, classes: int = 1, seed: int = 1, **more: Any) -> Path:
     """As cross-encoder/ms-marco-MiniLM-L-12-v2 is (one logit), or castorini/monobert-large-msmarco (two)."""
     head = {"classifier.weight": (classes, HIDDEN), "classifier.bias": (classes,)}
-    said = {"prefix": "bert.", "more": head, "architecture": "BertForSequenceClassification"}
-    return tiny_models.bert(folder, seed=seed, **said | {"id2label": _labels(classes)} | more)
+    usual = {"prefix": "bert.", "more": head, "architecture": "BertForSequenceClassification"}
+    return tiny_models.bert(folder, seed=seed, **usual | {"id2label": _labels(classes)} | more)
 
 
 def roberta(folder: Path, classes: int = 1, seed: int = 1, kind: str = "roberta") -> Path:

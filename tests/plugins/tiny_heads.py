@@ -26,15 +26,15 @@ METADATA = {
 
 def splade(folder: Path, seed: int = 1, **more: Any) -> Path:
     """As naver/splade-cocondenser-ensembledistil is: the decoder is the embeddings, and not in the file."""
-    said = {"prefix": "bert.", "pooler": False, "more": MASKED, "architecture": "BertForMaskedLM"}
-    return tiny_models.bert(folder, seed=seed, **said | more)
+    usual = {"prefix": "bert.", "pooler": False, "more": MASKED, "architecture": "BertForMaskedLM"}
+    return tiny_models.bert(folder, seed=seed, **usual | more)
 
 
 def unicoil(folder: Path, prefix: str = "coil_encoder.", seed: int = 1) -> Path:
     """As castorini/unicoil-msmarco-passage is: a BERT with one output for each token."""
     more = {f"{prefix}tok_proj.weight": (1, tiny_models.HIDDEN), f"{prefix}tok_proj.bias": (1,)}
-    said = {"prefix": f"{prefix}bert.", "more": more, "architecture": "UniCoilEncoder"}
-    return tiny_models.bert(folder, seed=seed, **said)
+    usual = {"prefix": f"{prefix}bert.", "more": more, "architecture": "UniCoilEncoder"}
+    return tiny_models.bert(folder, seed=seed, **usual)
 
 
 def colbert(folder: Path, seed: int = 1, **metadata: Any) -> Path:

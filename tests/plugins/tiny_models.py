@@ -38,8 +38,8 @@ def bert(
     """A BERT with WordPiece in `folder`: `prefix` stands before the tensors' names, `more` names tensors
     of a head with their shapes, `config` adds to or overrides what config.json says."""
     usual = {"model_type": "bert", "type_vocab_size": 2, "vocab_size": len(VOCABULARY)}
-    said = _config(architecture, **usual | config)
-    write(folder, said, random_tensors(_names(said, prefix, pooler) | dict(more or {}), seed))
+    settings = _config(architecture, **usual | config)
+    write(folder, settings, random_tensors(_names(settings, prefix, pooler) | dict(more or {}), seed))
     wordpiece(folder)
     return folder
 
@@ -57,8 +57,8 @@ def roberta(
     """A RoBERTa with a vocabulary of bytes; its positions begin after the padding's."""
     special = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "max_position_embeddings": 66}
     usual = {"model_type": "roberta", "type_vocab_size": 1, "vocab_size": 261}
-    said = _config(architecture, **usual | special | config)
-    write(folder, said, random_tensors(_names(said, prefix, pooler) | dict(more or {}), seed))
+    settings = _config(architecture, **usual | special | config)
+    write(folder, settings, random_tensors(_names(settings, prefix, pooler) | dict(more or {}), seed))
     byte_pairs(folder)
     return folder
 
@@ -69,10 +69,10 @@ def sentence_transformer(
     pooling: str = "mean_tokens",
     normalise: bool = True,
     length: int = 48,
-    said: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
     seed: int = 1,
 ) -> Path:
-    """A folder as sentence-transformers saves it; `said` is what config_sentence_transformers.json says."""
+    """A folder as sentence-transformers saves it; `settings` is the content of config_sentence_transformers.json."""
     bert(folder, seed=seed)
     modules = [("", "Transformer"), ("1_Pooling", "Pooling")]
     modules += [("2_Normalize", "Normalize")] if normalise else []
@@ -89,7 +89,7 @@ def sentence_transformer(
         {"word_embedding_dimension": HIDDEN} | {f"pooling_mode_{mode}": mode == pooling for mode in modes},
     )
     as_json(folder / "sentence_bert_config.json", {"max_seq_length": length, "do_lower_case": False})
-    as_json(folder / "config_sentence_transformers.json", dict(said or {}))
+    as_json(folder / "config_sentence_transformers.json", dict(settings or {}))
     return folder
 
 
@@ -128,8 +128,8 @@ def read_safetensors(path: Path) -> Tensors:
     (length,) = struct.unpack("<Q", raw[:8])
     header, values = json.loads(raw[8 : 8 + length]), raw[8 + length :]
     return {
-        name: np.frombuffer(values[slice(*said["data_offsets"])], np.float32).reshape(said["shape"])
-        for name, said in header.items()
+        name: np.frombuffer(values[slice(*tensor["data_offsets"])], np.float32).reshape(tensor["shape"])
+        for name, tensor in header.items()
         if name != "__metadata__"
     }
 
@@ -249,16 +249,16 @@ def _tokenizer(folder: Path, special: Mapping[str, int], **parts: Any) -> None:
          "normalized": False, "special": True}
         for name, number in special.items()
     ]  # fmt: skip
-    said = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added, **parts}
-    as_json(folder / "tokenizer.json", said)
+    tokenizer = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": added, **parts}
+    as_json(folder / "tokenizer.json", tokenizer)
 
 
 def _tokenizer_config(folder: Path, kind: str, names: Mapping[str, str], length: int, **more: Any) -> None:
-    said = {f"{role}_token": name for role, name in names.items()}
-    as_json(folder / "special_tokens_map.json", said)
+    special_tokens = {f"{role}_token": name for role, name in names.items()}
+    as_json(folder / "special_tokens_map.json", special_tokens)
     as_json(
         folder / "tokenizer_config.json",
-        {**said, "tokenizer_class": kind, "model_max_length": length, **more},
+        {**special_tokens, "tokenizer_class": kind, "model_max_length": length, **more},
     )
 
 
@@ -323,8 +323,8 @@ def _field(number: int, value: int | bytes) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    found = bytearray()
+    groups = bytearray()
     while value > 127:
-        found.append(value & 127 | 128)
+        groups.append(value & 127 | 128)
         value >>= 7
-    return bytes([*found, value])
+    return bytes([*groups, value])

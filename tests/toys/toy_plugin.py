@@ -1,4 +1,4 @@
-"""A stranger's plugin for the tests: small, slow where asked, and badly behaved where asked."""
+"""A third party's plugin for the tests: small, and slow or faulty on request."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Overlap:
 
 
 class OverlapIndexer:
-    """Scores by the number of words in common."""
+    """Scores a passage by the number of words that it shares with the query."""
 
     def __init__(self, params: Overlap) -> None:
         self.params = params
@@ -113,8 +113,8 @@ class OverlapSearcher:
         for i, query in enumerate(queries):
             words = set(query.split())
             allowed = self.texts if within is None else set(within[i].tolist()) & set(self.texts)
-            found = sorted((-self.params.weight * len(words & self.texts[p]), p) for p in allowed)
-            for rank, (score, position) in enumerate(found[:k]):
+            hits = sorted((-self.params.weight * len(words & self.texts[p]), p) for p in allowed)
+            for rank, (score, position) in enumerate(hits[:k]):
                 passages[i, rank], scores[i, rank] = position, -score
         fault = self.params.fault
         if fault == "nan":
@@ -129,7 +129,7 @@ class OverlapSearcher:
 
 
 class Shout:
-    """Says every document's number before its passages, and a mark inside each."""
+    """Adds the document's id as a prefix, and an exclamation mark within each passage."""
 
     def augment(self, documents: Iterable[Document]) -> Iterable[Addition]:
         for document in documents:
@@ -156,7 +156,7 @@ class Length:
 
 
 def _count(what: str) -> None:
-    """Notes in the file that TOY_COUNTS names that something was done."""
+    """Append a line to the file that TOY_COUNTS names."""
     if "TOY_COUNTS" in os.environ:
         with Path(os.environ["TOY_COUNTS"]).open("a", encoding="utf-8") as out:
             out.write(f"{what}\n")

@@ -50,10 +50,10 @@ def _faulty(what: str, change: Callable[..., Any]) -> Callable[..., Any]:
             _die()
         if here and kind.startswith("E"):
             raise OSError(getattr(errno, kind), os.strerror(getattr(errno, kind)))
-        found = change(*arguments, **named)
+        result = change(*arguments, **named)
         if here and kind == "after":
             _die()
-        return found
+        return result
 
     return changed
 
