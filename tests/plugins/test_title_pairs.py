@@ -6,6 +6,8 @@ import tiny_models
 from harness.toolkit.neural import tokens
 from harness_dense import registry, towers
 
+pytestmark = pytest.mark.extras
+
 PAIRS = [
     ("castle", "the castle of the island was built in 1400."),
     ("", "a painter was born on the island."),

@@ -7,11 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tiny_models
-import torch
 
 from harness.errors import HarnessError
 from harness.types import Examples, Pool, Training
-from harness_training import (
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+pytestmark = pytest.mark.extras
+
+from harness_training import (  # noqa: E402
     CrossEncoderParams,
     DualEncoderParams,
     RocketQAv2Params,
@@ -22,9 +27,9 @@ from harness_training import (
     networks,
     saved_state,
 )
-from harness_training.cross_encoder import CrossEncoder
-from harness_training.dual_encoder import DualEncoder
-from harness_training.rocketqav2 import RocketQAv2
+from harness_training.cross_encoder import CrossEncoder  # noqa: E402
+from harness_training.dual_encoder import DualEncoder  # noqa: E402
+from harness_training.rocketqav2 import RocketQAv2  # noqa: E402
 
 TEXTS = [f"{a} {b} {a}" for a in ("river", "stone", "garden", "winter") for b in ("north", "old", "the")]
 QUERIES = ["river north", "stone old", "garden the", "winter north", "river old"]

@@ -5,9 +5,13 @@ import math
 
 import numpy as np
 import pytest
-import torch
 
-from harness_training import losses
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+pytestmark = pytest.mark.extras
+
+from harness_training import losses  # noqa: E402
 
 CHANCE = np.random.default_rng(3)
 SCORES = CHANCE.normal(size=(3, 4))

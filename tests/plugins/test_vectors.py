@@ -70,6 +70,7 @@ def test_cosines_are_compared_where_they_are_asked_for(given, tmp_path):
     assert hits.scores[0] == pytest.approx([1, 2**-0.5, 0])
 
 
+@pytest.mark.extras
 def test_every_form_gives_the_same_hits(given, tmp_path):
     faiss = pytest.importorskip("faiss")
     folder = tmp_path / "pyserini"

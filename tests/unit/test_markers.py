@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -27,3 +28,20 @@ def test_a_file_that_may_skip_its_tests_marks_them_for_ci(sign, marker):
     others = {Path(__file__), *files_with(marker)}
     unmarked = [path.relative_to(TESTS).as_posix() for path in files_with(sign) if path not in others]
     assert unmarked == []
+
+
+OPTIONAL = set(
+    "torch transformers tokenizers safetensors sentencepiece huggingface_hub faiss ir_datasets jieba pyserini jnius "
+    "onnxruntime openvino altair vl_convert spacy xrenner selenium statsmodels sentence_transformers pandas".split()
+)
+
+
+@pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: path.stem)
+def test_a_file_of_tests_can_be_imported_without_the_extras(path):
+    modules = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            modules |= {name.name.partition(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            modules.add((node.module or "").partition(".")[0])
+    assert modules & OPTIONAL == set()

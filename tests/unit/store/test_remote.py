@@ -209,6 +209,7 @@ def s3() -> Iterator[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.extras
 def test_an_artifact_goes_through_s3_with_the_same_bytes(here, there, s3, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "someone")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "something")
