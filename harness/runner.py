@@ -16,7 +16,7 @@ from harness.execution.open_dataset import with_rebuilds
 from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
 from harness.findings import Finding
-from harness.leaderboard import board_file, cited_files, readme, run_rows
+from harness.leaderboard import board_file, history, readme, run_rows
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Board
 from harness.plan import analyses
@@ -58,6 +58,7 @@ class Outcome(NamedTuple):
     leaderboard: Leaderboard
     path: Path
     failures: tuple[Failure, ...]  # each once
+    changes: tuple[str, ...]  # since the leaderboard that stood there before, a line a row
 
     @property
     def exit_code(self) -> int:
@@ -147,9 +148,9 @@ def execute(
     has the leaderboard of another suite, unless it is to `replace` it with its files. Refuses a plan that
     needs what is not here; with `keep_going` only the rows that need it fail."""
     planned, targets = prepared.plan, prepared.targets
-    other = _of_another(planned.suite, out)
-    if other is not None and not replace:
-        where, name = shown_path(out / board_file.FILE), other.data.name
+    before = board_file.read_if_any(out)
+    if before is not None and before.data.name != planned.suite.name and not replace:
+        where, name = shown_path(out / board_file.FILE), before.data.name
         advice = "give this one a folder with --out DIR, or say --replace"
         raise HarnessError(f"{where}: is of the suite '{name}', not '{planned.suite.name}'; {advice}")
     unmet = _unmet(prepared, store)
@@ -194,12 +195,16 @@ def execute(
     # an analysis' key depends on which rows exist, so that later runs may never finish what is left of it
     store.forget_all("analyse")
     board = Leaderboard(content, out)
+    changes: list[str] = []
     with disk.explaining(out):
+        if before is not None:
+            if history.keep(before, board) is not None:
+                changes = history.changes(before, board)
+            history.remove_runs(before, board)
         path = board.write()
         _write_page(board, planned, reporter)
-        if other is not None:
-            _remove_files(other, board)
-    return Outcome(board, path, tuple({failure.reason: failure for failure in failures}.values()))
+    by_reason = {failure.reason: failure for failure in failures}
+    return Outcome(board, path, tuple(by_reason.values()), tuple(changes))
 
 
 def _analysed(
@@ -244,21 +249,6 @@ def _failed(step: Step, failure: Failure) -> JSON:
             flags=("failed",),
         )
     )
-
-
-def _of_another(suite: Suite, out: Path) -> Leaderboard | None:
-    """The leaderboard that stands in a folder, if one of another name can be read there."""
-    board = board_file.read_if_any(out)
-    return board if board is not None and board.data.name != suite.name else None
-
-
-def _remove_files(old: Leaderboard, new: Leaderboard) -> None:
-    """Remove the files that a replaced leaderboard cites and the one in its place does not."""
-    cited, kept = ({file.path for row in board.rows for file in row.files.values()} for board in (old, new))
-    for cited_path in sorted(cited - kept):
-        path = cited_files.within(old.folder, cited_path)
-        if path is not None:
-            path.unlink(missing_ok=True)
 
 
 def _write_page(board: Leaderboard, planned: Plan, reporter: Reporter) -> None:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from harness.store.artifacts import Store
 
 
+CHANGES = 20  # rows whose changes are shown
+
+
 def arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(work=run)
     command.add_argument("suite", type=Path, metavar="SUITE", help="the suite's YAML file")
@@ -38,7 +41,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from harness import api, catalogue, runner
     from harness.execution import progress
-    from harness.leaderboard import text_tables
+    from harness.leaderboard import history, text_tables
     from harness.problems import shown_path
     from harness.store.artifacts import Store
 
@@ -56,6 +59,12 @@ def run(options: argparse.Namespace) -> int:
     finally:
         reporter.close()
     print(text_tables.render(outcome.leaderboard, "table"))
+    if outcome.changes:
+        print(f"changed since the previous leaderboard, which is kept in {history.FOLDER}/:")
+        for line in outcome.changes[:CHANGES]:
+            print(f"  {line}")
+        if len(outcome.changes) > CHANGES:
+            print(f"  and {len(outcome.changes) - CHANGES} more rows")
     print(f"leaderboard: {shown_path(outcome.path.absolute())}")
     return outcome.exit_code
 

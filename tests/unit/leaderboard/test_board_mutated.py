@@ -125,5 +125,6 @@ def test_no_command_shows_a_traceback_of_a_mutated_leaderboard(made, tmp_path, c
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_no_command_shows_a_traceback_of_many_mutated_leaderboards(made, tmp_path, capsys):
-    survives(made, tmp_path, 400, every_command=True)
+    survives(made, tmp_path, 250, every_command=True)
