@@ -14,6 +14,7 @@ from msgspec import structs
 from harness.errors import HarnessError, Problems
 from harness.findings import Finding
 from harness.leaderboard import board_file, ids_only, readme
+from harness.leaderboard.averages import with_averages
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.cited_files import within
 from harness.leaderboard.model import Board, Dataset, Environment, File, Row
@@ -69,6 +70,7 @@ def merge(paths: Sequence[Path], out: Path, drop: Sequence[str] = (), rename: Se
             (out / place).parent.mkdir(parents=True, exist_ok=True)
             with disk.replacing(out / place) as beside:
                 shutil.copyfile(source, beside)
+        board = with_averages(board)
         path = board.write()
         readme.write(out, readme.page(board, COMMAND))
     return Merged(board, path, tuple(notes))

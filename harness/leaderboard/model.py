@@ -179,6 +179,22 @@ def published_row(
     )  # fmt: skip
 
 
+class AverageRow(Struct, frozen=True):
+    """A system's mean over the datasets of a group; `queries` of its measures are those of all datasets."""
+
+    system: str
+    origin: Origin
+    measures: dict[str, Measure]
+
+
+class Average(Struct, frozen=True):
+    """The mean of the means on a group of datasets, for the systems that have all of them."""
+
+    name: str
+    datasets: tuple[str, ...]
+    rows: tuple[AverageRow, ...]
+
+
 class Dataset(Struct, frozen=True, kw_only=True):
     """A dataset as it was read, with what tells its data from another's of the same name."""
 
@@ -213,6 +229,7 @@ class SuiteFacts(Struct, frozen=True, kw_only=True):
     seed: Count
     protocol: str | None
     measures: tuple[str, ...]
+    averages: dict[str, tuple[str, ...]] | UnsetType = UNSET  # name -> datasets
 
 
 class Environment(
@@ -239,5 +256,6 @@ class Board(Struct, frozen=True, kw_only=True):
     datasets: tuple[Dataset, ...]
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    averages: tuple[Average, ...] | UnsetType = UNSET
     analyses: tuple[Finding, ...] | UnsetType = UNSET
     environment: Environment

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from harness.errors import HarnessError
+from harness.leaderboard import averages
 from harness.leaderboard.board_file import Leaderboard
 
 
@@ -16,6 +17,7 @@ def beside(board: Leaderboard, others: Sequence[Leaderboard]) -> Leaderboard:
     splits = {dataset.name: dataset.split for dataset in board.data.datasets}
     columns = {column.label: (column.measure, column.unit) for column in board.data.columns}
     rows = list(board.rows)
+    data = board.data
     for other in others:
         shared = {
             column.label
@@ -27,11 +29,15 @@ def beside(board: Leaderboard, others: Sequence[Leaderboard]) -> Leaderboard:
             measures = {label: measure for label, measure in row.measures.items() if label in shared}
             if row.origin == "published" and splits.get(row.dataset) == row.split and measures:
                 added.append(structs.replace(row, measures=measures))
-        if not added:
+        before, data = (
+            data,
+            averages.published(data, [row for row in other.rows if row.origin == "published"], shared),
+        )
+        if not added and data == before:
             has = ", ".join(f"{dataset.name}/{dataset.split}" for dataset in other.data.datasets)
             what = (
                 f"{other.data.name}: has no published row on a dataset, split and column of {board.data.name}"
             )
             raise HarnessError(f"{what}; it has {has}: name the datasets in the suite likewise")
         rows += added
-    return Leaderboard(structs.replace(board.data, rows=tuple(rows)), board.folder)
+    return Leaderboard(structs.replace(data, rows=tuple(rows)), board.folder)

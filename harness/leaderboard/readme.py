@@ -10,6 +10,7 @@ from urllib.parse import quote
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.text_tables import (
     Table,
+    averages,
     escaped,
     failures,
     markdown,
@@ -52,6 +53,8 @@ def page(board: Leaderboard, command: str) -> str:
         parts += [f"## {escaped(table.title)}", "", markdown(table)]
         parts += _slices(board, dataset.name)
         parts += _limits(board, dataset.name)
+    for table in averages(board, True):
+        parts += [f"## {escaped(table.title)}", "", markdown(table)]
     parts += [*(f"- {escaped(line)}" for line in failures(board))]
     parts += [*(["", *notes] if (notes := _notes(board)) else [])]
     parts += _contexts(board)

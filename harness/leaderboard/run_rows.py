@@ -14,6 +14,8 @@ from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
 from harness.findings import Finding
 from harness.leaderboard import board_file, model, row_cost, scored_numbers, training_rows
+from harness.leaderboard.averages import with_averages
+from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Board, Cost, Dataset, Provenance, Reported, SuiteFacts, Tuning
 from harness.made import Seed
 from harness.plan.graph import Collection, Plan, Row, Step
@@ -86,13 +88,13 @@ def board_of_run(
         analyses=analyses,
         environment=board_file.environment(),
     )
-    return board, failed
+    return with_averages(Leaderboard(board, out)).data, failed
 
 
 def suite_facts(suite: Suite) -> SuiteFacts:
     return SuiteFacts(
         digest=suite.digest, depth=suite.depth, seed=suite.seed, protocol=suite.protocol,
-        measures=tuple(suite.measures),
+        measures=tuple(suite.measures), averages=dict(suite.averages) or msgspec.UNSET,
     )  # fmt: skip
 
 

@@ -27,6 +27,21 @@ def tables(board: Leaderboard, intervals: bool = False) -> list[Table]:
     return [_table(board, dataset, intervals) for dataset in board.data.datasets]
 
 
+def averages(board: Leaderboard, intervals: bool = False) -> list[Table]:
+    """One table an average, with the systems that have all of its datasets."""
+    shown = []
+    for average in board.data.averages or ():
+        columns = [label for label in board.columns if any(label in row.measures for row in average.rows)]
+        lines = []
+        for row in average.rows:
+            cells = [_cell(row.measures.get(label), None, intervals) for label in columns]
+            name = row.system if row.origin == "run" else f"{row.system} ({row.origin})"
+            lines.append((name, *cells))
+        title = f"{average.name} (the mean of {', '.join(average.datasets)})"
+        shown.append(Table(title, ("system", *columns), tuple(lines)))
+    return [table for table in shown if table.rows]
+
+
 def _table(board: Leaderboard, dataset: Dataset, intervals: bool) -> Table:
     rows = board.rows_of(dataset.name)
     columns = [label for label in board.columns if any(label in row.measures for row in rows)]
@@ -57,10 +72,13 @@ def render(board: Leaderboard, form: str) -> str:
         writer.writerows(records)
         return out.getvalue()
     if form == "markdown":
-        return "\n".join(f"### {escaped(table.title)}\n\n{markdown(table)}" for table in tables(board, True))
+        shown = [*tables(board, True), *averages(board, True)]
+        return "\n".join(f"### {escaped(table.title)}\n\n{markdown(table)}" for table in shown)
     notes = [*(f"tuned: {line}" for line in tuned(board)), *failures(board)]
     below = "".join(f"{line}\n" for line in notes)
-    return "\n".join([*(plain(table) for table in tables(board)), *([below] if notes else [])])
+    return "\n".join(
+        [*(plain(table) for table in (*tables(board), *averages(board))), *([below] if notes else [])]
+    )
 
 
 def plain(table: Table) -> str:

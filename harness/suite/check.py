@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.problems import Problem
@@ -14,7 +14,7 @@ from harness.suite.yaml_nodes import Node
 
 KEYS = (  # of a suite, in the order that one writes them
     "suite", "description", "include", "datasets", "systems", "models",
-    "measures", "protocol", "analyses", "depth", "seed", "timeout", "memory",
+    "measures", "protocol", "averages", "analyses", "depth", "seed", "timeout", "memory",
 )  # fmt: skip
 DATASET_KEYS = ("unknown_judgements", "scored")
 
@@ -36,6 +36,7 @@ class Checker(SystemForms):
         systems = self.systems(values["systems"]) if self.required(root, values, "systems") else ()
         protocol = self.scalar(values, "protocol", str, "a name", None)
         measures = self.names(values["measures"], ("measures",), "measure") if "measures" in values else ()
+        averages = self.averages(values, [spec.name for spec in datasets if spec.scored])
         analyses = self.analyses(values)
         if "measures" in values and "protocol" in values:
             self.note(root, (), "only one of 'measures' and 'protocol' may be given; remove the other")
@@ -56,10 +57,11 @@ class Checker(SystemForms):
             datasets = tuple(spec for spec in datasets if spec.chosen.params is not None)
             systems = relations.sound(systems, {spec.name for spec in datasets})
             analyses = tuple(chosen for chosen in analyses if chosen.params is not None)
-        digested = _digest(name, datasets, systems, analyses, (measures, protocol, depth, seed), made)
+        rules = (measures, protocol, depth, seed)
+        digested = _digest(name, datasets, systems, analyses, averages, rules, made)
         suite = Suite(
             name, description, root.file, datasets, systems, measures, analyses, protocol, depth, seed,
-            timeout, memory, scoring.place, digested, made,
+            timeout, memory, scoring.place, digested, made, averages,
         )  # fmt: skip
         if problems:
             raise Unsound(problems, suite)
@@ -88,6 +90,31 @@ class Checker(SystemForms):
                 self.note(node, ("analyses",), f"'{name}' is listed twice; remove one of the two")
         return chosen
 
+    def averages(
+        self, values: dict[str, Node], datasets: Sequence[str]
+    ) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Groups of scored datasets by name."""
+        node = values.get("averages")
+        if node is None:
+            return ()
+        if not isinstance(node.value, dict):
+            self.note(node, ("averages",), "expected names with lists of datasets; write `Avg.: [a, b]`")
+            return ()
+        averages = []
+        for name, item in node.value.items():
+            path = ("averages", name)
+            group = self.names(item, path, "dataset")
+            missing = [dataset for dataset in group if dataset not in datasets]
+            if name in datasets:
+                self.note(item, path, f"'{name}' is the name of a dataset; call the average something else")
+            elif missing:
+                self.note(item, path, f"'{missing[0]}' is no scored dataset of the suite; name one of them")
+            elif len(set(group)) < max(2, len(group)):
+                self.note(item, path, "an average is over two or more different datasets; name them")
+            else:
+                averages.append((name, tuple(group)))
+        return tuple(averages)
+
     def required(self, root: Node, values: dict[str, Node], key: str) -> bool:
         if key not in values:
             self.note(root, (), f"'{key}' is missing; see `harness schema suite` for what a suite holds")
@@ -99,10 +126,13 @@ def _digest(
     datasets: tuple[DatasetSpec, ...],
     systems: tuple[System, ...],
     analyses: tuple[Chosen, ...],
+    averages: tuple[tuple[str, tuple[str, ...]], ...],
     scoring: tuple[Any, ...],
     made: tuple[models.ModelSpec, ...],
 ) -> str:
     content = list(scoring)
+    if averages:
+        content.append({"averages": dict(averages)})
     if analyses:
         content.append([[chosen.name, chosen.given] for chosen in analyses])
     if made:

@@ -87,6 +87,7 @@ class Suite:
     scoring_place: Place | None  # of `measures` or `protocol`
     digest: str  # SHA-256 of what the suite says, comments and layout aside
     models: tuple[ModelSpec, ...] = ()  # that it makes
+    averages: tuple[tuple[str, tuple[str, ...]], ...] = ()  # name -> datasets
 
     def system(self, name: str) -> System:
         return next(system for system in self.systems if system.name == name)

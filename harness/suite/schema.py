@@ -73,6 +73,11 @@ def json_schema(catalogue: Catalogue) -> JSON:
         },
         "systems": {"type": "object", "additionalProperties": system},
         "measures": measures,
+        "averages": {
+            "type": "object",
+            "additionalProperties": {"type": "array", "items": {"type": "string"}, "minItems": 2},
+            "description": "means over groups of datasets, by name",
+        },
         "analyses": _one_or_list("analyses"),
         "models": {"type": "object", "additionalProperties": model_schema.MODEL},
         "protocol": {"enum": catalogue.names("protocols")},

@@ -1,0 +1,101 @@
+"""Averages over groups of datasets that a suite names, with intervals over queries within datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import structs
+
+from harness.leaderboard import per_query
+from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Average, AverageRow, Board, Measure, Row
+from harness.leaderboard.per_query import PARTS, PerQuery
+from harness.scoring import bootstrap
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+APART = 1e-5  # a mean that the values of queries do not give is no mean of theirs: a sum has no average
+
+
+def with_averages(board: Leaderboard) -> Leaderboard:
+    """The leaderboard with the averages that its suite names, computed from its rows and their values per
+    query. A system is in an average if it has a row without failure on every dataset of the group."""
+    groups = board.data.suite.averages
+    if not groups:
+        return board
+    found = tuple(_average(board, name, datasets) for name, datasets in groups.items())
+    return Leaderboard(structs.replace(board.data, averages=found), board.folder)
+
+
+def published(board: Board, rows: Sequence[Row], shared: set[str]) -> Board:
+    """Published rows of a dataset that is called like an average go into that average."""
+    averages = []
+    for average in board.averages or ():
+        added = [
+            AverageRow(row.system, row.origin, measures)
+            for row in rows
+            if row.dataset == average.name
+            and (measures := {label: value for label, value in row.measures.items() if label in shared})
+        ]
+        averages.append(structs.replace(average, rows=(*average.rows, *added)))
+    return structs.replace(board, averages=tuple(averages)) if averages else board
+
+
+def _average(board: Leaderboard, name: str, datasets: Sequence[str]) -> Average:
+    rows: dict[tuple[str, str], dict[str, Row]] = {}  # system and origin -> dataset -> its row
+    for row in board.rows:
+        if row.dataset in datasets and row.status == "ok" and row.origin != "published":
+            rows.setdefault((row.system, row.origin), {})[row.dataset] = row
+    lines = []
+    for (system, _), by_dataset in rows.items():
+        if len(by_dataset) < len(datasets):
+            continue
+        parts = [by_dataset[dataset] for dataset in datasets]
+        values = [per_query.read(board, row) for row in parts]
+        labels = [label for label in parts[0].measures if all(label in row.measures for row in parts)]
+        measures = {label: _measure(label, parts, values, board.data.suite.seed) for label in labels}
+        lines.append(AverageRow(system, parts[0].origin, measures))
+    return Average(name, tuple(datasets), tuple(lines))
+
+
+def _measure(label: str, rows: Sequence[Row], values: Sequence[PerQuery | None], seed: int) -> Measure:
+    """The mean of the datasets' means. Its interval resamples the queries within each dataset and averages
+    the resampled means: the datasets themselves are taken as given."""
+    mean = round(float(np.mean([row.measures[label].mean for row in rows])), bootstrap.DECIMALS)
+    queries = [row.measures[label].queries for row in rows]
+    total = None if None in queries else sum(count or 0 for count in queries)
+    columns = [_columns(label, found) for found in values]
+    if any(column is None for column in columns):
+        return Measure(mean, None, total)
+    resampled = np.zeros(bootstrap.RESAMPLES)
+    for place, (row, column) in enumerate(zip(rows, columns, strict=True)):
+        assert column is not None
+        whole = column.sum(axis=0)
+        if not len(column) or abs(_ratio(whole[None])[0] - row.measures[label].mean) > APART:
+            return Measure(mean, None, total)
+        resampled += _ratio(bootstrap.resampled(column, seed + place)) / len(rows)
+    low, high = np.quantile(resampled, (0.025, 0.975))
+    ends = (round(float(low), bootstrap.DECIMALS), round(float(high), bootstrap.DECIMALS))
+    return Measure(mean, ends, total)
+
+
+def _columns(label: str, found: PerQuery | None) -> NDArray[np.float64] | None:
+    """float64[Q, 2]: what is summed above and below the line; None where no values are kept."""
+    if found is None:
+        return None
+    parts = [found.columns.get(label + part) for part in PARTS]
+    if parts[0] is None or parts[1] is None:
+        values = found.values(label)
+        if values is None:
+            return None
+        parts = [values, np.ones(len(values))]
+    return np.stack([bootstrap.exact(part) for part in parts if part is not None], axis=1)
+
+
+def _ratio(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[R] of sums float64[R, 2]."""
+    part, whole = sums[:, 0], sums[:, 1]
+    return np.divide(part, whole, out=np.zeros(len(sums)), where=whole != 0)
