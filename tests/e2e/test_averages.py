@@ -7,7 +7,11 @@ import csv
 import numpy as np
 import orjson
 import pytest
+from msgspec import structs
 from running import Harness
+
+from harness.leaderboard import board_file, model, published, text_tables
+from harness.leaderboard.board_file import Leaderboard
 
 SUITE = """
 suite: groups
@@ -96,3 +100,17 @@ def test_a_group_that_is_none_is_refused(harness, averages, what):
     ran = harness.command("check", "suite.yaml")
     assert ran.code == 2
     assert what in ran.err
+
+
+def test_a_papers_average_stands_beside_the_suites(made):
+    board = board_file.read(made.out)
+    measure = model.Measure(0.5, None, None)
+    row = model.published_row(
+        dataset="Avg.", split="test", system="theirs", protocol=None, measures={"nDCG@10": measure}
+    )
+    paper = Leaderboard(structs.replace(board.data, name="paper", rows=(row,)), board.folder)
+    together = published.beside(board, [paper])
+    (average,) = together.data.averages
+    assert [line.system for line in average.rows] == ["bm25", "titled", "theirs"]
+    assert together.data.rows == board.data.rows
+    assert "theirs (published)" in text_tables.render(together, "table")
