@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,7 +34,7 @@ def load(path: str | Path) -> Suite:
 def check(path: str | Path, *, store: str | Path | None = None) -> list[Problem]:
     """The problems of a suite, each with its place; none if it can be planned. Data need not be here."""
     try:
-        runner.read(Path(path), catalogue.load(), _opened(store))
+        runner.read(Path(path), catalogue.load(), opened_store(store))
     except HarnessError as error:
         return list(error.problems)
     return []
@@ -49,15 +50,17 @@ def run(
     fresh: bool = False,
     replace: bool = False,
     quiet: bool = False,
+    remote: str | None = None,
 ) -> Leaderboard:
     """Run a suite (its path, or what `load` returned) and return its leaderboard, written beside the
     suite or into `out`. Failed systems are rows with `status: failed`. A folder with the leaderboard of
-    another suite is refused unless `replace` is set."""
+    another suite is refused unless `replace` is set. `remote` is the address of a store that machines
+    share."""
     if isinstance(only, str):
         raise HarnessError(f"only: expected a list of names, got the text '{only}'; write ['{only}']")
     records = catalogue.load()
     loaded = path if isinstance(path, Suite) else suite.load(Path(path), records)
-    artifacts = _opened(store)
+    artifacts = opened_store(store, remote)
     prepared = runner.prepare(loaded, records, artifacts, only)
     reporter = progress.Silent() if quiet else progress.reporter(sys.stderr)
     try:
@@ -72,5 +75,12 @@ def read_leaderboard(path: str | Path) -> Leaderboard:
     return _read(Path(path))
 
 
-def _opened(store: str | Path | None) -> Store:
-    return Store(Path(store) if store is not None else default_store()).open()
+def opened_store(store: str | Path | None, remote: str | None = None, push: bool = True) -> Store:
+    """The store, with the remote behind it that was named here or in the variable HARNESS_REMOTE."""
+    opened = Store(Path(store) if store is not None else default_store()).open()
+    address = remote or os.environ.get("HARNESS_REMOTE")
+    if address:
+        from harness.store.remote import Remote
+
+        opened.remote = Remote(address, write=push)
+    return opened

@@ -27,6 +27,7 @@ from harness.scoring import protocols
 from harness.scoring.protocols import Scoring
 from harness.store import disk
 from harness.store.artifacts import Store
+from harness.store.remote import fetch_missing
 from harness.suite import Suite, Unsound
 from harness.types import JSON
 
@@ -153,6 +154,9 @@ def execute(
         where, name = shown_path(out / board_file.FILE), before.data.name
         advice = "give this one a folder with --out DIR, or say --replace"
         raise HarnessError(f"{where}: is of the suite '{name}', not '{planned.suite.name}'; {advice}")
+    if store.remote is not None:
+        store.remote.read = not fresh
+        fetch_missing(store, planned.steps, targets, reporter.note)  # what is there needs nothing here
     unmet = _unmet(prepared, store)
     refused = refusals(prepared, store)
     if refused and not (keep_going and len(unmet) < len(targets)):

@@ -12,6 +12,11 @@ def store(command: argparse.ArgumentParser) -> None:
     )
 
 
+def remote(command: argparse.ArgumentParser) -> None:
+    text = "share finished artifacts through this address (default: the variable HARNESS_REMOTE)"
+    command.add_argument("--remote", metavar="ADDRESS", help=text)
+
+
 def leaderboard(command: argparse.ArgumentParser) -> None:
     command.add_argument("leaderboard", type=Path, metavar="LEADERBOARD", help="its JSON file or folder")
 

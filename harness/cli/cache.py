@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from harness import api, catalogue, runner
 from harness.cli import arguments as shared
 from harness.errors import HarnessError
 from harness.store.artifacts import Corrupt, Store
+from harness.store.remote import Damaged, Remote, fetch_missing, push_all
 
 DAY = 86400.0
 
@@ -20,10 +22,21 @@ def arguments(command: argparse.ArgumentParser) -> None:
         ("ls", ls, "list the artifacts: what, how large, when used"),
         ("verify", verify, "read every artifact and name the damaged ones"),
         ("gc", gc, "remove what has not been used for long, and left-overs"),
+        ("push", push, "copy artifacts to the remote"),
+        ("pull", pull, "fetch the artifacts of suites from the remote"),
     ):
         action = actions.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         action.set_defaults(work=work)
         shared.store(action)
+        if work in (ls, push, pull):
+            shared.remote(action)
+        if work in (push, pull):
+            chosen = "a suite whose steps are meant" + (
+                " (default: all that the store holds)" if work is push else ""
+            )
+            action.add_argument(
+                "suites", type=Path, nargs="*" if work is push else "+", metavar="SUITE", help=chosen
+            )
         if work is gc:
             action.add_argument(
                 "--unused-for", type=shared.days, default=30, metavar="DAYS", help="default 30"
@@ -34,6 +47,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def ls(options: argparse.Namespace) -> int:
+    if options.remote:
+        return _ls_remote(_remote(options))
     store = _opened(options.store)
     total = 0
     for step in store.steps():
@@ -50,6 +65,49 @@ def ls(options: argparse.Namespace) -> int:
         print(f"{kind:10}  {key[:12]}  {method:16}  {_size(size):>9}  used {used}")
     print(f"{len(store.steps())} artifacts, {_size(total)} in {store.root}")
     return 0
+
+
+def _ls_remote(remote: Remote) -> int:
+    total, steps = 0, remote.steps()
+    for step in steps:
+        try:
+            listed = remote.listed(step)
+        except Damaged as error:
+            print(f"{step[:24]:24}  damaged: {error}")
+            continue
+        if listed is not None:  # nobody has removed it meanwhile
+            total += listed.size
+            kind, _, key = step.partition("-")
+            print(f"{kind:10}  {key[:12]}  {_size(listed.size):>9}")
+    print(f"{len(steps)} artifacts, {_size(total)} in {remote.address}")
+    return 0
+
+
+def push(options: argparse.Namespace) -> int:
+    store = _opened(options.store)
+    store.remote = remote = _remote(options)
+    steps = sorted({step for path in options.suites for step in _steps_of(path, store)}) or store.steps()
+    pushed = push_all(store, steps, print)
+    print(f"{len(pushed)} artifacts pushed to {remote.address}")
+    return 0
+
+
+def pull(options: argparse.Namespace) -> int:
+    store = api.opened_store(options.store)
+    store.remote = remote = _remote(options)
+    fetched = []
+    for path in options.suites:
+        planned = runner.read(path, catalogue.load(), store).plan
+        fetched += fetch_missing(store, planned.steps, planned.steps, print)
+    print(f"{len(fetched)} artifacts fetched from {remote.address}")
+    return 0
+
+
+def _remote(options: argparse.Namespace) -> Remote:
+    address = options.remote or os.environ.get("HARNESS_REMOTE")
+    if not address:
+        raise HarnessError("--remote: is missing; give an address such as s3://BUCKET/PREFIX")
+    return Remote(address)
 
 
 def verify(options: argparse.Namespace) -> int:

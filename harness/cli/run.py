@@ -36,6 +36,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
     jobs = "steps at once (default 1: undisturbed timings)"
     command.add_argument("--jobs", type=shared.count, default=1, metavar="N", help=jobs)
     shared.store(command)
+    shared.remote(command)
+    kept = "fetch from the remote, and push nothing to it"
+    command.add_argument("--no-push", action="store_true", help=kept)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -43,9 +46,8 @@ def run(options: argparse.Namespace) -> int:
     from harness.execution import progress
     from harness.leaderboard import history, text_tables
     from harness.problems import shown_path
-    from harness.store.artifacts import Store
 
-    store = Store(options.store or api.default_store()).open()
+    store = api.opened_store(options.store, options.remote, push=not options.no_push)
     prepared = runner.read(options.suite, catalogue.load(), store, options.only)
     if options.dry_run:
         print("\n".join(dry_run(prepared, store)))

@@ -19,8 +19,8 @@ from harness.execution.progress import Reporter
 from harness.execution.schedule import REBUILDS, Failure
 from harness.plan import keys
 from harness.plan.graph import Collection, Step
-from harness.store import remote
 from harness.store.artifacts import Artifact, Corrupt, Store
+from harness.store.remote import fetch_missing, push_all
 from harness.suite import DatasetSpec
 from harness.types import JSON, Part
 
@@ -143,13 +143,9 @@ def with_rebuilds(
     again and read again, `REBUILDS` times at most."""
     wanted, rebuilt = list(targets), Counter[str]()
     while True:
-        if store.remote is not None:
-            fetched = remote.fetch_missing(store.remote, store, steps, wanted, reporter.note)
-            if fetched:
-                reporter.note(f"{store.remote.address}: {len(fetched)} finished steps were fetched")
+        fetch_missing(store, steps, wanted, reporter.note)
         executed, failures = Local(steps, store, jobs, reporter, limits).run(wanted)
-        if store.remote is not None and store.remote.write:
-            remote.push_all(store.remote, store, executed, reporter.note)
+        push_all(store, executed, reporter.note)
         try:
             return read(failures)
         except Corrupt as error:

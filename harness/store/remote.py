@@ -51,7 +51,7 @@ class Remote:
         from pyarrow import fs
 
         self.address = shown(address)
-        self.write = write
+        self.read, self.write = True, write
         try:
             self._files, root = fs.FileSystem.from_uri(address)
         except (OSError, ValueError) as error:
@@ -219,11 +219,12 @@ def shown(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{parts.path}"
 
 
-def fetch_missing(
-    remote: Remote, store: Store, steps: Mapping[str, Step], targets: Iterable[str], note: Note
-) -> list[str]:
-    """Fetch what the targets rest on and the local store lacks, as far as the remote has it. Returns the
+def fetch_missing(store: Store, steps: Mapping[str, Step], targets: Iterable[str], note: Note) -> list[str]:
+    """Fetch what the targets rest on and the local store lacks, as far as its remote has it. Returns the
     ids of what was fetched."""
+    remote = store.remote
+    if remote is None or not remote.read:
+        return []
     wanted: dict[str, None] = {}
     stack = list(targets)
     while stack:
@@ -233,12 +234,18 @@ def fetch_missing(
             stack += steps[step].inputs if step in steps else ()
     missing = [step for step in wanted if not store.has(step)]
     there = set(remote.steps()) if missing else set()
-    return [step for step in missing if step in there and remote.fetch(store, step, note)]
+    fetched = [step for step in missing if step in there and remote.fetch(store, step, note)]
+    if fetched:
+        note(f"{remote.address}: {len(fetched)} finished steps were fetched")
+    return fetched
 
 
-def push_all(remote: Remote, store: Store, steps: Iterable[str], note: Note) -> list[str]:
+def push_all(store: Store, steps: Iterable[str], note: Note) -> list[str]:
     """Push these artifacts, as far as they are in the local store and whole. Returns the ids of what was
-    pushed. Who may only read the remote is told once."""
+    pushed. A user who may only read the remote is told so once."""
+    remote = store.remote
+    if remote is None or not remote.write:
+        return []
     pushed = []
     for step in steps:
         try:
@@ -248,5 +255,6 @@ def push_all(remote: Remote, store: Store, steps: Iterable[str], note: Note) -> 
             note(f"{error}; it is not pushed")
         except Refused as error:
             note(f"{remote.address}: takes no artifacts from you ({error}); results are kept here alone")
+            remote.write = False
             break
     return pushed

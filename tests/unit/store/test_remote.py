@@ -129,7 +129,8 @@ def test_who_may_not_write_is_told_once_and_keeps_the_results(here, remote, monk
 
     monkeypatch.setattr(remote, "_files", Failing(remote._files, writing=refused))
     notes: list[str] = []
-    assert push_all(remote, here, [STEP, OTHER], notes.append) == []
+    here.remote = remote
+    assert push_all(here, [STEP, OTHER], notes.append) == []
     assert len(notes) == 1
     assert "takes no artifacts from you" in notes[0]
     assert here.has(STEP)
@@ -138,10 +139,11 @@ def test_who_may_not_write_is_told_once_and_keeps_the_results(here, remote, monk
 def test_only_what_is_missing_here_is_fetched(here, there, remote):
     make(here)
     make(here, OTHER)
-    push_all(remote, here, [STEP, OTHER], print)
+    here.remote = there.remote = remote
+    push_all(here, [STEP, OTHER], print)
     make(there)
     step = type("Step", (), {"inputs": (STEP,)})
-    assert fetch_missing(remote, there, {OTHER: step}, [OTHER], print) == [OTHER]
+    assert fetch_missing(there, {OTHER: step}, [OTHER], print) == [OTHER]
 
 
 @pytest.mark.parametrize(
