@@ -307,12 +307,16 @@ def test_a_leaderboard_of_another_form_is_refused_plainly(shared, tmp_path):
 
 def test_a_query_whose_judgements_are_all_dropped_scores_0_and_is_told(harness, tmp_path):
     beir(tmp_path / "data")
-    (tmp_path / "data" / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tnowhere\t1\n")
+    with (tmp_path / "data" / "queries.jsonl").open("a") as queries:
+        queries.write('{"_id": "q2", "text": "amber"}\n')
+    judgements = "query-id\tcorpus-id\tscore\nq1\tnowhere\t1\nq2\tp2\t1\n"
+    (tmp_path / "data" / "qrels" / "test.tsv").write_text(judgements)
     mine = {"files": {"path": "data", "language": "en"}, "unknown_judgements": "drop"}
     harness.suite({**FILES, "datasets": {"mine": mine}})
     assert harness.run().code == 0
     row = rows(harness.out)["a"]
-    assert row["measures"]["RR@10"] == {"mean": 0.0, "ci95": [0.0, 0.0], "queries": 1}
+    assert row["measures"]["RR@10"]["mean"] == 0.5
+    assert row["measures"]["RR@10"]["queries"] == 2
     assert row["scored"]["without_positive"] == {"RR@10": 1}
 
 
