@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 PROC = Path("/proc")
-COUNTED = ("RssAnon:", "RssShmem:", "VmSwap:")  # pages of mapped files are the system's to drop
+# pages of mapped files are left out: the system drops them when it needs the room
+HELD = ("RssAnon:", "RssShmem:", "VmSwap:")
+SHARED_OUT = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")  # a page that forks share counts once between them
 
 
-def can_be_read() -> bool:
-    return (PROC / "self" / "status").exists()
+def exceeds(group: int, gigabytes: float) -> bool:
+    """Whether the processes of a group hold more than so many gigabytes (10^9 bytes) together. The exact
+    sum takes long to read, and is read only when the sum that counts shared pages twice is too large."""
+    members = list(_members(group))
+    return all(
+        sum(_kilobytes(folder / name, fields) for folder in members) * 1024 > gigabytes * 1e9
+        for name, fields in (("status", HELD), ("smaps_rollup", SHARED_OUT))
+    )
 
 
-def of_group(group: int) -> float:
-    """Gigabytes (10^9 bytes) that the processes of a group hold together."""
-    kilobytes = 0
-    for folder in PROC.iterdir():
+def _members(group: int) -> Iterator[Path]:
+    for folder in PROC.glob("[0-9]*"):
         with contextlib.suppress(OSError, ValueError, IndexError):  # a process may end meanwhile
-            if folder.name.isdigit() and _group_of(folder) == group:
-                lines = (folder / "status").read_text().splitlines()
-                kilobytes += sum(int(line.split()[1]) for line in lines if line.startswith(COUNTED))
-    return kilobytes * 1024 / 1e9
+            # after the name, which may itself hold spaces and brackets: state, parent, group
+            if int((folder / "stat").read_text().rpartition(")")[2].split()[2]) == group:
+                yield folder
 
 
-def _group_of(folder: Path) -> int:
-    # after the name, which may itself hold spaces and brackets: state, parent, group
-    return int((folder / "stat").read_text().rpartition(")")[2].split()[2])
+def _kilobytes(file: Path, fields: tuple[str, ...]) -> int:
+    try:
+        return sum(int(line.split()[1]) for line in file.read_text().splitlines() if line.startswith(fields))
+    except OSError:
+        return 0

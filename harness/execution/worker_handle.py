@@ -86,7 +86,7 @@ class Child:
         deadline = None if timeout is None else time.monotonic() + timeout
         tick = TICK if memory is None else MEMORY_TICK
         while b"\n" not in self.pending:
-            if memory is not None and process_memory.of_group(self.process.pid) > memory:
+            if memory is not None and process_memory.exceeds(self.process.pid, memory):
                 return {"event": "memory"}
             left = tick if deadline is None else min(tick, deadline - time.monotonic())
             if left <= 0:

@@ -97,9 +97,7 @@ def table(found: dict[str, dict[str, str]]) -> str:
 def run(harness: Harness, content: dict[str, object]) -> dict:
     harness.suite(content)
     marked = {"PYTHONPATH": FAULTS, "A_RUN": str(harness.folder)}
-    ran = harness.command(
-        *harness.run_arguments("suite.yaml", "--jobs", "2", "--replace"), timeout=900, **marked
-    )
+    ran = harness.run("suite.yaml", "--jobs", "2", "--replace", timeout=900, **marked)
     assert "Traceback" not in ran.err
     assert living(f"A_RUN={harness.folder}") == []
     board = leaderboard(harness.out)
