@@ -32,7 +32,7 @@ def new_plugin(options: argparse.Namespace) -> int:
     folder: Path = options.into / names.distribution
     write(folder, scaffold.files(options.kind, names))
     shown = shown_path(folder.absolute())
-    print(f"wrote {shown}, a {options.kind} named '{names.name}'. Next:")
+    print(f"wrote {shown}, the {options.kind} '{scaffold.record_name(options.kind, names.name)}'. Next:")
     for command in (f"cd {shown}", "pip install -e '.[dev]'", "pytest", "harness run suite.yaml"):
         print(f"  {command}")
     return 0
@@ -45,7 +45,7 @@ def checked(name: str, kind: str) -> Names:
         what = f"'{name}' cannot name a package and a method"
         raise HarnessError(f"{where}: {what}; use letters, digits and single hyphens, starting with a letter")
     names = scaffold.names(name)
-    offers = catalogue.load().entries[f"{kind}s"].get(name, ())
+    offers = catalogue.load().entries[scaffold.plural(kind)].get(scaffold.record_name(kind, name), ())
     if offers:
         owner = offers[0].plugin.distribution
         raise HarnessError(f"{where}: {owner} has a {kind} of that name already; choose another name")

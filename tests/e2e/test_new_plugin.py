@@ -58,8 +58,11 @@ def test_a_new_package_passes_its_own_tests_and_its_suite_has_its_method(kind, n
     assert ran.returncode == 0, ran.stdout + ran.stderr
     board = leaderboard(package)
     used = {step["name"] for row in board["rows"] for step in row["provenance"]["steps"]}
-    assert name in used | {dataset["plugin"] for dataset in board["datasets"]}
-    listed = child(package, *COMMAND, "list", f"{kind}s")
+    used |= {dataset["plugin"] for dataset in board["datasets"]}
+    used |= {column["measure"].partition("@")[0] for column in board["columns"]}
+    used |= {entry["name"].partition("/")[0] for entry in board.get("analyses", ())}
+    assert scaffold.record_name(kind, name) in used
+    listed = child(package, *COMMAND, "list", scaffold.plural(kind))
     assert f"[harness-{name}]" in listed.stdout
 
 
@@ -80,8 +83,8 @@ def test_what_is_written_is_as_tidy_as_our_own_code(tmp_path):
 def test_no_placeholder_is_left_and_the_hook_is_of_the_kind(kind):
     files = scaffold.files(kind, scaffold.names("some_name"))
     assert "harness_some_name/__init__.py" in files
-    assert f"def harness_{kind}s()" in files["harness_some_name/__init__.py"]
-    assert f"{kind}s" in KINDS
+    assert f"def harness_{scaffold.plural(kind)}()" in files["harness_some_name/__init__.py"]
+    assert scaffold.plural(kind) in KINDS
     assert [path for path, text in files.items() if "${" in text or "MODULE" in path + text] == []
 
 
