@@ -20,6 +20,8 @@ GIVEN = {
 }
 # Methods that need a model are tested with a tiny one. fp32, because the contract compares scores more closely
 # than bf16 resolves them.
+# a training of few steps, for the contract of trainers
+SMALL = {"epochs": 2, "batch": 2, "micro": 4, "dtype": "fp32"}
 MADE = {
     ("retriever", "dense"): lambda folder: {
         "model": str(tiny_models.sentence_transformer(folder)),
@@ -32,7 +34,15 @@ MADE = {
         "model": str(tiny_crossencoders.bert(folder)),
         "dtype": "fp32",
     },
-}
+    ("trainer", "dual-encoder"): lambda folder: {
+        **SMALL, "init": str(tiny_models.sentence_transformer(folder)), "query_length": 8, "passage_length": 8
+    },
+    ("trainer", "cross-encoder"): lambda folder: {**SMALL, "init": str(tiny_models.bert(folder)), "length": 16},
+    ("trainer", "rocketqav2"): lambda folder: {
+        **SMALL, "init": str(tiny_models.bert(folder)), "init_reranker": str(folder),
+        "query_length": 8, "passage_length": 8,
+    },
+}  # fmt: skip
 # These need a release in its official layout, or a file made for the corpus. Their test files write a small one
 # and run the same cases.
 TESTED_ELSEWHERE = {
@@ -59,7 +69,7 @@ def every_case():
 
 def shipped():
     plugins = catalogue.load()
-    for kind in ("datasets", "contexts", "retrievers", "rerankers", "combiners", "analysers"):
+    for kind in ("datasets", "contexts", "retrievers", "rerankers", "combiners", "analysers", "trainers"):
         for name in plugins.names(kind):
             entry = plugins.find(kind, name)
             if entry.plugin.distribution == catalogue.OWN:
