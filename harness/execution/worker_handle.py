@@ -85,9 +85,12 @@ class Child:
         `{"event": "memory"}` when the process group holds more than `memory` gigabytes."""
         deadline = None if timeout is None else time.monotonic() + timeout
         tick = TICK if memory is None else MEMORY_TICK
+        look = 0.0
         while b"\n" not in self.pending:
-            if memory is not None and process_memory.exceeds(self.process.pid, memory):
-                return {"event": "memory"}
+            if memory is not None and time.monotonic() > look:
+                look = time.monotonic() + MEMORY_TICK  # not at every piece of what it prints
+                if process_memory.exceeds(self.process.pid, memory):
+                    return {"event": "memory"}
             left = tick if deadline is None else min(tick, deadline - time.monotonic())
             if left <= 0:
                 return None
