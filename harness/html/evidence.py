@@ -29,7 +29,7 @@ class Evidence(NamedTuple):
 
     data: dict[str, JSON]
     judged: list[float | None]  # for each row, the share of its first results that have a judgement
-    said: str
+    note: str  # how many queries are in the report, and what is not at hand
 
 
 def chosen(values: Any, most: int) -> list[int]:
@@ -41,8 +41,8 @@ def chosen(values: Any, most: int) -> list[int]:
     high = np.where(known, values, -np.inf).max(axis=0)
     low = np.where(known, values, np.inf).min(axis=0)
     spread = np.where(known.any(axis=0), high - low, -1.0)
-    found = np.argsort(-spread, kind="stable")[:most]
-    return [int(i) for i in found if spread[i] >= 0]
+    order = np.argsort(-spread, kind="stable")[:most]
+    return [int(i) for i in order if spread[i] >= 0]
 
 
 def of_dataset(
@@ -55,18 +55,18 @@ def of_dataset(
     rows = board.rows_of(dataset.name)
     names = [ids[i] for i in chosen(values, max(1, QUERIES // len(datasets)))]
     scored = [row for row in rows if row.status == "ok"]
-    found = query.opened(board, dataset, scored, store, names)
+    inspected = query.opened(board, dataset, scored, store, names)
     places = [i for i, row in enumerate(rows) if row.status == "ok"]
-    read_as = [item or Variant((), row.unit) for item, row in zip(found.variants, scored, strict=True)]
+    read_as = [item or Variant((), row.unit) for item, row in zip(inspected.variants, scored, strict=True)]
     variants = list(dict.fromkeys(read_as))
     queries: list[JSON] = []
     passages: dict[str, list[JSON]] = {}
     left = BYTES / len(datasets)
     for name in names:
-        view = found.query(name, TOP)
+        view = inspected.query(name, TOP)
         item, seen = _query(view, places), {}
         if texts:
-            seen = _texts(found, view, variants, passages)
+            seen = _texts(inspected, view, variants, passages)
         else:
             item.update(text=None, answers=[], cut=0)
         left -= len(zlib.compress(orjson.dumps([item, list(seen.values())]), 1))
@@ -76,24 +76,24 @@ def of_dataset(
         passages.update(seen)
     systems: list[JSON] = [None] * len(rows)
     judged: list[float | None] = [None] * len(rows)
-    for place, run in zip(places, found.runs, strict=True):
-        if found.material is not None and run.hits is not None:
-            judged[place] = found.material.judged_share(run.hits, TOP)
-    for place, variant, known in zip(places, read_as, found.variants, strict=True):
+    for place, run in zip(places, inspected.runs, strict=True):
+        if inspected.material is not None and run.hits is not None:
+            judged[place] = inspected.material.judged_share(run.hits, TOP)
+    for place, variant, known in zip(places, read_as, inspected.variants, strict=True):
         systems[place] = {"variant": variants.index(variant), "known": known is not None}
     data = {"queries": queries, "passages": passages, "systems": systems}
-    return Evidence(data, judged, _said(len(queries), len(ids), texts, found))
+    return Evidence(data, judged, _note(len(queries), len(ids), texts, inspected))
 
 
-def _said(shown: int, queries: int, texts: bool, found: Inspected) -> str:
-    known = texts and found.material is not None and found.material.has_texts
-    what = "Rankings and texts" if known else "Rankings (ids and scores)"
-    said = f"{what} are here for {shown:,} of {queries:,} queries: those on which systems differ most."
+def _note(shown: int, queries: int, texts: bool, inspected: Inspected) -> str:
+    known = texts and inspected.material is not None and inspected.material.has_texts
+    content = "Rankings and texts" if known else "Rankings (ids and scores)"
+    note = f"{content} are here for {shown:,} of {queries:,} queries: those on which systems differ most."
     if not texts:
-        said += " Texts were left out (--no-text)."
-    if len(found.notes) > 1:
-        return f"{said} Not at hand: {found.notes[0]}; and {len(found.notes) - 1} more of the kind."
-    return f"{said} Not at hand: {found.notes[0]}." if found.notes else said
+        note += " Texts were left out (--no-text)."
+    if len(inspected.notes) > 1:
+        return f"{note} Not at hand: {inspected.notes[0]}; and {len(inspected.notes) - 1} more of the kind."
+    return f"{note} Not at hand: {inspected.notes[0]}." if inspected.notes else note
 
 
 def _query(view: QueryView, places: Sequence[int]) -> dict[str, JSON]:
@@ -117,7 +117,7 @@ def _query(view: QueryView, places: Sequence[int]) -> dict[str, JSON]:
 
 
 def _texts(
-    found: Inspected, view: QueryView, variants: Sequence[Variant], there: dict[str, list[JSON]]
+    inspected: Inspected, view: QueryView, variants: Sequence[Variant], written: dict[str, list[JSON]]
 ) -> dict[str, list[JSON]]:
     """`VARIANT ID` -> [pieces, how many characters were cut]; a piece is [text, 1 if context added it]."""
     wanted: dict[Variant, dict[str, None]] = {}
@@ -125,13 +125,13 @@ def _texts(
         variant = ranking.variant or Variant((), ranking.unit)
         ids = [hit.id for hit in ranking.hits] + [item.id for item in ranking.positives[:POSITIVES]]
         wanted.setdefault(variant, {}).update(dict.fromkeys(ids))
-    taken: dict[str, list[JSON]] = {}
+    texts: dict[str, list[JSON]] = {}
     for variant, names in wanted.items():
         head = f"{variants.index(variant)} "
-        ids = [name for name in names if head + name not in there]
-        for name, pieces in found.texts(ids, variant).items():
-            taken[head + name] = _bounded(pieces)
-    return taken
+        ids = [name for name in names if head + name not in written]
+        for name, pieces in inspected.texts(ids, variant).items():
+            texts[head + name] = _bounded(pieces)
+    return texts
 
 
 def _bounded(pieces: Sequence[Piece]) -> list[JSON]:

@@ -63,20 +63,20 @@ def coded(values: Values, levels: int) -> Coded:
 
 def fitting(tables: Sequence[Values], budget: int) -> list[tuple[Coded, str]]:
     """Every dataset's values, with as many levels as fit the budget together, and their text."""
-    found: list[tuple[Coded, str]] = []
+    coded_tables: list[tuple[Coded, str]] = []
     for levels in LEVELS:
-        found = []
+        coded_tables = []
         left = budget
         for table in tables:
             item = coded(table, levels)
             text = packed(item.codes)
-            found.append((item, text))
+            coded_tables.append((item, text))
             left -= len(text)
             if left < 0 and levels != LEVELS[-1]:
                 break
         else:
             break
-    return found
+    return coded_tables
 
 
 def _bytes(codes: NDArray[np.generic], known: NDArray[np.bool_], levels: int) -> tuple[bytes, int]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.html import evidence, packing, plots
 from harness.html.content import content
-from harness.html.tiers import Told
+from harness.html.tiers import TierLetters
 from harness.leaderboard.board_file import Leaderboard
 from harness.store import disk
 from harness.store.artifacts import Store
@@ -23,23 +23,23 @@ VEGA = "window.vegaEmbed = vegaEmbed;"  # all that vl-convert gives out of its b
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
-def build(board: Leaderboard, store: Store, suite: str | None, tiers: Told, texts: bool) -> str:
+def build(board: Leaderboard, store: Store, suite: str | None, tiers: TierLetters, texts: bool) -> str:
     """The whole report of a leaderboard as HTML. `texts` says whether queries and passages are in it."""
     made = content(board, tiers.letters, suite)
-    made.board["tiersSaid"] = tiers.said
+    made.board["tiersSaid"] = tiers.note
     chunks = dict(made.chunks)
     for i, (dataset, known) in enumerate(zip(made.board["datasets"], made.queries, strict=True)):
         looked = evidence.of_dataset(board, i, known.ids, known.values, store, texts)
         chunks[f"evidence-{i}"] = packing.packed_json(looked.data)
-        dataset.update(said=looked.said, judged=looked.judged)
+        dataset.update(said=looked.note, judged=looked.judged)
     return fill(made.board, chunks, str(plots.library().javascript_bundle(VEGA)))
 
 
 def fill(board: Mapping[str, JSON], chunks: Mapping[str, str], vega: str) -> str:
     """The template with everything in its place. Nothing but the listed scripts and style may run, and
     nothing may be fetched; Vega compiles its expressions, hence `unsafe-eval`."""
-    own = "\n".join((HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
-    scripts = (vega.replace("</script", "<\\/script"), f'"use strict";\n(() => {{\n{own}\n}})();\n')
+    page_script = "\n".join((HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
+    scripts = (vega.replace("</script", "<\\/script"), f'"use strict";\n(() => {{\n{page_script}\n}})();\n')
     style = (HERE / "page.css").read_text(encoding="utf-8")
     allowed = " ".join(_digest(text) for text in scripts)
     policy = (

@@ -188,23 +188,23 @@ def coloured(spec: JSON, dark: bool) -> JSON:
     return roles.get(spec, spec) if isinstance(spec, str) else spec
 
 
-def analysis(found: Finding) -> dict[str, JSON] | None:
+def analysis(finding: Finding) -> dict[str, JSON] | None:
     """The picture of an analysis with its data; None for a table. Headings never become names of fields,
     which Vega reads as expressions."""
-    if found.kind == "table" or found.x is None or found.y is None:
+    if finding.kind == "table" or finding.x is None or finding.y is None:
         return None
     values = [
-        {name: row[found.columns.index(column)] for name, column in _drawn(found)} for row in found.rows
+        {name: row[finding.columns.index(column)] for name, column in _drawn(finding)} for row in finding.rows
     ]
-    if found.kind == "heat":
-        return filled(heat(found.x, found.y, found.series or ""), values)
-    titles = (found.x, found.y, found.series)
-    if found.kind == "bar":
+    if finding.kind == "heat":
+        return filled(heat(finding.x, finding.y, finding.series or ""), values)
+    titles = (finding.x, finding.y, finding.series)
+    if finding.kind == "bar":
         names = {str(item["x"]) for item in values}
         if len(names) > CROWDED or max(map(len, names), default=0) > LONG:
             return filled(lying(*titles, len({item.get("series") for item in values})), values)
         return filled(bars(*titles), values)
-    if found.kind == "point":
+    if finding.kind == "point":
         return filled(points(*titles), values)
     words = any(isinstance(item["x"], str) for item in values)
     return filled(curves(*titles, "nominal" if words else "quantitative"), values)
@@ -224,23 +224,25 @@ def library() -> Any:
     try:
         return import_module("vl_convert")
     except ImportError:
-        what = f"report: needs vl_convert; pip install 'passage-harness[{EXTRA}]'"
-        raise HarnessError(what) from None
+        problem = f"report: needs vl_convert; pip install 'passage-harness[{EXTRA}]'"
+        raise HarnessError(problem) from None
 
 
 def pareto_values(rows: Sequence[Row], label: str, cost: str = "seconds") -> list[dict[str, Cell]]:
     """The data of `pareto` from rows of one dataset; those without such a measure or cost stay out."""
-    found: list[dict[str, Any]] = []
+    systems: list[dict[str, Any]] = []
     for row in rows:
         value, spent = row.measures.get(label), getattr(row.cost, cost)
         if value is not None and isinstance(spent, int | float) and spent > 0 and math.isfinite(spent):
             low, high = value.ci95 or (value.mean, value.mean)
-            found.append({"system": row.system, "cost": spent, "score": value.mean, "low": low, "high": high})
+            systems.append(
+                {"system": row.system, "cost": spent, "score": value.mean, "low": low, "high": high}
+            )
     best = -math.inf
-    for point in sorted(found, key=lambda point: (point["cost"], -point["score"])):
+    for point in sorted(systems, key=lambda point: (point["cost"], -point["score"])):
         point["front"] = point["score"] > best
         best = max(best, point["score"])
-    return found
+    return systems
 
 
 def _spec(height: int | None, **rest: JSON) -> dict[str, JSON]:
@@ -271,6 +273,6 @@ def _colour(series: str | None) -> dict[str, JSON]:
     return {"color": {"field": "series", "type": "nominal", "title": series, "sort": None}}
 
 
-def _drawn(found: Finding) -> list[tuple[str, str]]:
-    pairs = (("x", found.x), ("y", found.y), ("series", found.series))
+def _drawn(finding: Finding) -> list[tuple[str, str]]:
+    pairs = (("x", finding.x), ("y", finding.y), ("series", finding.series))
     return [(name, column) for name, column in pairs if column is not None]

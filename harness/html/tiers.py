@@ -14,20 +14,20 @@ from harness.leaderboard.cited_files import located
 MOST = 1_000_000  # values of queries that are compared: minutes at most, also on a busy machine
 
 
-class Told(NamedTuple):
+class TierLetters(NamedTuple):
     letters: Tiers
-    said: str
+    note: str  # what the letters mean, or why there are none
 
 
-def tiers(board: Leaderboard, path: Path) -> Told:
+def tiers(board: Leaderboard, path: Path) -> TierLetters:
     """All pairs within a dataset and measure, as `harness compare` does without options. Of very many
     values it takes too long for a page, which then says so."""
     kept = [row for row in board.rows if row.status == "ok" and located(board, row, "per_query") is not None]
     values = sum(measure.queries or 0 for row in kept for measure in row.measures.values())
     if values > MOST:
-        return Told({}, f"Tiers of {values:,} values are left to `harness compare`.")
+        return TierLetters({}, f"Tiers of {values:,} values are left to `harness compare`.")
     if max(Counter(row.dataset for row in kept).values(), default=0) < 2:
-        return Told({}, "")
+        return TierLetters({}, "")
     loaded = load([path])
     tested = {
         (field.dataset, entry.name): (entry.system, entry.row.origin)
@@ -40,8 +40,8 @@ def tiers(board: Leaderboard, path: Path) -> Told:
         if standing.tier:
             column = letters.setdefault((standing.dataset, standing.measure), {})
             column[tested[standing.dataset, standing.system]] = standing.tier
-    said = (
+    note = (
         "Systems that share a letter cannot be told apart: all pairs, randomisation test, corrected within "
         f"each dataset and measure, at {compared.settings.alpha:.0%}."
     )
-    return Told(letters, said)
+    return TierLetters(letters, note)

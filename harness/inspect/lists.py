@@ -40,8 +40,8 @@ def label_of(board: Leaderboard, rows: Sequence[Row], measure: str | None) -> st
         if measure not in board.columns:
             close = nearest(measure, board.columns)
             meant = f"did you mean '{close}'? " if close is not None else ""
-            what = f"the leaderboard has no such column; {meant}it has {', '.join(board.columns)}"
-            raise HarnessError(f"--measure '{measure}': {what}")
+            problem = f"the leaderboard has no such column; {meant}it has {', '.join(board.columns)}"
+            raise HarnessError(f"--measure '{measure}': {problem}")
         return measure
     for label in board.columns:
         if all(label in row.measures for row in rows):
@@ -68,10 +68,10 @@ def differing(board: Leaderboard, first: Row, second: Row, label: str) -> list[D
 
 def failing(board: Leaderboard, row: Row, label: str, material: Material | None) -> list[Group]:
     """The queries that score 0, in groups: all, then every slice, the one that fails most often first."""
-    found = _values(board, row, label)
-    values = found.values(label)
+    row_values = _values(board, row, label)
+    values = row_values.values(label)
     assert values is not None
-    names = found.queries.to_pylist()
+    names = row_values.queries.to_pylist()
     failed = [name for name, value in zip(names, values.tolist(), strict=True) if value == 0]
     groups = [Group("all queries", tuple(failed), len(names))]
     if material is None:

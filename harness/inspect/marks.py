@@ -30,15 +30,15 @@ class _Block(NamedTuple):
     stage: int | None
 
 
-def taken(view: View, positions: Ints) -> list[tuple[Piece, ...]]:
+def split(view: View, positions: Ints) -> list[tuple[Piece, ...]]:
     """The texts that `view.take` gives, in pieces."""
     if view.unit == "document":
         return [_document(view, int(document)) for document in positions]
     documents = view.corpus.document_of[positions].astype(np.int64)
     ranks = positions - view.corpus.first[documents]
-    found = [stage.take(documents) for stage in view.stages]
+    additions_by_stage = [stage.take(documents) for stage in view.stages]
     return [
-        composed(text, [additions[i] for additions in found], int(ranks[i]))
+        composed(text, [additions[i] for additions in additions_by_stage], int(ranks[i]))
         for i, text in enumerate(view.corpus.texts(positions))
     ]
 
@@ -48,8 +48,8 @@ def composed(text: str, additions: Sequence[Addition], rank: int) -> tuple[Piece
     prefixes: list[_Block] = []
     edits: list[tuple[int, Edit]] = []
     for stage, addition in enumerate(additions):
-        own = [addition.prefix, *addition.prefixes[rank : rank + 1]]
-        prefixes += [_Block([Piece(prefix, stage)], stage) for prefix in own]
+        stage_prefixes = [addition.prefix, *addition.prefixes[rank : rank + 1]]
+        prefixes += [_Block([Piece(prefix, stage)], stage) for prefix in stage_prefixes]
         edits += [(stage, edit) for edit in (addition.edits[rank] if addition.edits else ())]
     return _joined([*prefixes, _Block(_edited(text, edits), None)], " ")
 
@@ -92,24 +92,24 @@ def _edited(text: str, edits: Sequence[tuple[int, Edit]]) -> list[Piece]:
 
 def _joined(blocks: Iterable[_Block], separator: str) -> tuple[Piece, ...]:
     """Blocks that hold text, with the separator between them."""
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     before: _Block | None = None
     for block in blocks:
         if not text_of(block.pieces):
             continue
         if before is not None:
-            found.append(Piece(separator, before.stage))
-        found += block.pieces
+            pieces.append(Piece(separator, before.stage))
+        pieces += block.pieces
         before = block
-    return _merged(found)
+    return _merged(pieces)
 
 
 def _merged(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     """Without empty ones, and neighbours of one stage as one."""
-    found: list[Piece] = []
+    merged: list[Piece] = []
     for piece in pieces:
-        if found and piece.text and found[-1].stage == piece.stage:
-            found[-1] = Piece(found[-1].text + piece.text, piece.stage)
+        if merged and piece.text and merged[-1].stage == piece.stage:
+            merged[-1] = Piece(merged[-1].text + piece.text, piece.stage)
         elif piece.text:
-            found.append(piece)
-    return tuple(found)
+            merged.append(piece)
+    return tuple(merged)

@@ -70,13 +70,13 @@ class Material:
         passages, grades = self._judgements.passage[chosen], self._judgements.grade[chosen].tolist()
         if unit == "passage":
             return dict(zip((self._judgements.passage_ids[i] for i in passages), grades, strict=True))
-        found: dict[str, int] = {}
+        best: dict[str, int] = {}
         at = positions[passages]
         known = at >= 0  # a passage that the corpus lacks is of no document
         names = self.corpus.document_ids(self.corpus.document_of[at[known]])
         for name, grade in zip(names, np.array(grades)[known].tolist(), strict=True):
-            found[name] = max(grade, found.get(name, grade))
-        return found
+            best[name] = max(grade, best.get(name, grade))
+        return best
 
     def judged_share(self, hits: Hits, first: int) -> float | None:
         """The share of the first results of all judged queries that have a judgement; None of no result."""
@@ -92,8 +92,8 @@ class Material:
         if not (shown >= 0).any():
             return None
         pairs = asked[:, None] * self.corpus.passages + shown  # documents are no more than passages
-        found = np.isin(pairs[shown >= 0], query * self.corpus.passages + at)
-        return float(found.mean())
+        is_judged = np.isin(pairs[shown >= 0], query * self.corpus.passages + at)
+        return float(is_judged.mean())
 
     def ids(self, positions: Ints, unit: Unit) -> list[str]:
         of = self.corpus.ids if unit == "passage" else self.corpus.document_ids
@@ -115,7 +115,7 @@ class Material:
         if variant not in self._views:
             stages = [Additions(self.store.read(step).folder) for step in variant.stages]
             self._views[variant] = View(self.corpus, stages, variant.unit)
-        return marks.taken(self._views[variant], positions)
+        return marks.split(self._views[variant], positions)
 
 
 def opened(board: Leaderboard, dataset: Dataset, store: Store) -> Material | str:
@@ -127,11 +127,11 @@ def opened(board: Leaderboard, dataset: Dataset, store: Store) -> Material | str
     if lacking:
         return f"{dataset.name}: the store has no {lacking[0]} {_short(steps, lacking[0])}"
     try:
-        found = {part: store.read(steps[part]).folder for part in PARTS}
+        folders = {part: store.read(steps[part]).folder for part in PARTS}
     except Corrupt as error:
         return f"{dataset.name}: {error}"
-    queries, judgements = read_queries(found["queries"]), read_judgements(found["judgements"])
-    return Material(store, Corpus(found["corpus"]), queries, judgements, True)
+    queries, judgements = read_queries(folders["queries"]), read_judgements(folders["judgements"])
+    return Material(store, Corpus(folders["corpus"]), queries, judgements, True)
 
 
 def _of_judgements(board: Leaderboard, dataset: str, store: Store) -> Material | str:
@@ -140,8 +140,8 @@ def _of_judgements(board: Leaderboard, dataset: str, store: Store) -> Material |
         judgements, digest = ids_only.judgements_of(board, dataset)
     except HarnessError as error:
         return str(error)
-    found = ids_only.opened(judgements, digest, ())
-    return Material(store, found.corpus, found.queries, judgements, False)
+    collection = ids_only.opened(judgements, digest, ())
+    return Material(store, collection.corpus, collection.queries, judgements, False)
 
 
 def _short(steps: dict[str, str], part: str) -> str:

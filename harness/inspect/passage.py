@@ -47,13 +47,13 @@ class Chain(NamedTuple):
 
 def chains(planned: Plan, collection: Collection) -> list[Chain]:
     """The contexts that the suite's systems read this collection with, each once, in the plan's order."""
-    found: dict[tuple[str, ...], Chain] = {}
+    by_steps: dict[tuple[str, ...], Chain] = {}
     for step in planned.steps.values():
         texts = step.work.get("texts")
         if texts and texts["corpus"] == collection.parts.get("corpus") and texts["stages"]:
             names = tuple(planned.steps[stage].subject for stage in texts["stages"])
-            found.setdefault(tuple(texts["stages"]), Chain(tuple(texts["stages"]), names))
-    return list(found.values())
+            by_steps.setdefault(tuple(texts["stages"]), Chain(tuple(texts["stages"]), names))
+    return list(by_steps.values())
 
 
 def make(planned: Plan, store: Store, steps: Sequence[str], reporter: Reporter) -> None:
@@ -73,8 +73,8 @@ def make(planned: Plan, store: Store, steps: Sequence[str], reporter: Reporter) 
 
 
 def position(corpus: Corpus, passage: str) -> int | None:
-    found = int(corpus.positions([passage])[0])
-    return None if found < 0 else found
+    place = int(corpus.positions([passage])[0])
+    return None if place < 0 else place
 
 
 def stages(store: Store, corpus: Corpus, chain: Chain, at: int) -> list[Stage]:
@@ -82,7 +82,7 @@ def stages(store: Store, corpus: Corpus, chain: Chain, at: int) -> list[Stage]:
     opened = [Additions(store.read(step).folder) for step in chain.steps]
     positions = np.array([at], np.int64)
     names = ("as it was read", *chain.names)
-    read = (marks.taken(View(corpus, opened[:count]), positions)[0] for count in range(len(names)))
+    read = (marks.split(View(corpus, opened[:count]), positions)[0] for count in range(len(names)))
     return [
         Stage(name, marks.only(pieces, count - 1))
         for count, (name, pieces) in enumerate(zip(names, read, strict=True))
@@ -105,14 +105,14 @@ def _lines(corpus: Corpus, view: View) -> Iterator[bytes]:
         documents = corpus.document_ids(corpus.document_of[positions])
         columns = (corpus.ids(positions), documents, view.take(positions), corpus.texts(positions))
         for id, document, text, read in zip(*columns, strict=True):
-            said = {"id": id, "document": document, "text": text, "read": read}
-            yield orjson.dumps(said, option=orjson.OPT_APPEND_NEWLINE)
+            record = {"id": id, "document": document, "text": text, "read": read}
+            yield orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def file_names(found: Sequence[Chain]) -> list[str]:
+def file_names(contexts: Sequence[Chain]) -> list[str]:
     """A file for each chain, named after its methods; with the key where two have the same methods."""
-    plain = ["+".join(_slug(name.partition(" ")[0]) for name in chain.names) for chain in found]
-    keys = [chain.steps[-1].partition("-")[2][:8] for chain in found]
+    plain = ["+".join(_slug(name.partition(" ")[0]) for name in chain.names) for chain in contexts]
+    keys = [chain.steps[-1].partition("-")[2][:8] for chain in contexts]
     return [
         f"{name}{f'-{key}' if plain.count(name) > 1 else ''}.jsonl"
         for name, key in zip(plain, keys, strict=True)

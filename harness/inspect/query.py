@@ -108,11 +108,11 @@ class Inspected:
         )
 
     def _values(self, i: int, query: str, measure: str | None) -> dict[str, float]:
-        found, place = self.values[i], self.places[query][i]
-        if found is None or place < 0:
+        row_values, place = self.values[i], self.places[query][i]
+        if row_values is None or place < 0:
             return {}
         labels = [label for label in self.rows[i].measures if measure in (None, label)]
-        named = {label: found.values(label) for label in labels}
+        named = {label: row_values.values(label) for label in labels}
         return {
             label: float(values[place])
             for label, values in named.items()
@@ -137,9 +137,9 @@ def opened(
     board: Leaderboard, dataset: Dataset, rows: Sequence[Row], store: Store, queries: Collection[str]
 ) -> Inspected:
     """Open what is at hand for these rows of a dataset and these queries; the rest is said in `notes`."""
-    found = material.opened(board, dataset, store)
-    at_hand = found if isinstance(found, Material) else None
-    notes = [] if at_hand else [str(found)]
+    material_or_reason = material.opened(board, dataset, store)
+    at_hand = material_or_reason if isinstance(material_or_reason, Material) else None
+    notes = [] if at_hand else [str(material_or_reason)]
     if at_hand and not at_hand.has_texts:
         notes.append(f"{dataset.name}: neither texts nor queries are known, only judgements")
     runs = tuple(Rankings(board, row, at_hand, store, queries) for row in rows)
@@ -169,8 +169,8 @@ def _places(
     wanted = pa.array(list(queries), pa.string())
     columns = []
     for item in values:
-        found = None if item is None else pc.index_in(wanted, value_set=item.queries)
-        columns.append([-1] * len(wanted) if found is None else found.fill_null(-1).to_pylist())
+        lines = None if item is None else pc.index_in(wanted, value_set=item.queries)
+        columns.append([-1] * len(wanted) if lines is None else lines.fill_null(-1).to_pylist())
     return {query: tuple(column[i] for column in columns) for i, query in enumerate(wanted.to_pylist())}
 
 
@@ -188,9 +188,9 @@ def chosen_rows(
         yield item, [named[name] for name in systems if name in named] if systems else rows
 
 
-def _known(what: str, names: Sequence[str], there: Collection[str]) -> None:
+def _known(kind: str, names: Sequence[str], known: Collection[str]) -> None:
     for name in names:
-        if name not in there:
-            near = nearest(name, sorted(there))
-            hint = f"there are {', '.join(sorted(there))}" if near is None else f"did you mean '{near}'?"
-            raise HarnessError(f"{what} '{name}': the leaderboard has no such {what}; {hint}")
+        if name not in known:
+            near = nearest(name, sorted(known))
+            hint = f"there are {', '.join(sorted(known))}" if near is None else f"did you mean '{near}'?"
+            raise HarnessError(f"{kind} '{name}': the leaderboard has no such {kind}; {hint}")

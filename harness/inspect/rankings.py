@@ -60,13 +60,13 @@ class Rankings:
         number = self.material.number.get(query)
         if number is None:
             return Ranked([], [], 0, {})
-        found = self.hits.passages[number]
-        length = int((found >= 0).sum())
-        best = found[: min(top, length)].astype(np.int64)
+        ranking = self.hits.passages[number]
+        length = int((ranking >= 0).sum())
+        best = ranking[: min(top, length)].astype(np.int64)
         at = self.material.positions(wanted, self.unit) if wanted else np.zeros(0, np.int64)
         ranks = {}
         for name, position in zip(wanted, at.tolist(), strict=True):
-            at_rank = np.flatnonzero(found == position)
+            at_rank = np.flatnonzero(ranking == position)
             if position >= 0 and len(at_rank):
                 ranks[name] = int(at_rank[0]) + 1
         scores = self.hits.scores[number, : len(best)].tolist()
@@ -76,7 +76,7 @@ class Rankings:
 def _lines(path: Path, queries: Collection[str]) -> dict[str, list[tuple[str, float]]]:
     """The lines of a run file for these queries, best first; the rest of a large file is only skimmed."""
     wanted = {query.encode() for query in queries}
-    found: dict[str, list[tuple[str, float]]] = {}
+    lines_by_query: dict[str, list[tuple[str, float]]] = {}
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             for number, line in enumerate(file, 1):
@@ -85,9 +85,9 @@ def _lines(path: Path, queries: Collection[str]) -> dict[str, list[tuple[str, fl
                 words = line.decode().split()
                 if len(words) != COLUMNS:
                     raise HarnessError(f"{shown_path(path)}:{number}: is no line of a run; mend the file")
-                found.setdefault(words[0], []).append((words[2], float(words[4])))
+                lines_by_query.setdefault(words[0], []).append((words[2], float(words[4])))
     except (OSError, EOFError, ValueError) as error:
         raise HarnessError(f"{shown_path(path)}: cannot be read ({error}); check the file") from None
-    for lines in found.values():  # trec_eval's order: ties by id, descending as bytes
+    for lines in lines_by_query.values():  # trec_eval's order: ties by id, descending as bytes
         lines.sort(key=lambda line: (np.float32(line[1]), line[0].encode()), reverse=True)
-    return found
+    return lines_by_query

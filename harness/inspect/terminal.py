@@ -39,7 +39,7 @@ def cut(text: str, longest: int = LONGEST) -> str:
     return f"{text[:longest]} [... {len(text) - longest:,} characters more]"
 
 
-def show_query(console: Console, view: QueryView, found: Inspected) -> None:
+def show_query(console: Console, view: QueryView, inspected: Inspected) -> None:
     """One query: what was asked, rankings side by side, where the positives sit, the texts."""
     from rich.text import Text
 
@@ -57,8 +57,8 @@ def show_query(console: Console, view: QueryView, found: Inspected) -> None:
             console.print(table, crop=False, soft_wrap=True)
             console.print()
         console.print(Text(LEGEND if view.judged else NO_JUDGEMENTS, "dim" if view.judged else "yellow"))
-        _texts(console, view, found)
-    for note in found.notes:
+        _texts(console, view, inspected)
+    for note in inspected.notes:
         console.print(Text(f"not at hand: {safe(note)}", "yellow"))
 
 
@@ -159,7 +159,7 @@ def _positives(ranking: Ranking) -> Text:
     return Text(f"relevant {unit}s:\n" + "\n".join(lines), "dim")
 
 
-def _texts(console: Console, view: QueryView, found: Inspected) -> None:
+def _texts(console: Console, view: QueryView, inspected: Inspected) -> None:
     """What is relevant and what stands first, as each system that shows it read it; equal texts once."""
     from rich.text import Text
 
@@ -170,7 +170,7 @@ def _texts(console: Console, view: QueryView, found: Inspected) -> None:
         grades |= {hit.id: hit.grade for hit in ranking.hits if hit.grade is not None}
         ids = [item.id for item in ranking.positives[:NAMED]] + [hit.id for hit in ranking.hits[:READ]]
         ids = list(dict.fromkeys(ids))
-        for name, pieces in found.texts(ids, variant).items():
+        for name, pieces in inspected.texts(ids, variant).items():
             entry = shown.setdefault((name, text_of(pieces)), (grades.get(name), [], pieces))
             entry[1].append(ranking.system if ranking.variant else f"{ranking.system} (without context)")
     order = sorted(shown.items(), key=lambda item: -(item[1][0] or 0))
@@ -211,22 +211,26 @@ def show_stages(console: Console, stages: Sequence[Stage]) -> None:
         before = stage.text
 
 
-def differences(found: Sequence[Difference], names: tuple[str, str], label: str, top: int) -> list[object]:
+def differences(
+    differing: Sequence[Difference], names: tuple[str, str], label: str, top: int
+) -> list[object]:
     from rich.table import Table
     from rich.text import Text
 
-    better = sum(item.size > 0 for item in found)
-    said = f"{label}: {names[0]} is better on {better:,} queries, {names[1]} on {len(found) - better:,}"
+    better = sum(item.size > 0 for item in differing)
+    summary = (
+        f"{label}: {names[0]} is better on {better:,} queries, {names[1]} on {len(differing) - better:,}"
+    )
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("query", overflow="fold")
     for name in (*names, "difference"):
         table.add_column(Text(safe(name)), justify="right")
-    for item in found[:top]:
+    for item in differing[:top]:
         table.add_row(Text(safe(item.query)), f"{item.first:.4f}", f"{item.second:.4f}", f"{item.size:+.4f}")
-    return [Text(safe(said)), table] if found else [Text(safe(said))]
+    return [Text(safe(summary)), table] if differing else [Text(safe(summary))]
 
 
-def groups(found: Sequence[Group], system: str, label: str) -> list[object]:
+def groups(slices: Sequence[Group], system: str, label: str) -> list[object]:
     from rich.table import Table
     from rich.text import Text
 
@@ -235,7 +239,7 @@ def groups(found: Sequence[Group], system: str, label: str) -> list[object]:
     table.add_column("score 0", justify="right", no_wrap=True)
     table.add_column("share", justify="right", no_wrap=True)
     table.add_column("such queries", overflow="fold")
-    for group in found:
+    for group in slices:
         named = ", ".join(group.failed[:NAMED]) + (", ..." if len(group.failed) > NAMED else "")
         share = f"{len(group.failed) / group.queries:.0%}" if group.queries else ""
         table.add_row(

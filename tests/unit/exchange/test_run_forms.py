@@ -8,7 +8,8 @@ import json
 import numpy as np
 import pytest
 
-from harness import cli, exchange
+from harness import exchange
+from harness.cli import kinds
 from harness.errors import HarnessError
 from harness.exchange import run_forms
 from harness.exchange.run_forms import read_run
@@ -124,5 +125,5 @@ def test_a_pickle_is_never_loaded(tmp_path):
 
 
 def test_the_command_line_names_every_form():
-    assert cli.RUN_FORMS == run_forms.FORMS
-    assert tuple(exchange.FORMS) == cli.EXPORTS
+    assert kinds.RUN_FORMS == run_forms.FORMS
+    assert tuple(exchange.FORMS) == kinds.EXPORTS

@@ -177,7 +177,7 @@ def test_without_texts_no_word_of_the_collection_is_on_the_page(made):
     dumped = orjson.dumps(without.data).decode()
     assert len(texts) > 20
     assert not [text for text in texts if text.strip() and text in dumped]
-    assert "--no-text" in without.said
+    assert "--no-text" in without.note
 
 
 def test_texts_are_bounded_and_say_how_much_was_cut(made, monkeypatch):
@@ -191,7 +191,7 @@ def test_texts_are_bounded_and_say_how_much_was_cut(made, monkeypatch):
     monkeypatch.setattr(evidence, "BYTES", 5000)
     fewer = evidence.of_dataset(board, 0, found.ids, found.values, store, True)
     assert 0 < len(fewer.data["queries"]) < len(looked.data["queries"])
-    assert f"for {len(fewer.data['queries'])} of {len(found.ids)} queries" in fewer.said
+    assert f"for {len(fewer.data['queries'])} of {len(found.ids)} queries" in fewer.note
 
 
 def test_without_the_store_the_runs_give_ids_and_the_report_says_so(made, tmp_path):
@@ -201,7 +201,7 @@ def test_without_the_store_the_runs_give_ids_and_the_report_says_so(made, tmp_pa
     assert looked.data["queries"][0]["rankings"]["0"]["hits"]
     assert looked.data["queries"][0]["text"] is None
     assert looked.data["passages"] == {}
-    assert "the store has no corpus" in looked.said
+    assert "the store has no corpus" in looked.note
 
 
 def test_the_page_runs_its_own_scripts_alone(made):
@@ -272,12 +272,12 @@ def test_tiers_are_those_of_compare_and_very_many_are_left_to_it(made, monkeypat
     assert {(dataset, label) for dataset, label in told.letters} >= {("tour", "nDCG@10"), ("tour", "R@100")}
     letters = told.letters["tour", "nDCG@10"]
     assert set(letters) == {(name, "run") for name in ("bm25", "titles", "fused")}
-    assert "randomisation test" in told.said
+    assert "randomisation test" in told.note
     shown = content(board, told.letters, None).board["rows"]
     assert shown[0]["tiers"]["nDCG@10"] == letters["bm25", "run"]
     monkeypatch.setattr(tiers, "MOST", 10)
-    assert tiers.tiers(board, board.folder) == tiers.Told({}, tiers.tiers(board, board.folder).said)
-    assert "are left to `harness compare`" in tiers.tiers(board, board.folder).said
+    assert tiers.tiers(board, board.folder) == tiers.TierLetters({}, tiers.tiers(board, board.folder).note)
+    assert "are left to `harness compare`" in tiers.tiers(board, board.folder).note
 
 
 def test_a_published_row_has_no_letter_of_the_tested_row_of_its_name(made):
@@ -299,7 +299,7 @@ def test_a_leaderboard_of_failed_and_published_rows_can_be_shown(made, tmp_path)
     )
     failed = structs.replace(claim, system="bad", origin="run", status="failed", error="no", measures={})
     bare = board_file.Leaderboard(structs.replace(board.data, rows=(failed, claim)), tmp_path)
-    assert tiers.tiers(bare, tmp_path) == tiers.Told({}, "")
+    assert tiers.tiers(bare, tmp_path) == tiers.TierLetters({}, "")
     found = content(bare, {}, None)
     assert found.board["datasets"][0]["queries"] == 0
     looked = evidence.of_dataset(bare, 0, [], found.queries[0].values, Store(tmp_path / "empty").open(), True)

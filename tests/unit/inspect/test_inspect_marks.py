@@ -7,7 +7,7 @@ import pytest
 
 from harness.collection.composed_texts import View, compose
 from harness.inspect import marks
-from harness.inspect.marks import Piece, composed, only, taken, text_of
+from harness.inspect.marks import Piece, composed, only, split, text_of
 from harness.types import Addition, Edit
 
 PASSAGES = (("He was born in 1732.", "", "It is a symphony."), ("no context",))
@@ -90,11 +90,11 @@ ADDED = [
 def test_passages_and_documents_are_taken_as_a_view_gives_them(unit, size, count):
     seen = view(ADDED[:count], unit)
     positions = np.arange(size)
-    assert [text_of(pieces) for pieces in taken(seen, positions)] == seen.take(positions)
+    assert [text_of(pieces) for pieces in split(seen, positions)] == seen.take(positions)
 
 
 def test_a_documents_prefix_is_marked_once_and_the_lines_between_passages_are_not():
-    one, two = taken(view(ADDED, "document"), np.arange(2))
+    one, two = split(view(ADDED, "document"), np.arange(2))
     assert shown(one) == "[Haydn\n][(1) ]He[ (Haydn)] was born in 1732.\n[(2)]\nIt is a symphony."
     assert shown(two) == "[last ]no context"
 

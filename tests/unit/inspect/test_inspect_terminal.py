@@ -36,7 +36,7 @@ MANY = [
 def test_rankings_that_are_too_many_for_a_terminal_stand_below_each_other_and_nothing_is_broken(width):
     console = Console(width=width, highlight=False, color_system=None)
     with console.capture() as captured:
-        terminal.show_query(console, QueryView("tour", "q", None, (), (), tuple(MANY)), nothing())
+        terminal.show_query(console, QueryView("tour", "q", None, (), (), tuple(MANY), True), nothing())
     text = captured.get()
     tables = text.count("rank  ")
     assert {10: tables == 13, 40: tables == 13, 80: tables > 4, 200: 1 < tables < 5}[width]
@@ -52,7 +52,7 @@ def test_rankings_that_are_too_many_for_a_terminal_stand_below_each_other_and_no
 
 
 def test_rankings_that_fit_stand_in_one_table():
-    assert len(terminal._side_by_side(MANY[:2], 200)) == 1
+    assert len(terminal._side_by_side(MANY[:2], 200, judged=True)) == 1
     width = terminal.RANK + sum(terminal.GAP + terminal._column(each).width for each in MANY[:2])
     assert len(terminal._side_by_side(MANY[:2], width)) == 1
     assert len(terminal._side_by_side(MANY[:2], width - 1)) == 2
@@ -61,7 +61,7 @@ def test_rankings_that_fit_stand_in_one_table():
 def test_a_name_that_is_very_long_takes_several_lines():
     console = Console(width=60, highlight=False, color_system=None)
     with console.capture() as captured:
-        for table in terminal._side_by_side([ranking("n" * 50, [("a", 1.0)])], 60):
+        for table in terminal._side_by_side([ranking("n" * 50, [("a", 1.0)])], 60, judged=True):
             console.print(table)
     assert [line.split()[-1] for line in captured.get().splitlines()[:2]] == ["n" * 44, "n" * 6]
 
