@@ -107,12 +107,12 @@ def _check_scoring(boards: Sequence[Leaderboard], names: Sequence[str]) -> None:
     for board, name in zip(boards[1:], names[1:], strict=True):
         one, other = first.data.suite.protocol, board.data.suite.protocol
         if one != other:
-            what = f"is scored by {_protocol(other)}, {names[0]} by {_protocol(one)}"
-            problems.append(f"{name}: {what}; score both by one protocol")
+            problem = f"is scored by {_protocol(other)}, {names[0]} by {_protocol(one)}"
+            problems.append(f"{name}: {problem}; score both by one protocol")
             continue
         for label in redefined_columns(first, board):
-            what = f"its column '{label}' is not computed as that of {names[0]}"
-            problems.append(f"{name}: {what}; score both by one version of the protocol")
+            problem = f"its column '{label}' is not computed as that of {names[0]}"
+            problems.append(f"{name}: {problem}; score both by one version of the protocol")
     problems += different_data(boards, names)
     if problems:
         raise Problems(problems)
@@ -128,13 +128,13 @@ def _check_filters(boards: Sequence[Leaderboard], filters: Filters) -> None:
         "measure": {label for board in boards for label in board.columns},
         "system": {row.system for board in boards for row in board.rows},
     }
-    for (what, names), patterns in zip(known.items(), filters, strict=True):
+    for (option, names), patterns in zip(known.items(), filters, strict=True):
         for pattern in patterns:
             if not any(_fits(name, (pattern,)) for name in names):
                 close = nearest(pattern, sorted(names))
                 meant = f"did you mean '{close}'? " if close is not None else ""
                 raise HarnessError(
-                    f"--{what} {pattern}: matches no {what}; {meant}there are {', '.join(sorted(names))}"
+                    f"--{option} {pattern}: matches no {option}; {meant}there are {', '.join(sorted(names))}"
                 )
 
 
@@ -142,7 +142,7 @@ def _labels(
     boards: Sequence[Leaderboard], names: Sequence[str], filters: Filters, notes: list[str]
 ) -> list[tuple[str, str]]:
     """Label and measure of every column that all leaderboards have, in the order of the first."""
-    found = []
+    shared = []
     for column in boards[0].data.columns:
         lacking = [
             name for name, board in zip(names, boards, strict=True) if column.label not in board.columns
@@ -150,10 +150,10 @@ def _labels(
         if lacking:
             notes.append(f"{column.label} is not in {', '.join(lacking)}, and is left out")
         elif _fits(column.label, filters.measures):
-            found.append((column.label, column.measure))
-    if not found:
+            shared.append((column.label, column.measure))
+    if not shared:
         raise HarnessError(f"{names[0]}: shares no measure with the others; score both by the same measures")
-    return found
+    return shared
 
 
 def _entries(
@@ -176,14 +176,14 @@ def _entries(
     for _, row in rows:
         by_name[row.system] = by_name.get(row.system, 0) + 1
     for number, row in rows:
-        found = per_query.read(boards[number], row)
-        if found is None:
+        row_values = per_query.read(boards[number], row)
+        if row_values is None:
             where = f"{names[number]}: {row.files['per_query'].path}"
             notes.append(f"{where} is not here, so {dataset} / {row.system} is left out")
             continue
-        _check_values(found, boards[number], row)
+        _check_values(row_values, boards[number], row)
         shown = row.system if by_name[row.system] == 1 else _shown(names, number, row, rows)
-        yield Entry(shown, row.system, number, row, found)
+        yield Entry(shown, row.system, number, row, row_values)
 
 
 def _shown(names: Sequence[str], number: int, row: Row, rows: Sequence[tuple[int, Row]]) -> str:
@@ -211,13 +211,13 @@ def _once(rows: Sequence[tuple[int, Row]]) -> list[tuple[int, Row]]:
     return kept
 
 
-def _check_values(found: PerQuery, board: Leaderboard, row: Row) -> None:
+def _check_values(row_values: PerQuery, board: Leaderboard, row: Row) -> None:
     where = shown_path(board.folder / row.files["per_query"].path)
-    for head, values in found.columns.items():
+    for head, values in row_values.columns.items():
         wrong = np.flatnonzero(~np.isfinite(values))
         if len(wrong):
-            what = f"'{head}' of the query '{found.queries[int(wrong[0])]}' is no finite number"
-            raise HarnessError(f"{where}:{int(wrong[0]) + 2}: {what}; run the suite again")
+            problem = f"'{head}' of the query '{row_values.queries[int(wrong[0])]}' is no finite number"
+            raise HarnessError(f"{where}:{int(wrong[0]) + 2}: {problem}; run the suite again")
 
 
 def _field(dataset: str, entries: list[Entry], labels: Sequence[tuple[str, str]], notes: list[str]) -> Field:
@@ -279,11 +279,11 @@ def _missing(
             chosen = _fits(row.dataset, filters.datasets) and _fits(row.system, filters.systems)
             if row.status != "ok" or row.origin == "published" or not chosen:
                 continue
-            found = later.get((row.dataset, row.system))
-            if found is None:
+            counterpart = later.get((row.dataset, row.system))
+            if counterpart is None:
                 yield row.dataset, row.system, f"is not in {name}"
-            elif found.status == "failed":
-                yield row.dataset, row.system, f"failed in {name}: {found.error}"
+            elif counterpart.status == "failed":
+                yield row.dataset, row.system, f"failed in {name}: {counterpart.error}"
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:

@@ -22,23 +22,23 @@ class Regression(NamedTuple):
 def watched(texts: Sequence[str], labels: Sequence[str]) -> dict[str, float | None]:
     """Label -> tolerance from `MEASURE=TOLERANCE` or `MEASURE`; every measure, without one, if nothing is
     given. A measure's own name may hold an `=`."""
-    found: dict[str, float | None] = {}
+    tolerances: dict[str, float | None] = {}
     for text in texts:
         name, _, tolerance = text.rpartition("=")
         if text in labels:
-            found[text] = None
+            tolerances[text] = None
         elif name in labels:
-            found[name] = _tolerance(text, tolerance)
+            tolerances[name] = _tolerance(text, tolerance)
         else:
-            there = ", ".join(labels)
-            what = f"expected MEASURE=TOLERANCE of one of the measures {there}"
-            raise HarnessError(f"--fail-on-regression {text}: {what}; write it after the leaderboards")
-    return found or dict.fromkeys(labels)
+            known = ", ".join(labels)
+            problem = f"expected MEASURE=TOLERANCE of one of the measures {known}"
+            raise HarnessError(f"--fail-on-regression {text}: {problem}; write it after the leaderboards")
+    return tolerances or dict.fromkeys(labels)
 
 
-def _tolerance(text: str, given: str) -> float:
+def _tolerance(text: str, number: str) -> float:
     try:
-        value = float(given)
+        value = float(number)
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
@@ -51,17 +51,17 @@ def _tolerance(text: str, given: str) -> float:
 def regressions(loaded: Loaded, compared: Compared, watch: Mapping[str, float | None]) -> list[Regression]:
     """A measure with a tolerance may fall by no more than that, whatever the test says. One without may not
     fall significantly: the corrected p is below alpha."""
-    found = [Regression(dataset, system, None, why) for dataset, system, why in loaded.missing]
+    regressed = [Regression(dataset, system, None, why) for dataset, system, why in loaded.missing]
     for item in compared.comparisons:
         if item.measure not in watch:
             continue
         tolerance, drop = watch[item.measure], -item.difference
-        said = f"fell by {drop:.4f} against {item.second}"
+        fall = f"fell by {drop:.4f} against {item.second}"
         if tolerance is not None:
             if drop > tolerance + 1e-12:
-                reason = f"{said}, tolerated are {tolerance:g}"
-                found.append(Regression(item.dataset, item.first, item.measure, reason))
+                reason = f"{fall}, tolerated are {tolerance:g}"
+                regressed.append(Regression(item.dataset, item.first, item.measure, reason))
         elif drop > 0 and item.corrected < compared.settings.alpha:
-            reason = f"{said}, corrected p {item.corrected:.2g}"
-            found.append(Regression(item.dataset, item.first, item.measure, reason))
-    return found
+            reason = f"{fall}, corrected p {item.corrected:.2g}"
+            regressed.append(Regression(item.dataset, item.first, item.measure, reason))
+    return regressed

@@ -116,13 +116,13 @@ def compare(loaded: Loaded, settings: Settings) -> Compared:
     intervals = [
         pair for field in loaded.fields for pair in _intervals([c for c in cells if c.field is field])
     ]
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     for name, cell in zip(names, cells, strict=True):
-        found += _comparisons(cell, name, sure[number[name]], tested, intervals, len(found))
-    standings = _standings(loaded, found, settings)
+        comparisons += _comparisons(cell, name, sure[number[name]], tested, intervals, len(comparisons))
+    standings = _standings(loaded, comparisons, settings)
     shown = permutations if settings.test == "randomisation" else None
     notes = (*loaded.notes, *_hopeless(cells, settings))
-    return Compared(settings, correction, shown, sizes, standings, tuple(found), notes)
+    return Compared(settings, correction, shown, sizes, standings, tuple(comparisons), notes)
 
 
 def _pairs(field: Field, column: Column, settings: Settings) -> Pairs:
@@ -160,8 +160,8 @@ def _permutations(settings: Settings, correction: str, largest: int) -> int:
     if settings.permutations is None:
         return max(PERMUTATIONS, 4 * least)
     if settings.test == "randomisation" and settings.permutations < least:
-        what = f"can make none of {largest} tests significant at {settings.alpha:g} by {correction}"
-        raise HarnessError(f"--permutations {settings.permutations}: {what}; give {least} or more")
+        problem = f"can make none of {largest} tests significant at {settings.alpha:g} by {correction}"
+        raise HarnessError(f"--permutations {settings.permutations}: {problem}; give {least} or more")
     return settings.permutations
 
 
@@ -187,8 +187,8 @@ def _tested(
 def _alone(cell: _Cell, test: str) -> Floats:
     block = cell.column.block
     if test == "wilcoxon" and block.average == "ratio":
-        what = f"{cell.column.label} is a ratio of sums, which has no ranks of queries"
-        raise HarnessError(f"--test wilcoxon: {what}; test it by randomisation or t")
+        problem = f"{cell.column.label} is a ratio of sums, which has no ranks of queries"
+        raise HarnessError(f"--test wilcoxon: {problem}; test it by randomisation or t")
     each = pseudo_values(block)
     one = paired.t_test if test == "t" else paired.wilcoxon
     return np.array([one(each[:, a] - each[:, b]).p for a, b in zip(*cell.pairs, strict=True)])
@@ -213,7 +213,7 @@ def _intervals(cells: Sequence[_Cell]) -> list[tuple[float, float]]:
         return []
     columns = [column for cell in cells for column in _columns(cell.column.block)]
     sums = bootstrap.resampled(np.concatenate(columns, axis=1), _seed(cells[0].field.dataset))
-    found: list[tuple[float, float]] = []
+    intervals: list[tuple[float, float]] = []
     place = 0
     for cell in cells:
         block, width = cell.column.block, cell.column.block.part.shape[1]
@@ -224,8 +224,8 @@ def _intervals(cells: Sequence[_Cell]) -> list[tuple[float, float]]:
             level = top / len(block.part) * block.scale
         place += width * len(_columns(block))
         ends = np.quantile(level[:, cell.pairs.first] - level[:, cell.pairs.second], (0.025, 0.975), axis=0)
-        found += [(float(low), float(high)) for low, high in ends.T]
-    return found
+        intervals += [(float(low), float(high)) for low, high in ends.T]
+    return intervals
 
 
 def _columns(block: Block) -> list[Floats]:
@@ -245,13 +245,13 @@ def _comparisons(
     block = cell.column.block
     level, each, plain = levels(block), pseudo_values(block), values(block)
     names = [cell.field.entries[i].name for i in cell.column.systems]
-    found = []
+    comparisons = []
     for at, (a, b) in enumerate(zip(*(side.tolist() for side in cell.pairs), strict=True), start):
         differences = each[:, a] - each[:, b]
         seen = paired.detectable(differences, alpha)
         effect = paired.effect(differences)
         won, tied, lost = paired.outcomes(plain[:, a] - plain[:, b])
-        found.append(
+        comparisons.append(
             Comparison(
                 cell.field.dataset, cell.column.label, names[a], names[b], cell.field.queries,
                 (float(level[a]), float(level[b])), float(level[a] - level[b]), intervals[at],
@@ -260,13 +260,13 @@ def _comparisons(
                 bool(tested.exact[at]),
             )
         )  # fmt: skip
-    return found
+    return comparisons
 
 
-def _standings(loaded: Loaded, found: Sequence[Comparison], settings: Settings) -> tuple[Standing, ...]:
-    told = {
+def _standings(loaded: Loaded, comparisons: Sequence[Comparison], settings: Settings) -> tuple[Standing, ...]:
+    significant = {
         (item.dataset, item.measure, item.first, item.second)
-        for item in found
+        for item in comparisons
         if item.corrected < settings.alpha
     }
     standings = []
@@ -275,7 +275,7 @@ def _standings(loaded: Loaded, found: Sequence[Comparison], settings: Settings) 
             names = [field.entries[i].name for i in column.systems]
             level = levels(column.block)
             different = np.array(
-                [[(field.dataset, column.label, a, b) in told for b in names] for a in names], np.bool_
+                [[(field.dataset, column.label, a, b) in significant for b in names] for a in names], np.bool_
             ).reshape(len(names), len(names))
             letters: Sequence[str | None] = [None] * len(names)
             if settings.pairs == "all":

@@ -29,28 +29,28 @@ CORRECTIONS = {
 }
 
 
-def render(found: Compared, form: str, regressions: Sequence[Regression] | None = None) -> str:
+def render(compared: Compared, form: str, regressions: Sequence[Regression] | None = None) -> str:
     if form == "json":
-        return _json(found, regressions)
+        return _json(compared, regressions)
     if form == "latex":
-        return _latex(found)
+        return _latex(compared)
     if form == "markdown":
-        shown = [f"### {table.title}\n\n{text_tables.markdown(table)}" for table in tables(found)]
-        return _page(found, shown, regressions, "- ")
-    return _page(found, _brief(found), regressions, "  ")
+        shown = [f"### {table.title}\n\n{text_tables.markdown(table)}" for table in tables(compared)]
+        return _page(compared, shown, regressions, "- ")
+    return _page(compared, _brief(compared), regressions, "  ")
 
 
-def method(found: Compared) -> str:
+def method(compared: Compared) -> str:
     """In one sentence how the p-values came about."""
-    settings, sizes = found.settings, sorted(set(found.families.values()))
+    settings, sizes = compared.settings, sorted(set(compared.families.values()))
     test = TESTS[settings.test]
-    if found.permutations is not None:
-        drawn = [item for item in found.comparisons if not item.exact]
-        test += f" ({found.permutations:,} permutations)" if drawn else " (exact)"
+    if compared.permutations is not None:
+        drawn = [item for item in compared.comparisons if not item.exact]
+        test += f" ({compared.permutations:,} permutations)" if drawn else " (exact)"
     span = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    many = "family" if len(found.families) == 1 else "families"
-    over = f"{len(found.families)} {many} of {span} tests, {FAMILIES[settings.family]}"
-    return f"{test}, {CORRECTIONS[found.correction]} {over}; significant below {settings.alpha:g}"
+    many = "family" if len(compared.families) == 1 else "families"
+    over = f"{len(compared.families)} {many} of {span} tests, {FAMILIES[settings.family]}"
+    return f"{test}, {CORRECTIONS[compared.correction]} {over}; significant below {settings.alpha:g}"
 
 
 class _Part(NamedTuple):
@@ -61,14 +61,14 @@ class _Part(NamedTuple):
     pairs: list[Comparison]  # in the order in which they are shown
 
 
-def _parts(found: Compared) -> Iterator[_Part]:
+def _parts(compared: Compared) -> Iterator[_Part]:
     pairs = {
         key: list(items)
-        for key, items in groupby(found.comparisons, key=lambda item: (item.dataset, item.measure))
+        for key, items in groupby(compared.comparisons, key=lambda item: (item.dataset, item.measure))
     }
-    for key, items in groupby(found.standings, key=lambda item: (item.dataset, item.measure)):
+    for key, items in groupby(compared.standings, key=lambda item: (item.dataset, item.measure)):
         if key in pairs:
-            yield _Part(": ".join(key), list(items), _ordered(pairs[key], found.settings.pairs))
+            yield _Part(": ".join(key), list(items), _ordered(pairs[key], compared.settings.pairs))
 
 
 def _ordered(pairs: Sequence[Comparison], kind: str) -> list[Comparison]:
@@ -78,22 +78,22 @@ def _ordered(pairs: Sequence[Comparison], kind: str) -> list[Comparison]:
     return sorted(pairs, key=lambda item: -item.difference if kind == "baseline" else -abs(item.difference))
 
 
-def tables(found: Compared) -> list[Table]:
+def tables(compared: Compared) -> list[Table]:
     """For each dataset and measure the standings, then the pairs."""
     made = []
-    for part in _parts(found):
-        if found.settings.pairs == "all":
+    for part in _parts(compared):
+        if compared.settings.pairs == "all":
             made.append(_standings(part))
-        made.append(_comparisons(f"{part.title}, differences", part.pairs, found.settings.alpha))
+        made.append(_comparisons(f"{part.title}, differences", part.pairs, compared.settings.alpha))
     return made
 
 
-def _brief(found: Compared) -> list[str]:
+def _brief(compared: Compared) -> list[str]:
     """The tables as a person reads them in a terminal: a measure in which no query differs is one line, and
     of very many pairs only the largest significant differences are there."""
     made, abridged = [], False
-    alpha, every = found.settings.alpha, found.settings.pairs == "all"
-    for part in _parts(found):
+    alpha, every = compared.settings.alpha, compared.settings.pairs == "all"
+    for part in _parts(compared):
         pairs = part.pairs
         if all(item.tied == item.queries and item.difference == 0 for item in pairs):
             made.append(f"{part.title}: {_same(part, every)}\n")
@@ -105,10 +105,12 @@ def _brief(found: Compared) -> list[str]:
             continue
         sure = [item for item in pairs if item.corrected < alpha]
         abridged |= len(sure) < len(pairs) or len(sure) > LARGEST
-        said = f"{part.title}, differences: {len(sure)} of {len(pairs)} pairs are significant"
+        heading = f"{part.title}, differences: {len(sure)} of {len(pairs)} pairs are significant"
         if len(sure) > LARGEST:
-            said += f"; the {LARGEST} largest"
-        made.append(text_tables.plain(_comparisons(said, sure[:LARGEST], alpha)) if sure else said + "\n")
+            heading += f"; the {LARGEST} largest"
+        made.append(
+            text_tables.plain(_comparisons(heading, sure[:LARGEST], alpha)) if sure else heading + "\n"
+        )
     if abridged:
         made.append(
             f"Of more than {PAIRS} pairs only significant ones are shown, at most {LARGEST}. --baseline, "
@@ -157,63 +159,65 @@ def _p(value: float) -> str:
     return f"{value:.4f}" if value >= 0.0001 else f"{value:.0e}"
 
 
-def _page(found: Compared, shown: Sequence[str], regressions: Sequence[Regression] | None, mark: str) -> str:
-    parts = [] if regressions is None else [_told(regressions, mark)]
+def _page(
+    compared: Compared, shown: Sequence[str], regressions: Sequence[Regression] | None, mark: str
+) -> str:
+    parts = [] if regressions is None else [_regression_list(regressions, mark)]
     explained = [
-        f"{method(found)}.",
+        f"{method(compared)}.",
         "A star marks a significant difference; the intervals are each of one difference alone (2,000 "
         "bootstrap resamples of the queries); the effect is Hedges' g; detectable is the difference that "
         "so many queries would have shown with a power of 0.8 after the correction.",
     ]
-    if found.settings.pairs == "all":
+    if compared.settings.pairs == "all":
         explained.append("Systems that share a letter of their tier cannot be told apart.")
-    explained += [f"Note: {note}." for note in found.notes]
+    explained += [f"Note: {note}." for note in compared.notes]
     return "\n".join([*parts, *shown, *explained]) + "\n"
 
 
-def _told(regressions: Sequence[Regression], mark: str) -> str:
+def _regression_list(regressions: Sequence[Regression], mark: str) -> str:
     if not regressions:
         return "no regression\n"
     lines = [f"{len(regressions)} regression{'s' if len(regressions) > 1 else ''}:", ""]
     for item in regressions:
-        what = f": {item.measure}" if item.measure else ""
-        lines.append(f"{mark}{item.dataset} / {item.system}{what} {item.reason}")
+        measure = f": {item.measure}" if item.measure else ""
+        lines.append(f"{mark}{item.dataset} / {item.system}{measure} {item.reason}")
     return "\n".join(lines) + "\n"
 
 
-def _json(found: Compared, regressions: Sequence[Regression] | None) -> str:
-    settings = found.settings
+def _json(compared: Compared, regressions: Sequence[Regression] | None) -> str:
+    settings = compared.settings
     data: dict[str, JSON] = {
         "test": settings.test,
-        "correction": found.correction,
+        "correction": compared.correction,
         "family": FAMILIES[settings.family],
-        "families": found.families,
-        "permutations": found.permutations,
+        "families": compared.families,
+        "permutations": compared.permutations,
         "alpha": settings.alpha,
         "baseline": settings.baseline,
-        "standings": [item._asdict() for item in found.standings],
-        "comparisons": [item._asdict() for item in found.comparisons],
-        "notes": list(found.notes),
+        "standings": [item._asdict() for item in compared.standings],
+        "comparisons": [item._asdict() for item in compared.comparisons],
+        "notes": list(compared.notes),
     }
     if regressions is not None:
         data["regressions"] = [item._asdict() for item in regressions]
     return orjson.dumps(data, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def _latex(found: Compared) -> str:
+def _latex(compared: Compared) -> str:
     """One table a dataset (for the package booktabs): systems by measures, tiers as superscripts or, against
     a baseline, + and - for what is significantly better and worse."""
     signs = {
         (item.dataset, item.measure, item.first): "+" if item.difference > 0 else "-"
-        for item in found.comparisons
-        if found.settings.pairs != "all" and item.corrected < found.settings.alpha
+        for item in compared.comparisons
+        if compared.settings.pairs != "all" and item.corrected < compared.settings.alpha
     }
-    lines = [f"% {method(found)}"]
-    if found.settings.pairs == "all":
+    lines = [f"% {method(compared)}"]
+    if compared.settings.pairs == "all":
         lines.append("% systems that share a letter cannot be told apart in that column")
     else:
         lines.append("% + and -: significantly better or worse than what it is compared with")
-    for dataset, items in groupby(found.standings, key=lambda item: item.dataset):
+    for dataset, items in groupby(compared.standings, key=lambda item: item.dataset):
         cells = {(item.system, item.measure): item for item in items}
         systems = list(dict.fromkeys(system for system, _ in cells))
         measures = list(dict.fromkeys(measure for _, measure in cells))

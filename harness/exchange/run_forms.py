@@ -62,8 +62,8 @@ def read_run(path: Path, form: str | None = None) -> ForeignRun:
 def _form_of(path: Path) -> str:
     first = _first_line(path)
     if first.startswith(PICKLE):
-        what = "is a pickle, which can run any code and is never loaded"
-        raise HarnessError(f"{path}: {what}; let Tevatron write text: search with --save_text")
+        problem = "is a pickle, which can run any code and is never loaded"
+        raise HarnessError(f"{path}: {problem}; let Tevatron write text: search with --save_text")
     if first.lstrip().startswith(JSON_START):
         return "dureader"
     width = 6 if first.startswith(b"#") else len(first.split())  # run_files passes over TREC's comments
@@ -82,8 +82,10 @@ def _form_of(path: Path) -> str:
     order = np.lexsort((rank, row))
     if (rank[order] == _places(row[order]) + 1).all():
         return "msmarco"
-    what = "the third column may hold ranks or scores: whole numbers that do not count 1, 2, 3 in each query"
-    raise HarnessError(f"{path}: {what}; say which with --run-form msmarco (ranks) or tevatron (scores)")
+    problem = (
+        "the third column may hold ranks or scores: whole numbers that do not count 1, 2, 3 in each query"
+    )
+    raise HarnessError(f"{path}: {problem}; say which with --run-form msmarco (ranks) or tevatron (scores)")
 
 
 def _first_line(path: Path) -> bytes:
@@ -161,9 +163,9 @@ def _lists(path: Path) -> ForeignRun:
     """DuReader's form: `{query: [passage, ...]}`."""
     text = "".join(line for _, line in lines_of(path))
 
-    def refuse(query: str, what: str) -> NoReturn:
+    def refuse(query: str, problem: str) -> NoReturn:
         line = text[: text.find(json.dumps(query, ensure_ascii=False))].count("\n") + 1
-        raise HarnessError(f"{path}:{line}: query '{query}' {what}; mend the file")
+        raise HarnessError(f"{path}:{line}: query '{query}' {problem}; mend the file")
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
         seen: dict[str, object] = {}
@@ -227,8 +229,8 @@ def _explain(path: Path, form: str) -> NoReturn:
         if not words:
             continue
 
-        def refuse(what: str, number: int = number) -> NoReturn:
-            raise HarnessError(f"{path}:{number}: {what}; mend or remove the line")
+        def refuse(problem: str, number: int = number) -> NoReturn:
+            raise HarnessError(f"{path}:{number}: {problem}; mend or remove the line")
 
         if len(words) != len(columns):
             refuse(f"expected `{' '.join(columns)}` ({form}), got {len(words)} columns")
@@ -250,8 +252,8 @@ def _explain(path: Path, form: str) -> NoReturn:
     for query, places in ranked.items():
         better = _contradiction(places)
         if better:
-            what = f"the score of query '{query}' rises at rank {better[0]}: rank and score disagree"
-            raise HarnessError(f"{path}:{better[2]}: {what}; keep one of them (cut -f1-3 keeps the ranks)")
+            problem = f"the score of query '{query}' rises at rank {better[0]}: rank and score disagree"
+            raise HarnessError(f"{path}:{better[2]}: {problem}; keep one of them (cut -f1-3 keeps the ranks)")
     raise HarnessError(f"{path}: the columns do not stand between single tabs or blanks; write them so")
 
 

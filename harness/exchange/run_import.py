@@ -65,7 +65,7 @@ class Target(NamedTuple):
 def read_runs(paths: Sequence[Path], naming: Naming = "file", form: str | None = None) -> list[Foreign]:
     """Read runs, named by their files or by the tags in them, in one form or in what each file shows. Every
     problem is told at once."""
-    found: dict[str, Foreign] = {}
+    by_system: dict[str, Foreign] = {}
     problems = []
     for path in paths:
         try:
@@ -77,14 +77,14 @@ def read_runs(paths: Sequence[Path], naming: Naming = "file", form: str | None =
         if why_no_file(system) is not None:
             other = "file" if naming == "tag" else "tag"
             problems.append(f"{path}: '{system}' cannot name a system; rename it, or name by {other}")
-        elif system in found:
-            what = f"the name '{system}' is that of {found[system].path} already"
-            problems.append(f"{path}: {what}; rename the {naming} of one, or leave one out")
+        elif system in by_system:
+            problem = f"the name '{system}' is that of {by_system[system].path} already"
+            problems.append(f"{path}: {problem}; rename the {naming} of one, or leave one out")
         else:
-            found[system] = Foreign(system, path, read)
+            by_system[system] = Foreign(system, path, read)
     if problems:
         raise Problems(problems)
-    return list(found.values())
+    return list(by_system.values())
 
 
 def name_of(path: Path) -> str:
@@ -138,8 +138,8 @@ def on_suite(
         dataset = names[0]
     where = shown_path(suite.path)
     if dataset is None or dataset not in names:
-        what = f"has no dataset '{dataset}'" if dataset else "has several datasets"
-        raise HarnessError(f"{where}: {what}; name one with --dataset: {', '.join(names)}")
+        problem = f"has no dataset '{dataset}'" if dataset else "has several datasets"
+        raise HarnessError(f"{where}: {problem}; name one with --dataset: {', '.join(names)}")
     collection = prepared.plan.collections[dataset]
     try:
         opened = open_collection(collection, prepared.plan.steps, store, reporter)
@@ -153,17 +153,17 @@ def write(target: Target, runs: Sequence[Foreign], out: Path, command: str) -> L
     """Score the runs and write their leaderboard, with its files, into `out`. Nothing is written unless all
     can be scored."""
     _refuse_to_replace(out)
-    taken, problems = [], []
+    ranked, problems = [], []
     for each in runs:
         try:
-            taken.append((each, *_ranking(target, each)))
+            ranked.append((each, *_ranking(target, each)))
         except HarnessError as error:
             problems.append(f"{each.path}: {error}")
     if problems:
         raise Problems(problems)
     with disk.explaining(out):
         cited = _judgements(target, out)
-        rows = [_row(target, each, hits, facts, out, cited) for each, hits, facts in taken]
+        rows = [_row(target, each, hits, facts, out, cited) for each, hits, facts in ranked]
         board = Leaderboard(_content(target, rows), out)
         board.write()
         readme.write(out, readme.page(board, command))
@@ -184,10 +184,10 @@ def _scoring(measures: Sequence[str], protocol: str | None, depth: int, catalogu
     assert scoring is not None
     lacking = [column.label for column in scoring.columns if column.unit == "document"]
     if scoring.by_answers or lacking:
-        what = "looks for answers in texts" if scoring.by_answers else f"'{lacking[0]}' is of documents"
+        problem = "looks for answers in texts" if scoring.by_answers else f"'{lacking[0]}' is of documents"
         raise HarnessError(
-            f"--{'protocol' if protocol else 'measures'}: {what}, and judgements tell neither texts nor the "
-            "documents of passages; score on a suite's dataset (--suite SUITE), or by other measures"
+            f"--{'protocol' if protocol else 'measures'}: {problem}, and judgements tell neither texts nor "
+            "the documents of passages; score on a suite's dataset (--suite SUITE), or by other measures"
         )
     return scoring
 
@@ -202,8 +202,8 @@ def _ranking(target: Target, each: Foreign) -> tuple[Hits, dict[str, JSON]]:
         raise HarnessError("none of its queries is one of the dataset; check that the ids are the same")
     strange = hits.passages[(hits.passages >= 0) & ~corpus.candidate[hits.passages]]
     if len(strange):
-        what = f"the passage '{corpus.ids(strange[:1])[0]}' is no candidate"
-        raise HarnessError(f"{what}: it is context for others; take such passages out of the run")
+        problem = f"the passage '{corpus.ids(strange[:1])[0]}' is no candidate"
+        raise HarnessError(f"{problem}: it is context for others; take such passages out of the run")
     excluded = checked.excluded(corpus, opened.queries, "passage")
     width = hits.passages.shape[1]
     kept = checked.canonical(hits, corpus, depth, len(opened.queries.ids), width, excluded)
@@ -284,5 +284,7 @@ def _refuse_to_replace(out: Path) -> None:
     if not (out / board_file.FILE).exists():
         return
     if any(row.origin != "imported" for row in board_file.read(out).rows):
-        what = "holds a leaderboard with other rows than imported ones"
-        raise HarnessError(f"--out {shown_path(out)}: {what}; name another folder, then use `harness merge`")
+        problem = "holds a leaderboard with other rows than imported ones"
+        raise HarnessError(
+            f"--out {shown_path(out)}: {problem}; name another folder, then use `harness merge`"
+        )

@@ -49,8 +49,8 @@ def read(path: Path, form: str | None = None) -> Iterator[Example]:
 def _first(path: Path) -> str:
     with _opened(path) as file:
         if file.read(1) == b"\x80":
-            what = "is a pickle, which can run any code and is never loaded"
-            raise HarnessError(f"{path}: {what}; write the examples as JSON lines")
+            problem = "is a pickle, which can run any code and is never loaded"
+            raise HarnessError(f"{path}: {problem}; write the examples as JSON lines")
     first = next((line for _, line in lines_of(path) if line.strip()), None)
     if first is None:
         raise HarnessError(f"{path}: is empty; give one of the forms: {', '.join(FORMS)}")
@@ -61,8 +61,8 @@ def _opened(path: Path) -> Any:
     try:
         return path.open("rb")
     except OSError as error:
-        what = (error.strerror or str(error)).lower()
-        raise HarnessError(f"{path}: {what}; check the path") from None
+        problem = (error.strerror or str(error)).lower()
+        raise HarnessError(f"{path}: {problem}; check the path") from None
 
 
 def _form_of(path: Path, first: str) -> str:
@@ -77,8 +77,8 @@ def _form_of(path: Path, first: str) -> str:
         return "rocketqa"
     if len(columns) == 6:
         return "rocketqa-pairs"
-    what = f"{len(columns)} columns between tabs are no form of training data"
-    raise HarnessError(f"{path}:1: {what}; known are: {', '.join(FORMS)}")
+    problem = f"{len(columns)} columns between tabs are no form of training data"
+    raise HarnessError(f"{path}:1: {problem}; known are: {', '.join(FORMS)}")
 
 
 def _tevatron(path: Path, numbered: Numbered) -> Iterator[Example]:
@@ -220,5 +220,5 @@ def _list(path: Path, number: int, row: dict[str, Any], key: str) -> tuple[Text,
     return tuple(map(Text, texts))
 
 
-def _refuse(path: Path, number: int, what: str) -> NoReturn:
-    raise HarnessError(f"{path}:{number}: {what}; mend or remove the line")
+def _refuse(path: Path, number: int, problem: str) -> NoReturn:
+    raise HarnessError(f"{path}:{number}: {problem}; mend or remove the line")

@@ -26,8 +26,8 @@ def with_averages(board: Leaderboard) -> Leaderboard:
     groups = board.data.suite.averages
     if not groups:
         return board
-    found = tuple(_average(board, name, datasets) for name, datasets in groups.items())
-    return Leaderboard(structs.replace(board.data, averages=found), board.folder)
+    averages = tuple(_average(board, name, datasets) for name, datasets in groups.items())
+    return Leaderboard(structs.replace(board.data, averages=averages), board.folder)
 
 
 def published(board: Board, rows: Sequence[Row], shared: set[str]) -> Board:
@@ -67,7 +67,7 @@ def _measure(label: str, rows: Sequence[Row], values: Sequence[PerQuery | None],
     mean = round(float(np.mean([row.measures[label].mean for row in rows])), bootstrap.DECIMALS)
     queries = [row.measures[label].queries for row in rows]
     total = None if None in queries else sum(count or 0 for count in queries)
-    columns = [_columns(label, found) for found in values]
+    columns = [_columns(label, row_values) for row_values in values]
     if any(column is None for column in columns):
         return Measure(mean, None, total)
     resampled = np.zeros(bootstrap.RESAMPLES)
@@ -82,13 +82,13 @@ def _measure(label: str, rows: Sequence[Row], values: Sequence[PerQuery | None],
     return Measure(mean, ends, total)
 
 
-def _columns(label: str, found: PerQuery | None) -> NDArray[np.float64] | None:
+def _columns(label: str, row_values: PerQuery | None) -> NDArray[np.float64] | None:
     """float64[Q, 2]: what is summed above and below the line; None where no values are kept."""
-    if found is None:
+    if row_values is None:
         return None
-    parts = [found.columns.get(label + part) for part in PARTS]
+    parts = [row_values.columns.get(label + part) for part in PARTS]
     if parts[0] is None or parts[1] is None:
-        values = found.values(label)
+        values = row_values.values(label)
         if values is None:
             return None
         parts = [values, np.ones(len(values))]

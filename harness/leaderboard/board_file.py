@@ -101,8 +101,10 @@ def read(path: Path) -> Leaderboard:
         data = orjson.loads(content)
     except orjson.JSONDecodeError as error:
         rest = error.doc[error.pos - 1 : error.pos + 8]
-        what = "holds NaN or Infinity, which are no numbers" if NO_NUMBER.search(rest) else "not valid JSON"
-        raise HarnessError(f"{where}:{error.lineno}: {what} ({error.msg}); make it again") from None
+        problem = (
+            "holds NaN or Infinity, which are no numbers" if NO_NUMBER.search(rest) else "not valid JSON"
+        )
+        raise HarnessError(f"{where}:{error.lineno}: {problem} ({error.msg}); make it again") from None
     form = data.get("schema") if isinstance(data, dict) else None
     if not isinstance(form, str) or not form.startswith("passage-harness/leaderboard/"):
         raise HarnessError(

@@ -41,6 +41,6 @@ def intact(board: Leaderboard, row: Row, kind: str) -> Path | None:
     if not path.is_file():
         return None
     if disk.sha256(path) != file.sha256:
-        what = "is not the file that the leaderboard cites (its SHA-256 differs)"
-        raise HarnessError(f"{shown_path(path)}: {what}; run the suite again")
+        problem = "is not the file that the leaderboard cites (its SHA-256 differs)"
+        raise HarnessError(f"{shown_path(path)}: {problem}; run the suite again")
     return path

@@ -39,7 +39,7 @@ class Merged(NamedTuple):
     notes: tuple[str, ...]
 
 
-class _Taken(NamedTuple):
+class _ChosenRow(NamedTuple):
     """A row of the merged leaderboard; `place` has its files' new paths, if it was renamed."""
 
     row: Row
@@ -80,11 +80,11 @@ def _scoring(sources: Sequence[Source]) -> list[str]:
     first = sources[0]
     problems = []
     for source in sources[1:]:
-        for what in ("protocol", "depth", "seed"):
-            one, other = (getattr(item.board.data.suite, what) for item in (first, source))
+        for setting in ("protocol", "depth", "seed"):
+            one, other = (getattr(item.board.data.suite, setting) for item in (first, source))
             if one != other:
                 problems.append(
-                    f"{source.name}: its suite has {what} {other}, {first.name} has {one}; run both alike"
+                    f"{source.name}: its suite has {setting} {other}, {first.name} has {one}; run both alike"
                 )
         labels = [set(each.board.columns) for each in (first, source)]
         for label in sorted(labels[0] ^ labels[1]):
@@ -93,8 +93,8 @@ def _scoring(sources: Sequence[Source]) -> list[str]:
                 f"{source.name}: only {where} has the column '{label}'; score both by the same measures"
             )
         for label in redefined_columns(first.board, source.board):
-            what = f"its column '{label}' is not computed as that of {first.name}"
-            problems.append(f"{source.name}: {what}; score both by one version of the protocol")
+            setting = f"its column '{label}' is not computed as that of {first.name}"
+            problems.append(f"{source.name}: {setting}; score both by one version of the protocol")
     return problems
 
 
@@ -107,12 +107,12 @@ def _datasets(sources: Sequence[Source]) -> list[str]:
             name, other = dataset.name, first.setdefault(dataset.name, source)
             alone = [bool(ids_only.citing(each.board, name)) for each in (other, source)]
             if alone[0] != alone[1]:
-                what = f"{name}: {(other if alone[0] else source).name} knows its judgements alone"
-                problems.append(f"{source.name}: {what}; score those runs with `harness score --suite`")
+                problem = f"{name}: {(other if alone[0] else source).name} knows its judgements alone"
+                problems.append(f"{source.name}: {problem}; score those runs with `harness score --suite`")
     return problems
 
 
-def _chosen(sources: Sequence[Source], drop: Sequence[str], rename: Sequence[str]) -> list[_Taken]:
+def _chosen(sources: Sequence[Source], drop: Sequence[str], rename: Sequence[str]) -> list[_ChosenRow]:
     """The rows without those to drop, renamed. Refuses an option that fits no row."""
     unused = {f"--drop {text}" for text in drop} | {f"--rename {text}" for text in rename}
     rows = []
@@ -121,8 +121,8 @@ def _chosen(sources: Sequence[Source], drop: Sequence[str], rename: Sequence[str
         for text in rename:
             old, _, new = _of_source(text, source).rpartition("=")
             if why_no_file(new) is not None:
-                what = f"'{new}' cannot name a system; write OLD=NEW with letters, digits, + - _"
-                raise HarnessError(f"--rename {text}: {what}")
+                problem = f"'{new}' cannot name a system; write OLD=NEW with letters, digits, + - _"
+                raise HarnessError(f"--rename {text}: {problem}")
             renamed[old] = new, text
         for row in source.board.rows:
             dropping = [text for text in drop if fnmatchcase(row.system, _of_source(text, source))]
@@ -135,7 +135,7 @@ def _chosen(sources: Sequence[Source], drop: Sequence[str], rename: Sequence[str
                 unused.discard(f"--rename {text}")
                 places = {kind: _renamed(path, row.system, new) for kind, path in places.items()}
                 row = structs.replace(row, system=new)
-            rows.append(_Taken(row, source, places))
+            rows.append(_ChosenRow(row, source, places))
     if unused:
         raise HarnessError(f"{min(unused)}: fits no system of the leaderboards; check its name")
     return rows
@@ -152,30 +152,32 @@ def _renamed(path: str, old: str, new: str) -> str:
     return f"{folder}{slash}{new}{name.removeprefix(old)}" if name.startswith(f"{old}.") else path
 
 
-def _once(rows: Sequence[_Taken], notes: list[str]) -> tuple[list[_Taken], list[str]]:
+def _once(rows: Sequence[_ChosenRow], notes: list[str]) -> tuple[list[_ChosenRow], list[str]]:
     """Each row once, in the order of the datasets; and what is wrong with those that are not the same."""
-    taken: dict[tuple[str, ...], _Taken] = {}
+    rows_by_key: dict[tuple[str, ...], _ChosenRow] = {}
     problems = []
     for new in rows:
         row, source = new.row, new.source
         key = row.dataset, row.split, row.system, row.origin
-        before = taken.setdefault(key, new)
+        before = rows_by_key.setdefault(key, new)
         if before is new:
             continue
         if "failed" in (row.status, before.row.status):
             if row.status == "ok":
-                taken[key] = new
-            notes.append(f"{row.name}: failed in one of them, and is taken from {taken[key].source.name}")
+                rows_by_key[key] = new
+            notes.append(
+                f"{row.name}: failed in one of them, and is taken from {rows_by_key[key].source.name}"
+            )
             continue
         why = _conflict(before.row, row)
         if why:
-            what = f"{row.name}: is another row than in {before.source.name}: {why}"
+            problem = f"{row.name}: is another row than in {before.source.name}: {why}"
             advice = f"--rename '{source.name}:{row.system}=NEW', or --drop '{source.name}:{row.system}'"
-            problems.append(f"{source.name}: {what}; {advice}")
+            problems.append(f"{source.name}: {problem}; {advice}")
         else:
             notes.append(f"{row.name}: stands in {before.source.name} and {source.name}, and is taken once")
     names = list(dict.fromkeys(item.row.dataset for item in rows))
-    return sorted(taken.values(), key=lambda item: names.index(item.row.dataset)), problems
+    return sorted(rows_by_key.values(), key=lambda item: names.index(item.row.dataset)), problems
 
 
 def _conflict(one: Row, other: Row) -> str | None:
@@ -191,7 +193,7 @@ def _conflict(one: Row, other: Row) -> str | None:
     return None
 
 
-def _files(rows: Sequence[_Taken], notes: list[str]) -> tuple[list[tuple[Path, str]], list[str]]:
+def _files(rows: Sequence[_ChosenRow], notes: list[str]) -> tuple[list[tuple[Path, str]], list[str]]:
     """What is to be copied, and where to; and what is wrong with it."""
     files: dict[str, tuple[Path, str]] = {}
     problems = []
@@ -214,12 +216,12 @@ def _files(rows: Sequence[_Taken], notes: list[str]) -> tuple[list[tuple[Path, s
     return [(path, place) for place, (path, _) in files.items()], problems
 
 
-def _content(sources: Sequence[Source], taken: Sequence[_Taken], notes: list[str]) -> Board:
+def _content(sources: Sequence[Source], chosen: Sequence[_ChosenRow], notes: list[str]) -> Board:
     first = sources[0].board.data
     suites = sorted({source.board.data.suite.digest for source in sources})
     digest = suites[0] if len(suites) == 1 else hashlib.sha256(" ".join(suites).encode()).hexdigest()
     rows = []
-    for row, source, places in taken:
+    for row, source, places in chosen:
         machine = source.board.data.environment
         cost = row.cost
         if cost.seconds is not None:

@@ -64,8 +64,8 @@ def parse(path: Path) -> PerQuery:
     except (pa.ArrowException, OSError, ValueError) as error:
         raise HarnessError(f"{where}: cannot be read ({error}); run the suite again") from None
     if headings[0] != "query" or table.column_names != headings or len(set(headings)) < len(headings):
-        what = "its first line is not 'query' and the measures, each once, between tabs"
-        raise HarnessError(f"{where}:1: {what}; run the suite again")
+        problem = "its first line is not 'query' and the measures, each once, between tabs"
+        raise HarnessError(f"{where}:1: {problem}; run the suite again")
     columns = {heading: table.column(heading).to_numpy() for heading in headings[1:]}
     return PerQuery(table.column("query").combine_chunks(), columns)
 

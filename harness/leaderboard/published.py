@@ -35,9 +35,9 @@ def beside(board: Leaderboard, others: Sequence[Leaderboard]) -> Leaderboard:
         )
         if not added and data == before:
             has = ", ".join(f"{dataset.name}/{dataset.split}" for dataset in other.data.datasets)
-            what = (
+            problem = (
                 f"{other.data.name}: has no published row on a dataset, split and column of {board.data.name}"
             )
-            raise HarnessError(f"{what}; it has {has}: name the datasets in the suite likewise")
+            raise HarnessError(f"{problem}; it has {has}: name the datasets in the suite likewise")
         rows += added
     return Leaderboard(structs.replace(data, rows=tuple(rows)), board.folder)

@@ -37,8 +37,8 @@ def _different(one: Dataset, where: str, other: Dataset, queries: bool) -> Itera
         yield f"{name}: has the split '{other.split}', {where} has '{one.split}'; compare the same split"
     policies = [dataset.unknown_judgements or "keep" for dataset in (one, other)]
     if "drop" in policies and len(set(policies)) > 1:
-        what = f"has unknown_judgements '{policies[1]}', {where} has '{policies[0]}'"
-        yield f"{name}: {what}; score both alike"
+        problem = f"has unknown_judgements '{policies[1]}', {where} has '{policies[0]}'"
+        yield f"{name}: {problem}; score both alike"
     contents = [dataset.contents or {} for dataset in (one, other)]
     for part in (*PARTS, *(["queries"] if queries else [])):
         if one.digests.get(part) == other.digests.get(part):
@@ -48,5 +48,5 @@ def _different(one: Dataset, where: str, other: Dataset, queries: bool) -> Itera
             kind, digests = "contents", contents
         mine, theirs = (each.get(part) for each in digests)
         if mine is not None and theirs is not None and mine != theirs:
-            what = f"has the {part} {theirs[:12]}, {where} has {mine[:12]}"
-            yield f"{name}: {what} ({kind}.{part} differs); compare runs on the same data"
+            problem = f"has the {part} {theirs[:12]}, {where} has {mine[:12]}"
+            yield f"{name}: {problem} ({kind}.{part} differs); compare runs on the same data"

@@ -19,10 +19,10 @@ def described(step: Step) -> dict[str, JSON]:
     """What a step says of its method; of one that is the harness' own, what it was given."""
     if "method" not in step.described:
         usual = ("kind", "format", "inputs")
-        given = {key: value for key, value in step.described.items() if key not in usual}
+        params = {key: value for key, value in step.described.items() if key not in usual}
         version = str(step.described["format"])
         return {
-            "name": step.kind, "version": version, "sources": None, "libraries": {}, "params": given,
+            "name": step.kind, "version": version, "sources": None, "libraries": {}, "params": params,
             "plugin": f"{OWN} {library(OWN)}",
         }  # fmt: skip
     method: dict[str, JSON] = {**step.described["method"], "plugin": step.work["method"]["plugin"]}
@@ -38,8 +38,8 @@ def seconds(row: Row, plan: Plan, store: Store) -> float | None:
     making = [step.id for step in plan.steps.values() if step.id in ancestors and step.kind in MAKING]
     if not making:
         return None
-    own = plan.ancestors([row.hits], stop_at=lambda step: step.kind in MAKING)
-    spent = {*plan.ancestors(making), *making} - (own - set(making))
+    ranking_steps = plan.ancestors([row.hits], stop_at=lambda step: step.kind in MAKING)
+    spent = {*plan.ancestors(making), *making} - (ranking_steps - set(making))
     return float(sum(store.read(step, trust=True).cost["seconds"] for step in sorted(spent)))
 
 
@@ -54,10 +54,10 @@ def flags(row: Row, plan: Plan, asked: Sequence[str], store: Store) -> list[str]
             trained += read_queries(store.read(queries).folder).texts
     if not trained:
         return []
-    found = overlap(asked, trained)
-    if not (found.same or found.near):
+    shared = overlap(asked, trained)
+    if not (shared.same or shared.near):
         return []
     return [
-        f"{found.same} of {len(asked)} queries stand in what its models were trained on, and {found.near} "
+        f"{shared.same} of {len(asked)} queries stand in what its models were trained on, and {shared.near} "
         f"more nearly so (character trigrams, Jaccard similarity of {NEAR} or more)"
     ]

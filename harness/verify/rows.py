@@ -132,18 +132,18 @@ def from_run(
         yield f"{label}: is no column of a system of {row.unit}s"
     nothing = Slice(0, {})
     for name in sorted(numbers.slices.keys() | row.slices.keys()):
-        claimed, given = (part.get(name, nothing).measures for part in (row.slices, numbers.slices))
-        for label in dict.fromkeys([*given, *claimed]):
+        claimed, recomputed = (part.get(name, nothing).measures for part in (row.slices, numbers.slices))
+        for label in dict.fromkeys([*recomputed, *claimed]):
             where = f"slice {name}, {label}"
-            yield from _differences(where, claimed.get(label), given.get(label), source, tolerance)
+            yield from _differences(where, claimed.get(label), recomputed.get(label), source, tolerance)
     for name, count in numbers.scored.items():
         if row.scored.get(name) != count:
             yield f"scored.{name}: is {row.scored.get(name)}, {source} {count}"
     for label, limits in (row.limits or {}).items():
         for name, value in asdict(limits).items():  # what a re-ranker was given is not kept
-            given_value = getattr(numbers.limits.get(label), name, None)
-            if name != "candidates" and not _alike(value, given_value, tolerance):
-                yield f"limits.{label}.{name}: is {value}, {source} {given_value}"
+            recomputed_value = getattr(numbers.limits.get(label), name, None)
+            if name != "candidates" and not _alike(value, recomputed_value, tolerance):
+                yield f"limits.{label}.{name}: is {value}, {source} {recomputed_value}"
     yield from _lines(board, row, values, tolerance)
 
 

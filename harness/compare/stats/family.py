@@ -46,12 +46,12 @@ def randomised(groups: Sequence[Group], family: Ints, flips: int, alpha: float) 
     2010), so it is never 0 and the test never exceeds alpha."""
     counts = [sum(len(block.scale) for block in group.blocks) for group in groups]
     ends = np.cumsum([0, *counts])
-    found = Tested(np.ones(ends[-1]), np.ones(ends[-1]), {}, np.zeros(ends[-1], np.bool_))
+    tested = Tested(np.ones(ends[-1]), np.ones(ends[-1]), {}, np.zeros(ends[-1], np.bool_))
     for numbers in _bundles(ends, family):
         where = np.concatenate([np.arange(ends[i], ends[i + 1]) for i in numbers])
         if len(where):
-            _bundle([groups[i] for i in numbers], where, family[where], flips, alpha, found)
-    return found
+            _bundle([groups[i] for i in numbers], where, family[where], flips, alpha, tested)
+    return tested
 
 
 def holm(p: Floats, family: Ints) -> Floats:
@@ -76,7 +76,7 @@ def _bundles(ends: Ints, family: Ints) -> list[list[int]]:
 
 
 def _bundle(
-    groups: Sequence[Group], where: Ints, family: Ints, flips: int, alpha: float, found: Tested
+    groups: Sequence[Group], where: Ints, family: Ints, flips: int, alpha: float, tested: Tested
 ) -> None:
     seen = np.concatenate([signs.observed(block) for group in groups for block in group.blocks])
     by_family = sorted(range(len(seen)), key=lambda i: (family[i], -seen[i]))
@@ -102,9 +102,9 @@ def _bundle(
             beside[order] += np.count_nonzero(tops >= seen[order[::-1], None], axis=1)[::-1]
             maxima[number].append(tops[-1].copy())
     more = 0 if exact else 1  # the signs as they are count as one of the draws
-    found.p[where] = (alone + more) / (done + more)
-    found.exact[where] = exact
+    tested.p[where] = (alone + more) / (done + more)
+    tested.exact[where] = exact
     for number, order in orders.items():
         steps = (beside[order] + more) / (done + more)
-        found.adjusted[where[order]] = np.maximum.accumulate(steps)
-        found.critical[number] = float(np.quantile(np.concatenate(maxima[number]), 1 - alpha))
+        tested.adjusted[where[order]] = np.maximum.accumulate(steps)
+        tested.critical[number] = float(np.quantile(np.concatenate(maxima[number]), 1 - alpha))

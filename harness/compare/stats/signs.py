@@ -73,18 +73,18 @@ def statistics(prepared: Prepared, sums: Floats) -> Floats:
     """float64[P, b]: the statistic of each pair by signed sums float64[C, b] of the columns."""
     first, second = prepared.pairs
     if not prepared.ratio:
-        found = sums[first]
-        found -= sums[second]
+        statistic = sums[first]
+        statistic -= sums[second]
     else:
         totals = prepared.columns.sum(axis=0)[:, None]
         systems = len(totals) // 2
         moved = [(sums[i] - sums[j]) / 2 for i, j in _parts(first, second, systems)]
         middle = [(totals[i] + totals[j]) / 2 for i, j in _parts(first, second, systems)]
         ahead = ratio(middle[0] + moved[0], middle[1] + moved[1])
-        found = ahead - ratio(middle[0] - moved[0], middle[1] - moved[1])
-    np.abs(found, out=found)
-    found *= prepared.scale[:, None]
-    return found
+        statistic = ahead - ratio(middle[0] - moved[0], middle[1] - moved[1])
+    np.abs(statistic, out=statistic)
+    statistic *= prepared.scale[:, None]
+    return statistic
 
 
 def _parts(first: Ints, second: Ints, systems: int) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:

@@ -35,11 +35,11 @@ def letters(levels: NDArray[np.float64], different: NDArray[np.bool_]) -> list[s
     place = np.empty(systems, np.int64)
     place[ranked] = np.arange(systems)
     kept.sort(key=lambda group: sorted(place[group].tolist()))
-    found = [""] * systems
+    texts = [""] * systems
     for number, group in enumerate(kept):
         for system in group:
-            found[system] += _letter(number)
-    return found
+            texts[system] += _letter(number)
+    return texts
 
 
 def _groups(ranked: NDArray[np.int64], alike: NDArray[np.bool_]) -> list[list[int]]:
