@@ -23,10 +23,13 @@ WAYS = {  # way -> what the page calls it
 KINDS = ("dataset", "context", "retriever", "reranker", "combiner", "measure", "analysis")
 HEAD = """# Plugins that misbehave
 
-What a run does with a plugin of each kind that misbehaves in each way, with `timeout: 12` and
-`memory: 0.5` in the suite. Every other row is `ok` with its numbers, the leaderboard is written, the
-exit code is 1 where something failed and else 0, and no process is left behind. The table is
-written by a test (`tests/e2e/test_misbehaving.py`).
+A test (`tests/e2e/test_misbehaving.py`) runs suites with plugins that misbehave on purpose, and
+writes this table. Each row is a kind of misbehaviour, each column a kind of plugin, and each cell
+says what the run does with it. The suites set `timeout: 12` and `memory: 0.5`, so that a step may
+take 12 seconds and half a gigabyte.
+
+In every case the rows that do not use the plugin are `ok` and have their numbers, the leaderboard
+is written, and no process is left behind. The exit code is 1 if something failed, otherwise 0.
 
 """
 
