@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from harness.findings import Finding
-    from harness.scoring.analysis_input import Study
+    from harness.scoring.analysis_input import AnalysisInput
     from harness.types import Floats, Ints
 
 
@@ -194,7 +194,7 @@ class Trainer(Protocol):
 class Analyst(Protocol):
     """An analysis of finished runs."""
 
-    def analyse(self, study: Study) -> Iterable[Finding]:
+    def analyse(self, data: AnalysisInput) -> Iterable[Finding]:
         """Its findings on one dataset: each a small table, and how to draw it."""
         ...
 

@@ -32,7 +32,7 @@ class Ran:
 
 
 @dataclass(frozen=True)
-class Study:
+class AnalysisInput:
     """A dataset with what was found on it."""
 
     dataset: str

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.findings import Finding
-from harness.scoring.analysis_input import Ran, Study
+from harness.scoring.analysis_input import AnalysisInput, Ran
 from harness.types import JSON, Unit
 
 HEADS = ("system", "context", "texts cut", "tokens lost", "share of tokens", "pushed out by context")
@@ -16,8 +16,8 @@ class Cut:
     def __init__(self, params: Any) -> None:
         pass
 
-    def analyse(self, study: Study) -> Iterator[Finding]:
-        encoded = [(system, facts) for system in study.systems if (facts := _facts(system)) is not None]
+    def analyse(self, data: AnalysisInput) -> Iterator[Finding]:
+        encoded = [(system, facts) for system in data.systems if (facts := _facts(system)) is not None]
         if not encoded:
             return
         without: dict[tuple[str | None, Unit], JSON] = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.findings import Finding
-from harness.scoring.analysis_input import Study
+from harness.scoring.analysis_input import AnalysisInput
 from harness.scoring.score import mean as mean_of
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ class Depth:
     def __init__(self, params: Any) -> None:
         self.bins = np.array(params.bins)
 
-    def analyse(self, study: Study) -> Iterator[Finding]:
-        query, depth = depths(study)
+    def analyse(self, data: AnalysisInput) -> Iterator[Finding]:
+        query, depth = depths(data)
         group = np.searchsorted(self.bins, depth, side="right") - 1
         names = [_name(self.bins, i) for i in range(len(self.bins))]
         counts = np.bincount(group, minlength=len(names)).tolist()
@@ -39,14 +39,14 @@ class Depth:
             says=f"The place of each relevant passage in its document, from 1: mean {mean:.1f} ± {spread:.1f}"
             " over all judgements above 0 (DAPR, figure 4 and table 1).",
         )
-        first = np.full(len(study.queries.ids), np.iinfo(np.int64).max)
+        first = np.full(len(data.queries.ids), np.iinfo(np.int64).max)
         np.minimum.at(first, query, depth)
-        column = study.columns[0]
+        column = data.columns[0]
         rows = []
-        for system in study.systems:
+        for system in data.systems:
             if system.unit != column.unit:
                 continue
-            scores = study.scores(system.hits, (column,))
+            scores = data.scores(system.hits, (column,))
             scored = scores.columns[0]
             of = np.searchsorted(self.bins, first[scores.queries], side="right") - 1
             there = first[scores.queries] < np.iinfo(np.int64).max
@@ -67,9 +67,9 @@ class Depth:
         )
 
 
-def depths(study: Study) -> tuple[Ints, Ints]:
+def depths(data: AnalysisInput) -> tuple[Ints, Ints]:
     """(query, depth from 1) of each judgement above 0 whose passage is in the corpus, int64[J] each."""
-    judged, corpus = study.judged, study.corpus
+    judged, corpus = data.judged, data.corpus
     kept = (judged.grade > 0) & (judged.passage < corpus.passages)
     passage = judged.passage[kept]
     return judged.query[kept].astype(np.int64), passage - corpus.first[corpus.document_of[passage]] + 1

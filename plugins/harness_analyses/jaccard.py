@@ -10,7 +10,7 @@ import numpy as np
 
 from harness.collection.composed_texts import View
 from harness.findings import Finding
-from harness.scoring.analysis_input import Study
+from harness.scoring.analysis_input import AnalysisInput
 
 if TYPE_CHECKING:
     from harness.types import Ints
@@ -23,13 +23,13 @@ class Jaccard:
     def __init__(self, params: Any) -> None:
         pass
 
-    def analyse(self, study: Study) -> Iterator[Finding]:
-        judged = study.judged
-        kept = (judged.grade > 0) & (judged.passage < study.corpus.passages)
+    def analyse(self, data: AnalysisInput) -> Iterator[Finding]:
+        judged = data.judged
+        kept = (judged.grade > 0) & (judged.passage < data.corpus.passages)
         query, passage = judged.query[kept].astype(np.int64), judged.passage[kept]
-        queries = [words(text) for text in study.queries.texts]
-        views: dict[tuple[str, ...], tuple[str, View]] = {(): ("none", View(study.corpus))}
-        for system in study.systems:
+        queries = [words(text) for text in data.queries.texts]
+        views: dict[tuple[str, ...], tuple[str, View]] = {(): ("none", View(data.corpus))}
+        for system in data.systems:
             if system.unit == "passage":
                 views.setdefault(system.stages, (" + ".join(system.context), system.texts))
         rows = []

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.findings import Finding
 from harness.records import Column
-from harness.scoring.analysis_input import Study
+from harness.scoring.analysis_input import AnalysisInput
 from harness.scoring.score import mean
 
 
@@ -15,12 +15,12 @@ class Levels:
     def __init__(self, params: Any) -> None:
         pass
 
-    def analyse(self, study: Study) -> Iterator[Finding]:
-        measure = study.columns[0].measure
+    def analyse(self, data: AnalysisInput) -> Iterator[Finding]:
+        measure = data.columns[0].measure
         columns = (Column(measure), Column(measure, "document"))
         rows = []
-        for system in study.systems:
-            scores = study.scores(system.hits, columns)
+        for system in data.systems:
+            scores = data.scores(system.hits, columns)
             rows += [(system.name, scored.column.unit, mean(scored)) for scored in scores.columns]
         yield Finding(
             name="levels",

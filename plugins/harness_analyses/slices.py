@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness.findings import Finding
-from harness.scoring.analysis_input import Study
+from harness.scoring.analysis_input import AnalysisInput
 from harness.scoring.score import mean
 
 
@@ -16,19 +16,19 @@ class Slices:
     def __init__(self, params: Any) -> None:
         pass
 
-    def analyse(self, study: Study) -> Iterator[Finding]:
-        names = sorted({name for names in study.queries.slices for name in names})
+    def analyse(self, data: AnalysisInput) -> Iterator[Finding]:
+        names = sorted({name for names in data.queries.slices for name in names})
         if not names:
             return
-        column = study.columns[0]
+        column = data.columns[0]
         rows = []
-        for system in study.systems:
+        for system in data.systems:
             if system.unit != column.unit:
                 continue
-            scores = study.scores(system.hits, (column,))
+            scores = data.scores(system.hits, (column,))
             scored = scores.columns[0]
             for name in names:
-                chosen = np.array([name in study.queries.slices[i] for i in scores.queries.tolist()])
+                chosen = np.array([name in data.queries.slices[i] for i in scores.queries.tolist()])
                 if chosen.any():
                     rows.append((name, system.name, mean(scored, chosen), int(chosen.sum())))
         yield Finding(

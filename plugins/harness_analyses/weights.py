@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness.findings import Finding
-from harness.scoring.analysis_input import Ran, Study
+from harness.scoring.analysis_input import AnalysisInput, Ran
 from harness.scoring.score import mean
 from harness.types import Hits
 
@@ -18,17 +18,19 @@ class Weights:
         self.parameter = params.parameter
         self.values = [round(i / params.steps, 10) for i in range(params.steps + 1)]
 
-    def analyse(self, study: Study) -> Iterator[Finding]:
-        for system in study.systems:
+    def analyse(self, data: AnalysisInput) -> Iterator[Finding]:
+        for system in data.systems:
             if system.vary is not None and self.parameter in system.parameters:
-                yield from self.curve(study, system, system.vary)
+                yield from self.curve(data, system, system.vary)
 
-    def curve(self, study: Study, system: Ran, vary: Callable[[str, float], Hits]) -> Iterator[Finding]:
+    def curve(
+        self, data: AnalysisInput, system: Ran, vary: Callable[[str, float], Hits]
+    ) -> Iterator[Finding]:
         """The curve; None if another parameter overrides this one, so that it changes no hit."""
-        column = study.columns[0]
+        column = data.columns[0]
         if system.unit == "document":
             column = column._replace(unit="document")
-        names = sorted({name for names in study.queries.slices for name in names})
+        names = sorted({name for names in data.queries.slices for name in names})
         rows = []
         before: Hits | None = None
         changes = False
@@ -36,11 +38,11 @@ class Weights:
             hits = vary(self.parameter, value)
             changes = changes or (before is not None and not _same(hits, before))
             before = hits
-            scores = study.scores(hits, (column,))
+            scores = data.scores(hits, (column,))
             found = scores.columns[0]
             rows.append(("all queries", value, mean(found)))
             for name in names:
-                chosen = np.array([name in study.queries.slices[i] for i in scores.queries.tolist()])
+                chosen = np.array([name in data.queries.slices[i] for i in scores.queries.tolist()])
                 if chosen.any():
                     rows.append((name, value, mean(found, chosen)))
         if not changes:

@@ -156,13 +156,13 @@ def test_contexts_of_one_name_are_two_where_what_they_add_differs(monkeypatch):
         SimpleNamespace(unit="passage", context=("keyphrases",), stages=(step,), texts=Texts(text))
         for step, text in (("1", "a red fox"), ("2", "a red old fox"), ("1", "a red fox"))
     ]
-    study = SimpleNamespace(
+    data = SimpleNamespace(
         judged=SimpleNamespace(grade=one + 1, passage=one, query=one),
         corpus=Texts("a fox"),
         queries=SimpleNamespace(texts=["fox"]),
         systems=systems,
     )
-    [finding] = jaccard.Jaccard(None).analyse(study)
+    [finding] = jaccard.Jaccard(None).analyse(data)
     assert [(name, value) for name, value, _ in finding.rows] == [
         ("none", 50.0),
         ("keyphrases", 33.3333),

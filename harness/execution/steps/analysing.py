@@ -15,7 +15,7 @@ from harness.execution.steps.task import Outcome, Task
 from harness.findings import Finding
 from harness.records import Column
 from harness.scoring import protocols
-from harness.scoring.analysis_input import Ran, Study
+from harness.scoring.analysis_input import AnalysisInput, Ran
 from harness.scoring.rules import Rules
 from harness.store import hits_files
 from harness.types import JSON, Hits
@@ -24,7 +24,7 @@ from harness.types import JSON, Hits
 def analyse(task: Task) -> Outcome:
     work, read, queries = task.work, task.corpus(), task.queries()
     stored, how = read_judgements(task.input("judgements").folder), Rules(**work["rules"])
-    study = Study(
+    data = AnalysisInput(
         dataset=work["dataset"],
         language=work["language"],
         notes=tuple(work["notes"]),
@@ -37,11 +37,11 @@ def analyse(task: Task) -> Outcome:
         own=protocols.own_measures(task.catalogue),
     )
     found = []
-    for finding in task.method().analyse(study):
+    for finding in task.method().analyse(data):
         check_is(finding, Finding, "the findings of an analysis")
-        name = f"{finding.name}/{study.dataset}"
-        flags = (*finding.flags, *study.notes)
-        changed = dataclasses.replace(finding, name=name, dataset=study.dataset, flags=flags)
+        name = f"{finding.name}/{data.dataset}"
+        flags = (*finding.flags, *data.notes)
+        changed = dataclasses.replace(finding, name=name, dataset=data.dataset, flags=flags)
         found.append(findings.entry(changed))
         task.progress(len(found), None)
     return Outcome({"analyses": found}, {})

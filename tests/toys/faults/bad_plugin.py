@@ -143,7 +143,7 @@ class BadAnalyst:
     def __init__(self, params: Bad) -> None:
         self.how = params.how
 
-    def analyse(self, study):
+    def analyse(self, data):
         if self.how == "ragged":
             yield Finding(name="ragged", title="ragged", kind="table", columns=("a", "b"), rows=((1,),))
         raise RuntimeError("no analysis today")

@@ -134,7 +134,7 @@ class Analyst:
     def __init__(self, way: str) -> None:
         self.way = way
 
-    def analyse(self, study: Any) -> Iterable[Any]:
+    def analyse(self, data: Any) -> Iterable[Any]:
         act(self.way)
         if self.way == "type":
             return ["a text"]

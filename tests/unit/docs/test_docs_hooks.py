@@ -102,8 +102,8 @@ def test_the_example_of_harness_analyses_stands_in_a_leaderboard(tmp_path):
     found = records("harness_analyses", tmp_path)
     [entry] = found.entries["analyses"]["lengths"]
     hits = hits_of_two_queries()
-    study = SimpleNamespace(systems=[SimpleNamespace(name="one", hits=hits)])
-    [finding] = entry.record.build(None).analyse(study)
+    data = SimpleNamespace(systems=[SimpleNamespace(name="one", hits=hits)])
+    [finding] = entry.record.build(None).analyse(data)
     assert findings.entry(finding)["rows"] == (("one", int((hits.passages >= 0).sum())),)
 
 
