@@ -16,7 +16,7 @@ from harness.types import JSON, Hits, Unit
 
 
 @dataclass(frozen=True)
-class Ran:
+class SystemRun:
     """A system of the suite that ran on the dataset."""
 
     name: str
@@ -42,7 +42,7 @@ class AnalysisInput:
     judged: Judged  # by number of query and position of passage, in parallel
     rules: Rules  # what else decides about a score
     corpus: Corpus
-    systems: tuple[Ran, ...]  # in the suite's order
+    systems: tuple[SystemRun, ...]  # in the suite's order
     columns: tuple[Column, ...]  # of the leaderboard; the first is its main one
     own: dict[str, Measure]
 

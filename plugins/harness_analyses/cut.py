@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.findings import Finding
-from harness.scoring.analysis_input import AnalysisInput, Ran
+from harness.scoring.analysis_input import AnalysisInput, SystemRun
 from harness.types import JSON, Unit
 
 HEADS = ("system", "context", "texts cut", "tokens lost", "share of tokens", "pushed out by context")
@@ -44,7 +44,7 @@ class Cut:
         )
 
 
-def _facts(system: Ran) -> JSON:
+def _facts(system: SystemRun) -> JSON:
     """The facts that the encoder of a single retriever reported."""
     told = [item for item in system.reported if item["step"] == "index" and "tokens_lost" in item["facts"]]
     return told[0] if len(told) == 1 else None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from harness.findings import Finding
-from harness.scoring.analysis_input import AnalysisInput, Ran
+from harness.scoring.analysis_input import AnalysisInput, SystemRun
 from harness.scoring.score import mean
 from harness.types import Hits
 
@@ -24,7 +24,7 @@ class Weights:
                 yield from self.curve(data, system, system.vary)
 
     def curve(
-        self, data: AnalysisInput, system: Ran, vary: Callable[[str, float], Hits]
+        self, data: AnalysisInput, system: SystemRun, vary: Callable[[str, float], Hits]
     ) -> Iterator[Finding]:
         """The curve; None if another parameter overrides this one, so that it changes no hit."""
         column = data.columns[0]

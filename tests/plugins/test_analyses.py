@@ -10,7 +10,7 @@ import pytest
 
 from harness import run
 from harness.leaderboard.board_file import Leaderboard
-from harness.scoring.analysis_input import Ran
+from harness.scoring.analysis_input import SystemRun
 from harness_analyses import jaccard
 from harness_analyses.cut import Cut
 
@@ -175,14 +175,14 @@ def test_a_weight_that_changes_nothing_has_no_curve(variants):
     assert not [entry for entry in variants.data.analyses if entry.name.startswith("weights/")]
 
 
-def encoded(name: str, retriever: str | None, lost: int, *stages: str) -> Ran:
+def encoded(name: str, retriever: str | None, lost: int, *stages: str) -> SystemRun:
     """A system whose encoder lost so many of its tokens."""
     told = {
         "step": "index",
         "method": "dense",
         "facts": {"tokens": 1000, "texts_cut": 9, "tokens_lost": lost},
     }
-    return Ran(
+    return SystemRun(
         name=name,
         unit="passage",
         hits=None,

@@ -15,7 +15,7 @@ from harness.execution.steps.task import Outcome, Task
 from harness.findings import Finding
 from harness.records import Column
 from harness.scoring import protocols
-from harness.scoring.analysis_input import AnalysisInput, Ran
+from harness.scoring.analysis_input import AnalysisInput, SystemRun
 from harness.scoring.rules import Rules
 from harness.store import hits_files
 from harness.types import JSON, Hits
@@ -32,7 +32,7 @@ def analyse(task: Task) -> Outcome:
         judged=how.judging(read, queries, stored).judged,
         rules=how,
         corpus=read,
-        systems=tuple(_ran(task, said) for said in work["systems"]),
+        systems=tuple(_system_run(task, said) for said in work["systems"]),
         columns=tuple(Column(measure, unit) for measure, unit in work["columns"]),
         own=protocols.own_measures(task.catalogue),
     )
@@ -47,7 +47,7 @@ def analyse(task: Task) -> Outcome:
     return Outcome({"analyses": found}, {})
 
 
-def _ran(task: Task, said: JSON) -> Ran:
+def _system_run(task: Task, said: JSON) -> SystemRun:
     @functools.cache  # what the combiner reads, and has scored further, is read and scored once
     def merged(parameter: str) -> Callable[[Any], Hits]:
         work = {**said["combine"], "parameter": parameter}
@@ -61,7 +61,7 @@ def _ran(task: Task, said: JSON) -> Ran:
         facts = task.store.read(step, trust=True).facts.get("reported")
         if facts:
             reported.append({"step": kind, "method": method, "facts": facts})
-    return Ran(
+    return SystemRun(
         name=said["name"],
         unit=said["unit"],
         hits=hits_files.load(task.store.read(said["hits"])),
