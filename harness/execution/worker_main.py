@@ -21,7 +21,7 @@ import orjson
 from harness.errors import ContractError, HarnessError, StoreError
 from harness.store import disk
 from harness.store.artifacts import Corrupt, Store
-from harness.store.step_cost import Meter
+from harness.store.step_cost import StepCost
 from harness.types import JSON
 
 if TYPE_CHECKING:  # a worker that only waits for another run pays for nothing
@@ -142,10 +142,10 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line) -> None:
         task = steps.Task(
             request["kind"], request["work"], folder, store, catalogue, line.progress, line.compiling
         )
-        with Meter(folder, _cpu) as meter:
+        with StepCost(folder, _cpu) as spent:
             outcome = _outcome(task, line)
-        cost = {"cpu_seconds": meter.before.cpu_seconds + meter.cpu_seconds, "peak_mb": _peak_mb()}
-        cost |= {**outcome.cost, "seconds": meter.before.seconds + outcome.cost["seconds"]}
+        cost = {"cpu_seconds": spent.before.cpu_seconds + spent.cpu_seconds, "peak_mb": _peak_mb()}
+        cost |= {**outcome.cost, "seconds": spent.before.seconds + outcome.cost["seconds"]}
         store.finish(step, request["described"], outcome.facts, cost)
         line.tell("done", reused=False)
 

@@ -22,7 +22,7 @@ class Spent(NamedTuple):
     cpu_seconds: float = 0.0
 
 
-class Meter:
+class StepCost:
     """Writes down every few seconds what was spent. `before` is what the runs spent whose work is gone on
     with: nothing, where a killed run left nothing to go on from."""
 
@@ -38,7 +38,7 @@ class Meter:
         """Of this process alone."""
         return self._cpu() - self._cpu_began
 
-    def __enter__(self) -> Meter:
+    def __enter__(self) -> StepCost:
         self._thread.start()
         return self
 

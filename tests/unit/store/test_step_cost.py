@@ -7,7 +7,7 @@ import time
 import pytest
 
 from harness.store import step_cost
-from harness.store.step_cost import Meter, Spent
+from harness.store.step_cost import Spent, StepCost
 
 
 @pytest.fixture
@@ -19,9 +19,9 @@ def files(tmp_path):
 
 def spend(files, monkeypatch, seconds: float = 0.2) -> Spent:
     monkeypatch.setattr(step_cost, "EVERY", 0.02)
-    with Meter(files, time.process_time) as meter:
+    with StepCost(files, time.process_time) as spent:
         time.sleep(seconds)
-    return meter.before
+    return spent.before
 
 
 def test_a_second_run_adds_to_what_the_first_left(files, monkeypatch):
@@ -38,7 +38,7 @@ def test_work_that_is_done_again_is_not_counted_twice(files, monkeypatch):
 
 
 def test_a_quick_step_writes_nothing(files):
-    with Meter(files, time.process_time):
+    with StepCost(files, time.process_time):
         pass
     assert not list(files.parent.glob("spent*"))
 
@@ -46,4 +46,4 @@ def test_a_quick_step_writes_nothing(files):
 def test_a_damaged_record_counts_nothing(files, monkeypatch):
     (files / "part").write_bytes(b"work")
     (files.parent / "spent.json").write_bytes(b"{")
-    assert Meter(files, time.process_time).before == Spent()
+    assert StepCost(files, time.process_time).before == Spent()
