@@ -60,7 +60,7 @@ def write(path, rows) -> None:
 
 def found(board: Leaderboard, name: str) -> list[list]:
     [entry] = [entry for entry in board.data.analyses if entry.name == f"{name}/small"]
-    return entry.rows
+    return [list(row) for row in entry.rows]
 
 
 def test_all_that_has_something_to_say_is_there(board):
