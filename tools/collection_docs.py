@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import catalogue, params
+from harness import catalogue
+from harness.catalogue import params
 from harness.types import JSON, Official
 from harness_ir_datasets.survey import BESIDE, TABLE, Entry
 

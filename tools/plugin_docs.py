@@ -8,7 +8,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from harness import catalogue, params
+from harness import catalogue
+from harness.catalogue import params
 from harness.catalogue import Catalogue
 
 HEAD = """\

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import yaml
 
-from harness import api, catalogue, params, plan, suite
+from harness import api, catalogue, plan, suite
+from harness.catalogue import params
 from harness.catalogue import Catalogue
 from harness.cli import arguments as shared
 from harness.collection import cards

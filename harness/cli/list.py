@@ -61,7 +61,7 @@ def _remark(entry: Entry) -> str:
 
 
 def _parameters(record: Any) -> Iterator[str]:
-    from harness import params
+    from harness.catalogue import params
 
     if not hasattr(record, "params"):
         return

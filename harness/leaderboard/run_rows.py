@@ -17,7 +17,7 @@ from harness.leaderboard import board_file, model, row_cost, scored_numbers, tra
 from harness.leaderboard.averages import with_averages
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Board, Cost, Dataset, Provenance, Reported, SuiteFacts, Tuning
-from harness.made import Seed
+from harness.made_models import Seed
 from harness.plan.graph import Collection, Plan, Row, Step
 from harness.scoring import bounds
 from harness.scoring.protocols import Scoring

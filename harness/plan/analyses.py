@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from harness import params
+from harness.catalogue import params
 from harness.plan import keys
 from harness.plan.graph import Analysis, Collection, Plan, Row, Step
 from harness.plan.kinds import FORMATS, PARTS, PREPARING

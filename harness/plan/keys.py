@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from harness import params
+from harness.catalogue import params
 from harness.catalogue import Entry
 from harness.plan import plugin_sources
 from harness.problems import exists

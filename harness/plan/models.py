@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from harness import made
-from harness.made import Made
+from harness import made_models
+from harness.made_models import Made
 from harness.plan.graph import Collection
 from harness.plan.guard import Broken
 from harness.plan.kinds import PARTS
@@ -50,7 +50,7 @@ def planned(planner: Systems, reference: Made, place: Place | None) -> str:
             text = f"the model '{spec.name}' has {len(found.checkpoints)} checkpoints"
             planner.refuse(place, (), f"{text}; choose one of them")
         step = found.checkpoints[reference.checkpoint - 1]
-    return made.planned(step, part)
+    return made_models.planned(step, part)
 
 
 def _trained(planner: Systems, spec: ModelSpec, seed: int) -> Trained:
@@ -117,10 +117,10 @@ def _of_seed(planner: Systems, chosen: Chosen, seed: int) -> Chosen:
 
     def seeded(reference: Made) -> Made:
         if reference.seed is None and seed in seeds.get(reference.name, ()):
-            return Made(reference.name, reference.part, reference.checkpoint, made.Seed(seed))
+            return Made(reference.name, reference.part, reference.checkpoint, made_models.Seed(seed))
         return reference
 
-    return chosen._replace(params=made.replaced(chosen.params, seeded))
+    return chosen._replace(params=made_models.replaced(chosen.params, seeded))
 
 
 def _examples(planner: Systems, spec: ModelSpec, collection: Collection, seed: int) -> str:
@@ -201,7 +201,7 @@ def _with(system: System, name: str, checkpoint: int) -> System:
                 return reference
             return Made(reference.name, reference.part, checkpoint, reference.seed)
 
-        return chosen._replace(params=made.replaced(chosen.params, put))
+        return chosen._replace(params=made_models.replaced(chosen.params, put))
 
     reranks: Sequence[Any] = [item._replace(chosen=changed(item.chosen)) for item in system.rerank]
     retriever = None if system.retriever is None else changed(system.retriever)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from harness import made
+from harness import made_models
 from harness.plan import models
 from harness.plan import tuning as tune
 from harness.plan.graph import Collection
@@ -47,12 +47,12 @@ class Systems(Base):
         needs: Sequence[Need],
     ) -> str:  # fmt: skip
         """As for any step; one that uses made models reads them."""
-        inputs = (*inputs, *made.steps_in(described))
+        inputs = (*inputs, *made_models.steps_in(described))
         return super().add(kind, dataset, subject, described, work, inputs, needs)
 
     def resolved(self, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[Need]]:
         """As for any method, with the steps that make its models in the place of their names."""
-        values = made.replaced(chosen.params, lambda reference: models.planned(self, reference, chosen.place))
+        values = made_models.replaced(chosen.params, lambda reference: models.planned(self, reference, chosen.place))
         return super().resolved(collection, chosen._replace(params=values), unit)
 
     def output(self, collection: Collection, name: str) -> Output:

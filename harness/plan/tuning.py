@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from harness import params
+from harness.catalogue import params
 from harness.plan.graph import Collection
 from harness.plan.guard import Broken
 from harness.plan.kinds import PARTS

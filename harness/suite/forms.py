@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness import params
+from harness.catalogue import params
 from harness.catalogue import Catalogue, Entry
 from harness.errors import HarnessError
-from harness.made import Made, Seed
+from harness.made_models import Made, Seed
 from harness.problems import Keys, Place, Problem, nearest, shown_path, unknown
 from harness.suite import grid, models, tuning
 from harness.suite.model import Chosen, Tuning

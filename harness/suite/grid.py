@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from harness import params
+from harness.catalogue import params
 from harness.errors import HarnessError
-from harness.made import Made, Seed
+from harness.made_models import Made, Seed
 from harness.types import JSON
 
 if TYPE_CHECKING:

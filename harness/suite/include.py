@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from harness import params
+from harness.catalogue import params
 from harness.errors import HarnessError, Problems
 from harness.problems import Problem, shown_path
 from harness.suite import yaml_nodes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from harness import params
-from harness.made import Made, Seed, references
+from harness.catalogue import params
+from harness.made_models import Made, Seed, references
 from harness.problems import Keys, Place, Problem, unknown
 from harness.suite.model import Chosen
 from harness.suite.yaml_nodes import Node

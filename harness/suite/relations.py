@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness import params
+from harness.catalogue import params
 from harness.problems import Problem, unknown
 from harness.suite.model import DatasetSpec, System
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from harness import params
+from harness.catalogue import params
 from harness.problems import Keys
 from harness.suite.model import Tuning
 from harness.suite.yaml_nodes import Node

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
-from harness import params
+from harness.catalogue import params
 from harness.contracts import ColumnarSource
 from harness.testing.subject import Subject, able, build, require
 from harness.types import Card, Document, Inputs, Judgement, Part, Passage, Query

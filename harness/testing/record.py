@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any, get_args
 
-from harness import catalogue, params
+from harness import catalogue
+from harness.catalogue import params
 from harness.testing.subject import Broken, Subject, able, require, resolved
 from harness.types import Unit
 
@@ -22,7 +23,8 @@ LOOK = """
 import json, sys
 job = json.load(sys.stdin)
 sys.path[:] = job["path"]
-from harness import catalogue, entry_points, hookspecs
+from harness import catalogue, hookspecs
+from harness.catalogue import entry_points
 points = [point for point in entry_points.find(hookspecs.PROJECT) if point.name == job["plugin"]]
 plugins = catalogue.collect([point for point in points if point.module == job["module"]])
 records = [entry.record for entry in plugins.entries[job["kind"]].get(job["name"], ())]

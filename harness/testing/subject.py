@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import catalogue, params, records
+from harness import catalogue, records
+from harness.catalogue import params
 from harness.catalogue import Plugin
 from harness.errors import Problems
 from harness.types import JSON, Facts, Unit

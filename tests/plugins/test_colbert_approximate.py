@@ -9,7 +9,7 @@ import pytest
 import tiny_heads
 
 from harness import api, testing
-from harness import params as strict
+from harness.catalogue import params as strict
 from harness.testing.texts import sentences
 from harness.types import Facts
 from harness_colbert import Approximate, ColbertParams, Ivf, RetrieverParams, build_retriever, resolve

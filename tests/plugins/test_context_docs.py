@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import catalogue, params
+from harness import catalogue
+from harness.catalogue import params
 from harness.collection.composed_texts import compose
 from harness.types import Document, Facts, Passage
 

@@ -11,7 +11,7 @@ import slow_t5
 import tiny_crossencoders
 import tiny_models
 
-from harness import params as strict
+from harness.catalogue import params as strict
 from harness import testing
 from harness.errors import HarnessError
 from harness.testing.texts import WORDS

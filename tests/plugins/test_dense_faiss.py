@@ -7,7 +7,7 @@ import pytest
 import tiny_models
 
 from harness import api, testing
-from harness import params as strict
+from harness.catalogue import params as strict
 from harness.testing.texts import sentences
 from harness.types import Facts
 from harness_dense import DenseParams, build, missing_files, resolve

@@ -12,7 +12,7 @@ import pytest
 import tiny_models
 
 from harness import catalogue
-from harness import params as strict
+from harness.catalogue import params as strict
 from harness.errors import HarnessError
 from harness.plan import keys
 from harness.types import Facts

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from harness import params as strict
+from harness.catalogue import params as strict
 from harness.errors import HarnessError
 from harness.toolkit.search import exact
 from harness_dense.faiss_options import Faiss

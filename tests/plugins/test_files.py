@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import zstandard
 
-from harness import catalogue, params
+from harness import catalogue
+from harness.catalogue import params
 from harness.collection.corpus import Corpus, write
 from harness.collection.queries import write_judgements, write_queries
 from harness.errors import HarnessError

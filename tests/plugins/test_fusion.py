@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import params as strict
+from harness.catalogue import params as strict
 from harness.errors import HarnessError
 from harness.types import Hits, Structure
 from harness_fusion import ConvexParams, ReciprocalParams, build_convex, build_reciprocal, rows

@@ -9,7 +9,8 @@ import statistics
 import numpy as np
 import pytest
 
-from harness import catalogue, params
+from harness import catalogue
+from harness.catalogue import params
 from harness.errors import HarnessError
 from harness.types import Hits, Structure
 

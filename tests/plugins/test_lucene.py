@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness import params
+from harness.catalogue import params
 from harness.errors import HarnessError
 from harness.types import Batch, Facts
 from harness_lucene import LuceneBM25, LuceneQL, languages, prebuilt, resolve, runtime, writing

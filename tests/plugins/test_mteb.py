@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from harness import params, testing
+from harness import testing
+from harness.catalogue import params
 from harness.collection.corpus import write
 from harness.errors import HarnessError
 from harness.types import Document, Judgement, Passage, Query

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import params as strict
+from harness.catalogue import params as strict
 from harness import testing
 from harness.types import Facts
 from harness_sdm import SdmParams, build, kernels, resolve

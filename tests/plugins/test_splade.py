@@ -10,7 +10,7 @@ import slow_bert
 import tiny_heads
 import tiny_models
 
-from harness import params as strict
+from harness.catalogue import params as strict
 from harness import testing
 from harness.errors import HarnessError
 from harness.testing.texts import WORDS

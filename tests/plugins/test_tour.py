@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import params
+from harness.catalogue import params
 from harness_tour import LARGEST, TourParams, names_en, names_zh
 from harness_tour.generator import SLICES, Recipe, article, is_stub, subject_of
 from harness_tour.source import Tour, passage_id

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from harness import made, params
+from harness import made_models
+from harness.catalogue import params
 from harness.catalogue import Catalogue
 from harness.collection import context_additions
 from harness.collection.composed_texts import View
@@ -90,7 +91,7 @@ class Task:
 
     def _values(self, work: JSON, changed: Mapping[str, JSON]) -> Any:
         record, said = self.record_of(work), {**work["method"]["params"], **changed}
-        given = made.placed(said, self.model)
+        given = made_models.placed(said, self.model)
         values, problems = params.convert(record.params, given, Path("/"))
         if problems:
             raise ContractError(

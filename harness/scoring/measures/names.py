@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from harness import params
+from harness.catalogue import params
 from harness.errors import HarnessError
 from harness.problems import unknown
 from harness.records import Measure

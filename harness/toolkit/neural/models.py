@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness import made
+from harness import made_models
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def located(model: Path | str, revision: str = "main") -> tuple[Path | str, str]
         return model, revision
     if model.startswith(PACKAGE):
         return _in_package(model) or model, revision
-    if made.is_planned(model):
+    if made_models.is_planned(model):
         return model, revision
     if not HUB_ID.fullmatch(model):
         raise HarnessError(
@@ -50,14 +50,14 @@ def located(model: Path | str, revision: str = "main") -> tuple[Path | str, str]
 
 def is_local(model: str) -> bool:
     """Whether this names no model of the hub, but one of a package or one that the suite makes."""
-    return model.startswith(PACKAGE) or made.is_planned(model)
+    return model.startswith(PACKAGE) or made_models.is_planned(model)
 
 
 def missing_files(model: Path | str, revision: str = "main", weights: Sequence[str] = WEIGHTS) -> list[str]:
     """What has to come here before the model can be loaded, one line each; nothing if it is here."""
     if isinstance(model, Path):
         return [] if model.is_dir() else [f"model {model} (there is no such folder)"]
-    if made.is_planned(model):
+    if made_models.is_planned(model):
         return []  # an earlier step makes it
     if model.startswith(PACKAGE):
         if _in_package(model):
@@ -82,7 +82,7 @@ def described(model: Path | str, revision: str = "main") -> Path | None:
     """The folder that describes the model, with or without its weights, if it is here or the hub gives it."""
     if isinstance(model, Path):
         return model
-    if made.is_planned(model):
+    if made_models.is_planned(model):
         return None
     here = cached(model, revision)
     if (here is None or not any(here.glob("*.json"))) and reachable(model, revision):

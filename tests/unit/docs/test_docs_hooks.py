@@ -14,7 +14,7 @@ import pytest
 
 from harness import catalogue, findings, hookspecs, testing
 from harness.collection.judgements import Judged
-from harness.entry_points import EntryPoint
+from harness.catalogue.entry_points import EntryPoint
 from harness.records import Column
 from harness.scoring import protocols, score
 from harness.scoring.score import Documents

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import pluggy
 
-from harness import entry_points, hookspecs, records
-from harness.entry_points import EntryPoint
+from harness import hookspecs, records
+from harness.catalogue import entry_points
+from harness.catalogue.entry_points import EntryPoint
 from harness.errors import HarnessError
 from harness.problems import Need, unknown
 
@@ -102,9 +103,9 @@ def collect(points: Iterable[EntryPoint]) -> Catalogue:
 def _loaded(point: EntryPoint) -> tuple[list[tuple[str, Any]], str | None]:
     """A plugin's records by kind, or why there are none. A stranger's plugin must not stop us in any way."""
     if point.distribution != OWN:
-        from harness import plugin_probe
+        from harness.catalogue import probe
 
-        crash = plugin_probe.crash_of(point)
+        crash = probe.crash_of(point)
         if crash is not None:
             return [], crash
     try:

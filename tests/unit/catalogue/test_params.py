@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from harness import params
+from harness.catalogue import params
 from harness.problems import nearest
 from harness.records import param
 

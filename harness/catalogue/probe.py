@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness.entry_points import EntryPoint
+from harness.catalogue.entry_points import EntryPoint
 
 SURVIVED = 77  # no interpreter ends with this by itself
 SECONDS = 60.0  # for an import on a busy machine
@@ -23,7 +23,7 @@ PROGRAM = """
 import os, sys
 sys.path[:] = sys.argv[3:]
 from harness import catalogue
-from harness.entry_points import EntryPoint
+from harness.catalogue.entry_points import EntryPoint
 point = EntryPoint("probe", sys.argv[1], sys.argv[2], "")
 try:
     catalogue._records(point)

@@ -3,7 +3,7 @@
 import importlib.metadata
 from pathlib import Path
 
-from harness import entry_points
+from harness.catalogue import entry_points
 from harness.hookspecs import PROJECT
 
 

@@ -7,7 +7,8 @@ import textwrap
 
 import pytest
 
-from harness import catalogue, plugin_probe, records, testing
+from harness import catalogue, records, testing
+from harness.catalogue import probe
 from harness.errors import HarnessError
 from harness.problems import Need
 
@@ -80,7 +81,7 @@ LONGEST = """
 def install(tmp_path, monkeypatch):
     """Installs a package into a folder of its own: modules, and the metadata that pip would write."""
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(plugin_probe, "crash_of", lambda point: None)  # it has tests of its own
+    monkeypatch.setattr(probe, "crash_of", lambda point: None)  # it has tests of its own
 
     def installed(modules, points, distribution="stranger-retrieval", version="2.1"):
         for name, text in modules.items():

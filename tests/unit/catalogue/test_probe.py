@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from harness import plugin_probe
-from harness.entry_points import EntryPoint
+from harness.catalogue import probe
+from harness.catalogue.entry_points import EntryPoint
 
 
 @pytest.fixture
@@ -33,26 +33,26 @@ def point(tmp_path, monkeypatch):
 )
 def test_an_import_that_would_take_the_process_along_is_named(point, text, how):
     plugin = point(text)
-    crash = plugin_probe.crash_of(plugin, seconds=3 if "sleep" in text else 30)
+    crash = probe.crash_of(plugin, seconds=3 if "sleep" in text else 30)
     assert how in crash
     began = time.monotonic()
-    assert plugin_probe.crash_of(plugin) == crash  # remembered
+    assert probe.crash_of(plugin) == crash  # remembered
     assert time.monotonic() - began < 1
 
 
 @pytest.mark.parametrize("text", ["x = 1", "raise SystemExit(3)", "print('loud')", "1 / 0"])
 def test_an_import_that_only_fails_is_left_to_the_catalogue(point, text):
-    assert plugin_probe.crash_of(point(text)) is None
+    assert probe.crash_of(point(text)) is None
 
 
 def test_a_changed_plugin_is_tried_again(point):
-    assert plugin_probe.crash_of(point("import os; os._exit(1)")) is not None
-    assert plugin_probe.crash_of(point("mended = True")) is None
+    assert probe.crash_of(point("import os; os._exit(1)")) is not None
+    assert probe.crash_of(point("mended = True")) is None
 
 
 def test_the_child_tries_no_more_than_the_plugin(point, tmp_path):
     marker = tmp_path / "marker"
     plugin = point(f"open({str(marker)!r}, 'a').write('x')")
-    plugin_probe.crash_of(plugin)
-    plugin_probe.crash_of(plugin)
+    probe.crash_of(plugin)
+    probe.crash_of(plugin)
     assert marker.read_text() == "x"
