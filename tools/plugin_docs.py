@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness import catalogue
-from harness.catalogue import params
-from harness.catalogue import Catalogue
+from harness.catalogue import Catalogue, params
 
 HEAD = """\
 # What ships with passage-harness

@@ -11,8 +11,7 @@ from pathlib import Path
 import yaml
 
 from harness import api, catalogue, plan, suite
-from harness.catalogue import params
-from harness.catalogue import Catalogue
+from harness.catalogue import Catalogue, params
 from harness.cli import arguments as shared
 from harness.collection import cards
 from harness.contracts import Fetching, Traced

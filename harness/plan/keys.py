@@ -11,8 +11,7 @@ from typing import Any
 
 import orjson
 
-from harness.catalogue import params
-from harness.catalogue import Entry
+from harness.catalogue import Entry, params
 from harness.plan import plugin_sources
 from harness.problems import exists
 from harness.types import JSON

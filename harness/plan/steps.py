@@ -9,8 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from harness.catalogue import params
-from harness.catalogue import KINDS, Catalogue, Entry, missing_modules
+from harness.catalogue import KINDS, Catalogue, Entry, missing_modules, params
 from harness.errors import HarnessError, NoLanguage
 from harness.plan import keys, plugin_sources
 from harness.plan.graph import Analysis, Collection, Step

@@ -52,7 +52,9 @@ class Systems(Base):
 
     def resolved(self, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[Need]]:
         """As for any method, with the steps that make its models in the place of their names."""
-        values = made_models.replaced(chosen.params, lambda reference: models.planned(self, reference, chosen.place))
+        values = made_models.replaced(
+            chosen.params, lambda reference: models.planned(self, reference, chosen.place)
+        )
         return super().resolved(collection, chosen._replace(params=values), unit)
 
     def output(self, collection: Collection, name: str) -> Output:

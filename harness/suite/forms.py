@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.catalogue import params
-from harness.catalogue import Catalogue, Entry
+from harness.catalogue import Catalogue, Entry, params
 from harness.errors import HarnessError
 from harness.made_models import Made, Seed
 from harness.problems import Keys, Place, Problem, nearest, shown_path, unknown

@@ -7,8 +7,7 @@ import typing
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.catalogue import params
-from harness.catalogue import Catalogue
+from harness.catalogue import Catalogue, params
 from harness.suite import model_schema
 from harness.types import JSON
 

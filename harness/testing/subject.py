@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness import catalogue, records
-from harness.catalogue import params
-from harness.catalogue import Plugin
+from harness.catalogue import Plugin, params
 from harness.errors import Problems
 from harness.types import JSON, Facts, Unit
 

@@ -11,8 +11,8 @@ import slow_t5
 import tiny_crossencoders
 import tiny_models
 
-from harness.catalogue import params as strict
 from harness import testing
+from harness.catalogue import params as strict
 from harness.errors import HarnessError
 from harness.testing.texts import WORDS
 from harness.types import Facts

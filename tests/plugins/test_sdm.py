@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.catalogue import params as strict
 from harness import testing
+from harness.catalogue import params as strict
 from harness.types import Facts
 from harness_sdm import SdmParams, build, kernels, resolve
 

@@ -10,8 +10,8 @@ import slow_bert
 import tiny_heads
 import tiny_models
 
-from harness.catalogue import params as strict
 from harness import testing
+from harness.catalogue import params as strict
 from harness.errors import HarnessError
 from harness.testing.texts import WORDS
 from harness.types import Facts

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from harness import made_models
-from harness.catalogue import params
-from harness.catalogue import Catalogue
+from harness.catalogue import Catalogue, params
 from harness.collection import context_additions
 from harness.collection.composed_texts import View
 from harness.collection.corpus import Corpus

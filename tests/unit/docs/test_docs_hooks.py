@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from harness import catalogue, findings, hookspecs, testing
-from harness.collection.judgements import Judged
 from harness.catalogue.entry_points import EntryPoint
+from harness.collection.judgements import Judged
 from harness.records import Column
 from harness.scoring import protocols, score
 from harness.scoring.score import Documents
