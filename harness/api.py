@@ -15,15 +15,9 @@ from harness.leaderboard.board_file import read as _read
 from harness.problems import Problem
 from harness.store.artifacts import Store
 from harness.suite import Suite
+from harness.user_cache import default_store
 
 __all__ = ["Leaderboard", "Suite", "check", "load", "read_leaderboard", "run"]
-
-
-def default_store() -> Path:
-    """Where artifacts are kept unless `--store` says otherwise: the user's cache folder."""
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("passage-harness"))
 
 
 def load(path: str | Path) -> Suite:

@@ -1,6 +1,6 @@
 """Whether importing a stranger's plugin would end or hang this process: tried once, in a child.
 
-The answer is remembered beside the store's default place, by what the plugin's files are now, so that a
+The answer is remembered in the user's cache folder, by what the plugin's files are now, so that a
 command pays for it only after the plugin changed.
 """
 
@@ -15,6 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from harness import user_cache
 from harness.catalogue.entry_points import EntryPoint
 
 SURVIVED = 77  # no interpreter ends with this by itself
@@ -76,12 +77,10 @@ def _tried(point: EntryPoint, seconds: float) -> str | None:
 
 
 def _memory(point: EntryPoint) -> Path:
-    import platformdirs
-
     hashed = hashlib.sha256(repr((point[1:], sys.version)).encode())
     for name, size, changed in _files(point.module):
         hashed.update(f"{name} {size} {changed}\0".encode())
-    return Path(platformdirs.user_cache_dir("passage-harness"), "plugins", hashed.hexdigest())
+    return user_cache.probed_plugins() / hashed.hexdigest()
 
 
 def _files(module: str) -> list[tuple[str, int, int]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import orjson
 
+from harness import user_cache
 from harness.execution import process_memory
 from harness.plan.graph import Step
 from harness.store.artifacts import Store
@@ -178,9 +179,7 @@ def _environment(store: Store, threads: int) -> dict[str, str]:
 def _compiled_folder(store: Store) -> Path:
     """In the user's cache folder; in the store where that cannot be written. Numba finds by itself whether
     code was compiled for this CPU, from this source."""
-    import platformdirs
-
-    shared = Path(platformdirs.user_cache_dir("passage-harness"), "compiled")
+    shared = user_cache.compiled_code()
     try:
         shared.mkdir(parents=True, exist_ok=True)
     except OSError:

@@ -71,6 +71,7 @@ def test_a_dataset_without_answers_is_told(harness):
     files = {"path": str(harness.folder), "language": "en"}
     harness.suite({**SUITE, "datasets": {"bare": {"files": files}}})
     found = harness.run()
-    assert found.code == 2
+    assert found.code == 1  # the documents' row has no column by answers
     assert "the queries have no answers" in found.err + found.out
-    assert leaderboard(harness.out)["rows"][0]["status"] == "failed"
+    statuses = [row["status"] for row in leaderboard(harness.out)["rows"]]
+    assert statuses == ["failed", "failed", "ok"]

@@ -322,7 +322,7 @@ def test_a_query_whose_judgements_are_all_dropped_scores_0_and_is_told(harness, 
 
 def test_what_cannot_be_written_as_a_run_fails_its_rows_the_same_way_each_time(harness, tmp_path):
     beir(tmp_path / "data")
-    text = (tmp_path / "data" / "corpus.jsonl").read_text().replace('"p1"', '"p 1"')
+    text = (tmp_path / "data" / "corpus.jsonl").read_text().replace('"p3"', '"p 3"')
     (tmp_path / "data" / "corpus.jsonl").write_text(text)
     harness.suite({**FILES, "datasets": {"mine": FILES["datasets"]["mine"], "toy": "toy"}})
     assert harness.run().code == 1
@@ -331,7 +331,7 @@ def test_what_cannot_be_written_as_a_run_fails_its_rows_the_same_way_each_time(h
     assert results(harness.out) == first
     failed = [row["error"] for row in leaderboard(harness.out)["rows"] if row["status"] == "failed"]
     assert set(failed) == {
-        "scoring mine: the passage id 'p 1' is empty or has white space in it, which no TREC run can hold; rename it"
+        "scoring mine: the passage id 'p 3' is empty or has white space in it, which no TREC run can hold; rename it"
     }
 
 

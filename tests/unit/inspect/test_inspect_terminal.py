@@ -53,9 +53,10 @@ def test_rankings_that_are_too_many_for_a_terminal_stand_below_each_other_and_no
 
 def test_rankings_that_fit_stand_in_one_table():
     assert len(terminal._side_by_side(MANY[:2], 200, judged=True)) == 1
-    width = terminal.RANK + sum(terminal.GAP + terminal._column(each).width for each in MANY[:2])
-    assert len(terminal._side_by_side(MANY[:2], width)) == 1
-    assert len(terminal._side_by_side(MANY[:2], width - 1)) == 2
+    columns = [terminal._column(each, judged=True) for each in MANY[:2]]
+    width = terminal.RANK + sum(terminal.GAP + column.width for column in columns)
+    assert len(terminal._side_by_side(MANY[:2], width, judged=True)) == 1
+    assert len(terminal._side_by_side(MANY[:2], width - 1, judged=True)) == 2
 
 
 def test_a_name_that_is_very_long_takes_several_lines():
