@@ -7,7 +7,7 @@ import os
 import time
 from pathlib import Path
 
-from harness import api, catalogue, runner
+from harness import api, catalogue, runner, user_cache
 from harness.cli import arguments as shared
 from harness.errors import HarnessError
 from harness.store.artifacts import Corrupt, Store
@@ -146,7 +146,7 @@ def gc(options: argparse.Namespace) -> int:
 
 
 def _opened(root: Path | None) -> Store:
-    root = root or api.default_store()
+    root = root or user_cache.default_store()
     if not root.exists():
         raise HarnessError(f"{root}: there is no store yet; `harness run` makes it")
     return Store(root).open()

@@ -15,12 +15,12 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def check(options: argparse.Namespace) -> int:
-    from harness import api, catalogue, runner
+    from harness import catalogue, runner, user_cache
     from harness.cli.run import counts, needs
     from harness.problems import shown_path
     from harness.store.artifacts import Store
 
-    store = Store(options.store or api.default_store()).open()
+    store = Store(options.store or user_cache.default_store()).open()
     prepared = runner.read(options.suite, catalogue.load(), store)
     print(f"{shown_path(prepared.plan.suite.path)}: {counts(prepared, store)}")
     for need in needs(prepared):

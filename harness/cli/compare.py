@@ -68,15 +68,15 @@ def run(options: argparse.Namespace) -> int:
         what = "comes from the permutations of the randomisation test"
         raise HarnessError(f"--correction max-t: {what}; use holm, or --test randomisation")
     compared = compare(loaded, settings)
-    found = regressions(loaded, compared, watch) if guarding else None
-    if not by_name and found is not None:  # rows can only be missing where leaderboards are compared
-        found = [item for item in found if item.measure is not None]
-    print(render(compared, options.format, found), end="")
-    return EXIT_CODE if found else 0
+    drops = regressions(loaded, compared, watch) if guarding else None
+    if not by_name and drops is not None:  # rows can only be missing where leaderboards are compared
+        drops = [item for item in drops if item.measure is not None]
+    print(render(compared, options.format, drops), end="")
+    return EXIT_CODE if drops else 0
 
 
 def _check_baseline(baseline: str | None, entries: Sequence[Entry]) -> None:
     names = {name for entry in entries for name in (entry.name, entry.system)}
     if baseline is not None and baseline not in names:
-        there = ", ".join(sorted({entry.name for entry in entries}))
-        raise HarnessError(f"--baseline {baseline}: there is no such system; there are {there}")
+        known_names = ", ".join(sorted({entry.name for entry in entries}))
+        raise HarnessError(f"--baseline {baseline}: there is no such system; there are {known_names}")

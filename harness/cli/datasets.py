@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from harness import api, catalogue, plan, suite
+from harness import catalogue, plan, suite, user_cache
 from harness.catalogue import Catalogue, params
 from harness.cli import arguments as shared
 from harness.collection import cards
@@ -62,7 +62,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def show(options: argparse.Namespace) -> int:
     """Reads what is not columnar yet into the store, as a run would."""
     records = catalogue.load()
-    store = Store(options.store or api.default_store()).open()
+    store = Store(options.store or user_cache.default_store()).open()
     specs = _specs(options, records)
     planned = []
     problems: list[Problem] = []
@@ -137,9 +137,9 @@ def _show(collection: Collection, steps: Mapping[str, Step], store: Store) -> in
     finally:
         reporter.close()
     corpus, queries, judgements = (parts[part].folder for part in PARTS)
-    found = cards.card(corpus, queries, judgements, collection.card)
-    print("\n".join([*_counted(found), *_held_against(found, collection)]))
-    if found["judgements_of_unknown_passages"]:
+    facts = cards.card(corpus, queries, judgements, collection.card)
+    print("\n".join([*_counted(facts), *_held_against(facts, collection)]))
+    if facts["judgements_of_unknown_passages"]:
         print("\n".join(_wrapped(_first_unknown(collection, corpus, judgements))))
     for part in PARTS:
         print(f"  contents of the {part}: {open_dataset.contents_of(parts[part])}")
@@ -159,18 +159,18 @@ def _described(collection: Collection) -> Iterator[str]:
         yield from _wrapped(f"note: {note}")
 
 
-def _counted(found: dict[str, JSON]) -> Iterator[str]:
+def _counted(facts: dict[str, JSON]) -> Iterator[str]:
     yield ""
     for key, words in _COUNTS:
-        if found[key] or key in ("documents", "passages", "queries", "judgements"):
-            yield f"  {found[key]:>14,}  {words}"
-    levels = ", ".join(f"{count:,} of grade {grade}" for grade, count in found["levels"].items())
+        if facts[key] or key in ("documents", "passages", "queries", "judgements"):
+            yield f"  {facts[key]:>14,}  {words}"
+    levels = ", ".join(f"{count:,} of grade {grade}" for grade, count in facts["levels"].items())
     yield f"  judgements: {levels or 'none'}"
     yield ""
     yield f"  {'':26}" + "".join(f"{column:>9}" for column in _COLUMNS)
     for key, words in _SPREADS:
-        if found[key]:
-            yield f"  {words:26}" + "".join(_cell(found[key][column]) for column in _COLUMNS)
+        if facts[key]:
+            yield f"  {words:26}" + "".join(_cell(facts[key][column]) for column in _COLUMNS)
     yield ""
 
 
@@ -178,13 +178,13 @@ def _cell(value: float) -> str:
     return f"{value:>9,.1f}" if isinstance(value, float) else f"{value:>9,}"
 
 
-def _held_against(found: dict[str, JSON], collection: Collection) -> Iterator[str]:
+def _held_against(facts: dict[str, JSON], collection: Collection) -> Iterator[str]:
     """What is printed elsewhere of the whole collection, and whether that is what is here."""
     officials = collection.card.official
-    part = cards.share(found, officials)
+    part = cards.share(facts, officials)
     if part is not None:
         yield f"  {part:.2%} of the official collection is here"
-    for check in cards.checks(found, officials):
+    for check in cards.checks(facts, officials):
         here = "not counted" if check.here is None else f"{check.here:,}"
         word = "agrees" if check.agrees else "differs"
         yield f"  {word:8} {check.name}: {check.printed:,} in {check.source}, {here} here"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from harness import api, catalogue, runner
+from harness import catalogue, runner, user_cache
 from harness.cli import arguments as shared
 from harness.collection.corpus import Corpus
 from harness.errors import HarnessError
@@ -46,7 +46,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def inspect(options: argparse.Namespace) -> int:
-    store = Store(options.store or api.default_store()).open()
+    store = Store(options.store or user_cache.default_store()).open()
     console = Console(highlight=False, soft_wrap=False)
     of_suite = options.target.suffix in OF_SUITES
     if of_suite != bool(options.passage or options.write):
@@ -69,10 +69,10 @@ def _query(options: argparse.Namespace, board: Leaderboard, store: Store, consol
     measure = None if options.measure is None else lists.label_of(board, [], options.measure)
     chosen = list(query.chosen_rows(board, options.dataset, options.systems))
     for dataset, rows in chosen:
-        found = query.opened(board, dataset, rows, store, [options.query])
-        asked = found.material is not None and options.query in found.material.number
-        if asked or found.knows(options.query):
-            terminal.show_query(console, found.query(options.query, options.top, measure), found)
+        views = query.opened(board, dataset, rows, store, [options.query])
+        asked = views.material is not None and options.query in views.material.number
+        if asked or views.knows(options.query):
+            terminal.show_query(console, views.query(options.query, options.top, measure), views)
             shown += 1
     if not shown:
         where = ", ".join(dataset.name for dataset, _ in chosen)
@@ -87,27 +87,29 @@ def _differ(options: argparse.Namespace, board: Leaderboard, console: Console) -
             continue  # one of the two failed there
         label = lists.label_of(board, rows, options.measure)
         first, second = rows
-        found = lists.differing(board, first, second, label)
+        differences = lists.differing(board, first, second, label)
         console.rule(terminal.safe(dataset.name), align="left")
         names = (first.system, second.system)
-        for part in terminal.differences(found, names, label, options.top):
+        for part in terminal.differences(differences, names, label, options.top):
             console.print(part)
 
 
 def _failures(options: argparse.Namespace, board: Leaderboard, store: Store, console: Console) -> None:
     for dataset, rows in query.chosen_rows(board, options.dataset, options.systems):
-        found = material.opened(board, dataset, store)
+        material_of_rows = material.opened(board, dataset, store)
         console.rule(terminal.safe(dataset.name), align="left")
         for row in rows:
             label = lists.label_of(board, [row], options.measure)
             if label not in row.measures:
                 continue
-            at_hand = found if isinstance(found, Material) else None
+            at_hand = material_of_rows if isinstance(material_of_rows, Material) else None
             for part in terminal.groups(lists.failing(board, row, label, at_hand), row.system, label):
                 console.print(part)
             console.print()
-        if not isinstance(found, Material):
-            console.print(f"not at hand: {terminal.safe(found)}, so slices are not known", style="yellow")
+        if not isinstance(material_of_rows, Material):
+            console.print(
+                f"not at hand: {terminal.safe(material_of_rows)}, so slices are not known", style="yellow"
+            )
 
 
 def _context(options: argparse.Namespace, store: Store, console: Console) -> int:
@@ -115,8 +117,8 @@ def _context(options: argparse.Namespace, store: Store, console: Console) -> int
     records = catalogue.load()
     planned = runner.read(options.target, records, store).plan
     if options.dataset and options.dataset not in planned.collections:
-        there = ", ".join(planned.collections)
-        raise HarnessError(f"--dataset '{options.dataset}': the suite has no such dataset; it has {there}")
+        names = ", ".join(planned.collections)
+        raise HarnessError(f"--dataset '{options.dataset}': the suite has no such dataset; it has {names}")
     reporter = progress.reporter(sys.stderr)
     chosen = {name: item for name, item in planned.collections.items() if options.dataset in (None, name)}
     shown = False
@@ -125,14 +127,14 @@ def _context(options: argparse.Namespace, store: Store, console: Console) -> int
             if not collection.parts:
                 raise HarnessError(f"{name}: {collection.error or collection.needs[0]}; mend it first")
             staged = bool(options.context or options.write)
-            found = passage.chains(planned, collection) if staged else []
-            wanted = [collection.parts["corpus"], *(step for chain in found for step in chain.steps)]
+            chains = passage.chains(planned, collection) if staged else []
+            wanted = [collection.parts["corpus"], *(step for chain in chains for step in chain.steps)]
             passage.make(planned, store, list(dict.fromkeys(wanted)), reporter)
             corpus = Corpus(store.read(collection.parts["corpus"]).folder)
             if options.passage is not None:
-                shown |= _passage(options, store, console, name, corpus, found)
+                shown |= _passage(options, store, console, name, corpus, chains)
             if options.write:
-                _write(options.write / name, store, corpus, found)
+                _write(options.write / name, store, corpus, chains)
     finally:
         reporter.close()
     if options.passage is not None and not shown:
@@ -148,7 +150,7 @@ def _passage(
     console: Console,
     name: str,
     corpus: Corpus,
-    found: list[passage.Chain],
+    chains: list[passage.Chain],
 ) -> bool:
     at = passage.position(corpus, options.passage)
     if at is None:
@@ -157,15 +159,15 @@ def _passage(
     title = corpus.titles(document)[0]
     heading = f"{name} · passage {options.passage} · document {corpus.document_ids(document)[0]}"
     console.rule(terminal.safe(heading + (f" · {title}" if title else "")), align="left")
-    for chain in found or [passage.Chain((), ())]:
+    for chain in chains or [passage.Chain((), ())]:
         terminal.show_stages(console, passage.stages(store, corpus, chain, at))
     return True
 
 
-def _write(folder: Path, store: Store, corpus: Corpus, found: list[passage.Chain]) -> None:
-    if not found:
+def _write(folder: Path, store: Store, corpus: Corpus, chains: list[passage.Chain]) -> None:
+    if not chains:
         raise HarnessError(f"--write: no system of the suite has a context for {folder.name}; give one some")
-    for chain, name in zip(found, passage.file_names(found), strict=True):
+    for chain, name in zip(chains, passage.file_names(chains), strict=True):
         with disk.explaining(folder):
             count = passage.write(store, corpus, chain, folder / name)
         print(f"{shown_path(folder / name)}: {count:,} passages")

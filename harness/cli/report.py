@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness import api, catalogue, suite
+from harness import catalogue, suite, user_cache
 from harness.cli import arguments as shared
 from harness.errors import HarnessError
 from harness.html import page, pictures, tiers
@@ -45,7 +45,7 @@ def _pictures(board: Leaderboard) -> int:
 
 
 def _page(options: argparse.Namespace, board: Leaderboard) -> int:
-    store = Store(options.store or api.default_store()).open()
+    store = Store(options.store or user_cache.default_store()).open()
     out: Path = options.out or board.folder / "report.html"
     tested = tiers.tiers(board, options.leaderboard)
     text = page.build(board, store, suite_text(board), tested, not options.no_text)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness import api, catalogue, suite
+from harness import catalogue, suite, user_cache
 from harness.cli import arguments as shared
 from harness.cli.kinds import RUN_FORMS
 from harness.errors import HarnessError
@@ -75,7 +75,7 @@ def _on_suite(options: argparse.Namespace) -> Target:
     if given:
         raise HarnessError(f"--{given[0]}: is what the suite says; leave it out, or score on --qrels")
     records = catalogue.load()
-    store = Store(options.store or api.default_store()).open()
+    store = Store(options.store or user_cache.default_store()).open()
     reporter = progress.reporter(sys.stderr)
     try:
         return run_import.on_suite(

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from harness import api, catalogue
+from harness import catalogue, user_cache
 from harness.cli import arguments as shared
 from harness.execution import progress
 from harness.leaderboard import board_file
@@ -26,7 +26,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """0 nothing speaks against it, 1 something is wrong, 2 what is needed to tell is not here."""
     board = board_file.read(options.leaderboard)
-    store = Store(options.store or api.default_store()).open()
+    store = Store(options.store or user_cache.default_store()).open()
     reporter = progress.reporter(sys.stderr)
     try:
         checked = verify(board, store, catalogue.load(), reporter, options.suite)

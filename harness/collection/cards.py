@@ -33,9 +33,9 @@ class Spread:
 
     def add(self, values: NDArray[np.integer]) -> None:
         if len(values):
-            found = np.bincount(values, minlength=len(self._counts))
-            found[: len(self._counts)] += self._counts
-            self._counts = found
+            counts = np.bincount(values, minlength=len(self._counts))
+            counts[: len(self._counts)] += self._counts
+            self._counts = counts
 
     def summary(self) -> dict[str, JSON] | None:
         """None of nothing. A percentile is the smallest value that so many per cent do not exceed; the
@@ -57,9 +57,9 @@ class Spread:
 
 
 def spread(values: NDArray[np.integer]) -> dict[str, JSON] | None:
-    found = Spread()
-    found.add(values)
-    return found.summary()
+    result = Spread()
+    result.add(values)
+    return result.summary()
 
 
 def card(corpus: Path, queries: Path, judgements: Path, said: Card) -> dict[str, JSON]:
@@ -109,8 +109,8 @@ def _queries(asked: Queries, with_words: bool) -> dict[str, JSON]:
 
 
 def _judgements(read: Corpus, asked: Queries, given: Judgements) -> dict[str, JSON]:
-    found = judging(read, asked, given)
-    judged = found.judged
+    judgements = judging(read, asked, given)
+    judged = judgements.judged
     of_query = np.bincount(judged.query, minlength=len(asked.ids))
     positive = np.bincount(judged.query[judged.grade > 0], minlength=len(asked.ids))
     levels, counts = np.unique(judged.grade, return_counts=True)
@@ -123,8 +123,8 @@ def _judgements(read: Corpus, asked: Queries, given: Judgements) -> dict[str, JS
         "positives_per_query": spread(positive[of_query > 0]),
         "queries_without_judgement": int((of_query == 0).sum()),
         "queries_without_positive": int(((of_query > 0) & (positive == 0)).sum()),
-        "judgements_of_unknown_passages": found.of_missing,
-        "judgements_of_unknown_queries": found.of_unknown_queries,
+        "judgements_of_unknown_passages": judgements.of_missing,
+        "judgements_of_unknown_queries": judgements.of_unknown_queries,
     }
 
 
@@ -141,8 +141,8 @@ def first_unknown(corpus: Path, judgements: Path) -> tuple[str, str] | None:
 
 def _words(texts: pa.Array) -> NDArray[Any]:
     """int32[n]: how many stretches without a blank each text has."""
-    found: NDArray[Any] = pc.count_substring_regex(texts, r"\S+").to_numpy()
-    return found
+    counts: NDArray[Any] = pc.count_substring_regex(texts, r"\S+").to_numpy()
+    return counts
 
 
 class Check(NamedTuple):
@@ -155,30 +155,30 @@ class Check(NamedTuple):
     agrees: bool
 
 
-def checks(found: Mapping[str, JSON], officials: Iterable[Official]) -> list[Check]:
+def checks(facts: Mapping[str, JSON], officials: Iterable[Official]) -> list[Check]:
     """A number with decimals agrees if it is the same when rounded to as many."""
     made = []
     for source, counts in officials:
         for name, printed in counts.items():
-            here = _look_up(found, name)
+            here = _look_up(facts, name)
             places = len(str(printed).partition(".")[2]) if isinstance(printed, float) else 0
             same = here is not None and round(here, places) == printed
             made.append(Check(source, name, printed, here, same))
     return made
 
 
-def share(found: Mapping[str, JSON], officials: Iterable[Official]) -> float | None:
+def share(facts: Mapping[str, JSON], officials: Iterable[Official]) -> float | None:
     """Which part of the official collection's passages is here, by the first source that counts them; of its
     documents, where it counts only these."""
     for name in ("passages", "documents"):
         for official in officials:
             if official.counts.get(name):
-                return float(found[name] / official.counts[name])
+                return float(facts[name] / official.counts[name])
     return None
 
 
-def _look_up(found: Mapping[str, JSON], name: str) -> int | float | None:
-    value: Any = found
+def _look_up(facts: Mapping[str, JSON], name: str) -> int | float | None:
+    value: Any = facts
     for part in name.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     return value if isinstance(value, int | float) else None

@@ -55,9 +55,9 @@ class View:
             return texts
         documents = self.corpus.document_of[positions]
         ranks = positions - self.corpus.first[documents]
-        found = [stage.take(documents.astype(np.int64)) for stage in self.stages]
+        stage_additions = [stage.take(documents.astype(np.int64)) for stage in self.stages]
         return [
-            compose(text, [additions[i] for additions in found], int(ranks[i]))
+            compose(text, [additions[i] for additions in stage_additions], int(ranks[i]))
             for i, text in enumerate(texts)
         ]
 
@@ -109,8 +109,8 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 def kept(edits: Sequence[Edit]) -> list[int]:
     """The numbers of the edits that are made, in reading order."""
-    found: list[int] = []
+    kept_stages: list[int] = []
     for i, edit in enumerate(edits):
-        if all(edit.end <= edits[j].start or edit.start >= edits[j].end for j in found):
-            found.append(i)
-    return sorted(found, key=lambda i: (edits[i].start, edits[i].end))
+        if all(edit.end <= edits[j].start or edit.start >= edits[j].end for j in kept_stages):
+            kept_stages.append(i)
+    return sorted(kept_stages, key=lambda i: (edits[i].start, edits[i].end))

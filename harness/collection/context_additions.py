@@ -30,7 +30,7 @@ def write(
 ) -> tuple[dict[str, JSON], int]:
     """One shard after another; those that a killed run finished stay. Returns the facts, and how many words
     (by white space) were gone through just now."""
-    told = augmenter.match(*_ids(corpus)) if isinstance(augmenter, Matching) else {}
+    match_facts = augmenter.match(*_ids(corpus)) if isinstance(augmenter, Matching) else {}
     documents_changed, passages_changed, words = 0, 0, 0
     for start in range(0, corpus.documents, DOCUMENTS):
         stop = min(start + DOCUMENTS, corpus.documents)
@@ -51,7 +51,7 @@ def write(
         "documents_changed": documents_changed,
         "passages": corpus.passages,
         "passages_changed": passages_changed,
-        **told,
+        **match_facts,
     }, words
 
 
@@ -75,13 +75,13 @@ class Additions:
     def take(self, documents: Ints) -> list[Addition]:
         """The additions of these documents, in their order; a document that stands several times in a
         row is read once."""
-        found: list[Addition] = []
+        additions: list[Addition] = []
         last, addition = -1, Addition()
         for document in documents.tolist():
             if document != last:
                 last, addition = document, self._one(document)
-            found.append(addition)
-        return found
+            additions.append(addition)
+        return additions
 
     def _one(self, document: int) -> Addition:
         start = document // DOCUMENTS * DOCUMENTS

@@ -91,8 +91,8 @@ def _find(column: pa.ChunkedArray, ids: Sequence[str] | pa.Array) -> NDArray[np.
     # one hash table of what is asked for, one pass over the column: needs no index on disk
     wanted = ids if isinstance(ids, pa.Array) else pa.array(ids, pa.string())
     wanted = wanted.cast(pa.string()).dictionary_encode()
-    found = pc.index_in(column, value_set=wanted.dictionary)
-    which = found.fill_null(-1).to_numpy()  # int32[rows of the column]
+    index = pc.index_in(column, value_set=wanted.dictionary)
+    which = index.fill_null(-1).to_numpy()  # int32[rows of the column]
     rows = np.flatnonzero(which >= 0)
     places = np.full(len(wanted.dictionary), -1, dtype=np.int64)
     places[which[rows]] = rows

@@ -126,8 +126,8 @@ def _documents(batch: pa.RecordBatch) -> tuple[pa.Array, pa.Array]:
     titles = pc.fill_null(batch.column("title"), "").cast(pa.large_string())
     if owners.null_count == len(owners):
         return ids, titles
-    own = pc.fill_null(pc.equal(owners, ""), True)
-    return pc.if_else(own, ids, owners), titles
+    without_document = pc.fill_null(pc.equal(owners, ""), True)
+    return pc.if_else(without_document, ids, owners), titles
 
 
 def _starts(owners: pa.Array, last: tuple[str, str] | None) -> NDArray[np.bool_]:

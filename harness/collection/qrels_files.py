@@ -28,12 +28,13 @@ def read_qrels(path: Path) -> Iterator[Judgement]:
             if columns == BEIR:
                 _check_header(path, number, line)
                 continue
-        found = _judgement(path, number, line, columns)
-        first = before.setdefault((found.query, found.passage), number)
+        judgement = _judgement(path, number, line, columns)
+        first = before.setdefault((judgement.query, judgement.passage), number)
         if first != number:
-            what = f"query '{found.query}' and passage '{found.passage}' are judged in line {first} already"
+            pair = f"query '{judgement.query}' and passage '{judgement.passage}'"
+            what = f"{pair} are judged in line {first} already"
             raise HarnessError(f"{path}:{number}: {what}; keep one of the two")
-        yield found
+        yield judgement
     if not before:
         raise HarnessError(f"{path}: holds no judgement; give a file with lines of `query 0 passage grade`")
 

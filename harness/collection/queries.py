@@ -93,9 +93,9 @@ def write_judgements(judgements: Iterable[Judgement], folder: Path) -> dict[str,
             )
         )
     query, passage, grade = (np.concatenate(part) for part in zip(*parts, strict=True)) if parts else _NONE
-    found = Judgements(list(queries), list(passages), query, passage, grade)
-    _refuse_twice(found)
-    columns = [_coded(query, found.query_ids), _coded(passage, found.passage_ids), pa.array(grade)]
+    in_columns = Judgements(list(queries), list(passages), query, passage, grade)
+    _refuse_twice(in_columns)
+    columns = [_coded(query, in_columns.query_ids), _coded(passage, in_columns.passage_ids), pa.array(grade)]
     _save(_table(columns, _JUDGEMENT), folder / JUDGEMENTS)
     return {
         "judgements": len(grade),
@@ -137,15 +137,15 @@ def _check(batch: Sequence[Judgement]) -> None:
             )
 
 
-def _refuse_twice(found: Judgements) -> None:
-    pairs = found.query.astype(np.int64) * max(1, len(found.passage_ids)) + found.passage
+def _refuse_twice(judgements: Judgements) -> None:
+    pairs = judgements.query.astype(np.int64) * max(1, len(judgements.passage_ids)) + judgements.passage
     order = np.argsort(pairs, kind="stable")
     twice = np.flatnonzero(np.diff(pairs[order]) == 0)
     if len(twice):
         row = int(order[twice + 1].min())
         raise HarnessError(
-            f"judgements: query '{found.query_ids[found.query[row]]}' and passage "
-            f"'{found.passage_ids[found.passage[row]]}' are judged twice; keep one of the two"
+            f"judgements: query '{judgements.query_ids[judgements.query[row]]}' and passage "
+            f"'{judgements.passage_ids[judgements.passage[row]]}' are judged twice; keep one of the two"
         )
 
 

@@ -142,19 +142,19 @@ class Blocks:
         ordered = rows[order]
         block_of = ordered // ROWS
         edges = [0, *(np.flatnonzero(np.diff(block_of)) + 1).tolist(), len(rows)]
-        found: list[str] = []
+        texts: list[str] = []
         for start, stop in pairwise(edges):
             values = self.block(int(block_of[start])).column(name)
             places = ordered[start:stop] % ROWS
             if len(places) < 8:  # a call of Arrow costs as much as a few values one by one
-                found += [values[place].as_py() for place in places.tolist()]
+                texts += [values[place].as_py() for place in places.tolist()]
             else:
-                found += pc.take(values, pa.array(places)).to_pylist()
+                texts += pc.take(values, pa.array(places)).to_pylist()
         if np.array_equal(ordered, rows):
-            return found
+            return texts
         back = np.empty(len(rows), dtype=np.int64)
         back[order] = np.arange(len(rows))
-        return [found[i] for i in back.tolist()]
+        return [texts[i] for i in back.tolist()]
 
 
 def streamed(folder: Path, name: str) -> Iterator[pa.RecordBatch]:

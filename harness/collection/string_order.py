@@ -24,8 +24,8 @@ def ascending(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.bo
 def like_next(values: pa.Array) -> NDArray[np.bool_]:
     """bool[n - 1]: whether the next value is equal."""
     same = pc.equal(values.slice(0, len(values) - 1), values.slice(1))
-    found: NDArray[np.bool_] = same.to_numpy(zero_copy_only=False)
-    return found
+    equal: NDArray[np.bool_] = same.to_numpy(zero_copy_only=False)
+    return equal
 
 
 def ranks_of(order: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -38,6 +38,6 @@ def first_of_equals(order: NDArray[np.int64], same: NDArray[np.bool_]) -> NDArra
     """int64[n]: for each row the first row with an equal string, from what `ascending` returned."""
     groups = np.append(0, np.cumsum(~same))
     firsts = order[np.flatnonzero(np.append(True, ~same))]
-    found = np.empty(len(order), dtype=np.int64)
-    found[order] = firsts[groups]
-    return found
+    first_places = np.empty(len(order), dtype=np.int64)
+    first_places[order] = firsts[groups]
+    return first_places

@@ -42,7 +42,7 @@ def labels(
     if not any(queries.answers):
         raise HarnessError("the queries have no answers, by which this protocol tells relevant passages")
     ranked = hits.passages[:, :depth]
-    found = np.where(ranked < 0, -1, 0).astype(np.int8)
+    grades = np.where(ranked < 0, -1, 0).astype(np.int8)
     wanted = [sorted({" ".join(words(answer)) for answer in answers}) for answers in queries.answers]
     order = np.argsort(ranked, axis=None, kind="stable")
     flat = ranked.ravel()[order]
@@ -57,9 +57,9 @@ def labels(
             for cell in order[start:end].tolist():
                 query = cell // ranked.shape[1]
                 if any(f" {answer} " in spaced for answer in wanted[query] if answer):
-                    found.flat[cell] = 1
+                    grades.flat[cell] = 1
         progress(min(low + PASSAGES, len(positions)))
-    return found
+    return grades
 
 
 def judged(labels: Labels, hits: Hits, queries: Queries, size: int) -> Judged:
@@ -83,7 +83,9 @@ def words(text: str) -> list[str]:
 
 def has_answer(answers: Sequence[str], text: str) -> bool:
     spaced = f" {' '.join(words(text))} "
-    return any(f" {' '.join(found)} " in spaced for answer in answers if (found := words(answer)))
+    return any(
+        f" {' '.join(answer_words)} " in spaced for answer in answers if (answer_words := words(answer))
+    )
 
 
 @functools.cache

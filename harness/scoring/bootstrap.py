@@ -47,15 +47,15 @@ def summaries(samples: Sequence[Sample], seed: int, resamples: int = RESAMPLES) 
     columns, kinds = _columns(samples)
     sums = resampled(columns, seed, resamples)
     whole = columns.sum(axis=0)
-    found = []
+    intervals = []
     for place, kind in enumerate(kinds):
         part, base = 2 * place, 2 * place + 1
         ends = np.quantile(_ratio(sums[:, part], sums[:, base]), (0.025, 0.975))
         mean = _ratio(whole[part : part + 1], whole[base : base + 1])[0]
         scale = queries if kind == "sum" else 1
         middle, low, high = (round(float(value) * scale, DECIMALS) for value in (mean, *ends))
-        found.append(Summary(middle, low, high, queries))
-    return found
+        intervals.append(Summary(middle, low, high, queries))
+    return intervals
 
 
 def resampled(columns: NDArray[np.float64], seed: int, resamples: int = RESAMPLES) -> NDArray[np.float64]:

@@ -68,17 +68,19 @@ def limits(
 ) -> dict[str, Limits]:
     """Label -> its limits, for every column whose kernel is the harness' or a plugin's. `depth` is where the
     protocol cuts runs; the scores are of a run cut there."""
-    found = {}
+    bounds = {}
     for unit, view in scores.views.items():
-        there = _reachable(view, unit, findable, documents)
+        reachable = _reachable(view, unit, findable, documents)
         mine = _order(view.grades)
         given = None if below is None else _given(below, scores.queries, unit, documents, view, depth)
         for scored in scores.columns:
             metric = measures.parse(scored.column.measure, own)
             if scored.column.unit == unit and metric.kernel and metric.family not in AMOUNTS:
                 with contextlib.suppress(ContractError):  # a plugin's measure that cannot score a bound
-                    found[scored.column.label] = _of_column(scored, metric, view, there, mine, given, depth)
-    return found
+                    bounds[scored.column.label] = _of_column(
+                        scored, metric, view, reachable, mine, given, depth
+                    )
+    return bounds
 
 
 def _of_column(
@@ -124,14 +126,14 @@ def _reachable(view: View, unit: Unit, findable: Findable, documents: Documents)
         candidate = np.zeros(len(documents.rank_of_id), np.bool_)
         candidate[documents.document_of[findable.candidate]] = True
     place = view.judged.passage
-    there = place < len(candidate)  # what the corpus lacks is numbered behind it
-    there[there] = candidate[place[there]]
+    present = place < len(candidate)  # what the corpus lacks is numbered behind it
+    present[present] = candidate[place[present]]
     excluded = findable.excluded.get(unit)
     if excluded is not None:
         sizes = [len(positions) for positions in excluded]
         keys = np.repeat(np.arange(len(sizes)), sizes) * len(candidate) + np.concatenate(excluded)
-        there &= ~np.isin(view.judged.query * np.int64(len(candidate)) + place, keys)
-    return there
+        present &= ~np.isin(view.judged.query * np.int64(len(candidate)) + place, keys)
+    return present
 
 
 def _order(grades: Grades) -> _Order:
@@ -159,9 +161,9 @@ def _falling(hits: Hits) -> Hits:
     return Hits(hits.passages, np.broadcast_to(falling, hits.passages.shape), hits.unit)
 
 
-def _best(view: View, there: NDArray[np.bool_], worth: Worth, depth: int) -> Grades:
+def _best(view: View, reachable: NDArray[np.bool_], worth: Worth, depth: int) -> Grades:
     """int32[S, k]: the best ranking there is, of judged passages alone."""
-    row, grade = view.row[there], view.judged.grade[there]
+    row, grade = view.row[reachable], view.judged.grade[reachable]
     order = np.lexsort((-worth(grade), row))
     row, grade = row[order], grade[order]
     rank = places(row)
@@ -213,14 +215,14 @@ def _all_relevant(metric: Metric, view: View) -> tuple[Values, Values]:
     grade = _least(metric)
     read = view.grades[:, : metric.cutoff]
     step = max(1, CELLS // max(read.shape[1], 1))
-    found: list[tuple[Values, Values]] = []
+    pairs: list[tuple[Values, Values]] = []
     for start in range(0, len(read), step):
         block = read[start : start + step]
         anew = block == UNJUDGED
         grades = np.where(anew, np.int32(grade), block)
         ideal = _extended(view.ideal, start, np.count_nonzero(anew, axis=1), grade)
-        found.append(score.by_kernel(metric, view._replace(grades=grades, ideal=ideal)))
-    return np.concatenate([part for part, _ in found]), np.concatenate([whole for _, whole in found])
+        pairs.append(score.by_kernel(metric, view._replace(grades=grades, ideal=ideal)))
+    return np.concatenate([part for part, _ in pairs]), np.concatenate([whole for _, whole in pairs])
 
 
 def _least(metric: Metric) -> int:

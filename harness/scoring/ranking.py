@@ -74,12 +74,12 @@ def to_documents(hits: Hits, documents: Documents) -> Hits:
     rows, width = hits.passages.shape
     if width == 0 or len(document_of) == 0:
         return Hits(hits.passages, hits.scores, "document")
-    found = np.where(hits.passages < 0, -1, document_of[hits.passages])
+    owners = np.where(hits.passages < 0, -1, document_of[hits.passages])
     step = max(1, CELLS // width)
     passages, scores = np.empty((rows, width), np.int64), np.empty((rows, width), np.float32)
     for start in range(0, rows, step):
         block = slice(start, start + step)
-        best = _first_of_each(found[block])
+        best = _first_of_each(owners[block])
         passages[block], scores[block] = _ordered(best, hits.scores[block], ranks)
     return Hits(passages, scores, "document")
 
@@ -131,10 +131,10 @@ def _without(passages: Ints, exclude: Sequence[Ints], size: int) -> Ints:
     if len(rows) == 0:
         return passages
     unwanted = np.concatenate([row * size + np.asarray(exclude[row], np.int64) for row in rows])
-    found = passages[rows]
-    keys = np.where(found < 0, -1, found + rows[:, None] * size)
+    kept_passages = passages[rows]
+    keys = np.where(kept_passages < 0, -1, kept_passages + rows[:, None] * size)
     passages = passages.copy()
-    passages[rows] = np.where(np.isin(keys, unwanted), -1, found)
+    passages[rows] = np.where(np.isin(keys, unwanted), -1, kept_passages)
     return passages
 
 
@@ -156,13 +156,13 @@ def _ordered(passages: Ints, scores: Floats, rank_of_id: NDArray[np.int32]) -> t
     rows = np.flatnonzero(~falling.all(axis=1))
     if len(rows) == 0:
         return passages, scores
-    found = passages[rows]
+    ordered = passages[rows]
     keys = _falling_bits(scores[rows]).astype(np.uint64) << np.uint64(32)
-    keys |= np.uint64(2**32 - 1) - np.where(found < 0, 0, rank_of_id[found]).astype(np.uint64)
-    keys[found < 0] = np.uint64(2**64 - 1)
+    keys |= np.uint64(2**32 - 1) - np.where(ordered < 0, 0, rank_of_id[ordered]).astype(np.uint64)
+    keys[ordered < 0] = np.uint64(2**64 - 1)
     order = np.argsort(keys, axis=1)  # unstable is enough: only fills share a key
     passages, scores = passages.copy(), scores.copy()
-    passages[rows] = np.take_along_axis(found, order, axis=1)
+    passages[rows] = np.take_along_axis(ordered, order, axis=1)
     scores[rows] = np.take_along_axis(scores[rows], order, axis=1)
     return passages, scores
 

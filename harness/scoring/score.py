@@ -129,8 +129,8 @@ def summarise(
         bootstrap.Sample(scored.numerator[chosen], scored.denominator[chosen], scored.average)
         for scored in scores.columns
     ]
-    found = bootstrap.summaries(samples, seed, resamples)
-    return {scored.column.label: summary for scored, summary in zip(scores.columns, found, strict=True)}
+    intervals = bootstrap.summaries(samples, seed, resamples)
+    return {scored.column.label: summary for scored, summary in zip(scores.columns, intervals, strict=True)}
 
 
 def mean(scored: Scored, chosen: NDArray[np.bool_] | None = None) -> float:
@@ -163,9 +163,9 @@ def rows_of(passages: Ints, queries: Ints) -> Ints:
     """int64[S, k]: the rows of the scored queries, without a copy where that is all of them."""
     if len(queries) == len(passages) and queries[-1] == len(passages) - 1:
         return passages
-    there = queries < len(passages)
+    present = queries < len(passages)
     ranked = np.full((len(queries), passages.shape[1]), -1, np.int64)
-    ranked[there] = passages[queries[there]]
+    ranked[present] = passages[queries[present]]
     return ranked
 
 
@@ -178,8 +178,8 @@ def _computed(
     if rest:
         from harness.scoring.measures.by_ir_measures import values
 
-        found = values(rest, view.ranked, view.row, view.judged.passage, view.judged.grade)
-        foreign = {metric.name: value for metric, value in zip(rest, found, strict=True)}
+        of_rest = values(rest, view.ranked, view.row, view.judged.passage, view.judged.grade)
+        foreign = {metric.name: value for metric, value in zip(rest, of_rest, strict=True)}
     computed: list[tuple[NDArray[np.float64], NDArray[np.float64]] | ContractError] = []
     for metric in metrics:
         try:
@@ -218,9 +218,9 @@ def has_positive(metric: Metric, ideal: Ideal) -> NDArray[np.bool_]:
 
 def _answered(hits: Hits, queries: Ints) -> tuple[int, int]:
     """How many scored queries found anything, and how many neighbours tie in their rankings."""
-    there = queries[queries < len(hits.passages)]
+    answered = queries[queries < len(hits.passages)]
     if hits.passages.shape[1] == 0:
         return 0, 0
     same = (hits.scores[:, 1:] == hits.scores[:, :-1]) & (hits.passages[:, 1:] >= 0)
-    ties = np.count_nonzero(same, axis=1)[there]
-    return int(np.count_nonzero(hits.passages[there, 0] >= 0)), int(ties.sum())
+    ties = np.count_nonzero(same, axis=1)[answered]
+    return int(np.count_nonzero(hits.passages[answered, 0] >= 0)), int(ties.sum())

@@ -151,7 +151,7 @@ class Store:
             os.close(descriptor)
 
     def _lock(self, partial: Path, step: str, waiting: Callable[[], None]) -> int | None:
-        told = False
+        announced = False
         while True:
             if self.has(step):
                 return None
@@ -166,9 +166,9 @@ class Store:
                 if os.fstat(descriptor).st_ino == partial.stat().st_ino and not self.has(step):
                     return descriptor
             except BlockingIOError:
-                if not told:
+                if not announced:
                     waiting()
-                    told = True
+                    announced = True
                 time.sleep(0.1)
             except FileNotFoundError:
                 pass
@@ -184,8 +184,8 @@ class Store:
             paths = [path for path in sorted(files.rglob("*")) if path.is_file()]
             sums = disk.sha256_of(paths)
             listed = {
-                path.relative_to(files).as_posix(): {"size": path.stat().st_size, "sha256": found}
-                for path, found in zip(paths, sums, strict=True)
+                path.relative_to(files).as_posix(): {"size": path.stat().st_size, "sha256": checksum}
+                for path, checksum in zip(paths, sums, strict=True)
             }
             cost = {**cost, "bytes": sum(entry["size"] for entry in listed.values())}
             content = {"step": step, "described": described, "facts": facts, "cost": cost, "files": listed}
@@ -263,12 +263,12 @@ class Store:
                 return str(known["sha256"])
         except (OSError, ValueError, KeyError, TypeError):
             pass
-        found = disk.content_key(path)
+        content_key = disk.content_key(path)
         # a file that has only just been written could change again under the same time stamp
         if time.time_ns() - status.st_mtime_ns > YOUNG:
             with contextlib.suppress(OSError):  # it only saves time, and the store may be read-only
-                disk.replace_file(memo, orjson.dumps({"stamp": stamp, "sha256": found}))
-        return found
+                disk.replace_file(memo, orjson.dumps({"stamp": stamp, "sha256": content_key}))
+        return content_key
 
 
 def _is_mark(path: Path) -> bool:
@@ -306,21 +306,21 @@ def _manifest(step: str, folder: Path) -> Artifact:
 
 def _stamps(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
     """Name, size, time and inode of every file; one that goes away meanwhile is left out."""
-    found = []
+    stamps = []
     for path in sorted(folder.rglob("*")):
         with contextlib.suppress(OSError):
             if path.is_file():
                 status = path.stat()
                 name = path.relative_to(folder).as_posix()
-                found.append((name, status.st_size, status.st_mtime_ns, status.st_ino))
-    return tuple(found)
+                stamps.append((name, status.st_size, status.st_mtime_ns, status.st_ino))
+    return tuple(stamps)
 
 
 def _verify(artifact: Artifact) -> None:
-    there = {name for name, *_ in _stamps(artifact.folder)} - {MANIFEST}
-    if there != artifact.files.keys():
-        odd = sorted(there ^ artifact.files.keys())[0]
-        raise Corrupt(artifact.id, f"'{odd}' " + ("was added" if odd in there else "is missing"))
+    present = {name for name, *_ in _stamps(artifact.folder)} - {MANIFEST}
+    if present != artifact.files.keys():
+        odd = sorted(present ^ artifact.files.keys())[0]
+        raise Corrupt(artifact.id, f"'{odd}' " + ("was added" if odd in present else "is missing"))
     names = list(artifact.files)
     for name in names:
         if (artifact.folder / name).stat().st_size != artifact.files[name]["size"]:
@@ -329,6 +329,6 @@ def _verify(artifact: Artifact) -> None:
         sums = disk.sha256_of([artifact.folder / name for name in names])
     except OSError as error:
         raise Corrupt(artifact.id, f"'{Path(str(error.filename)).name}' cannot be read") from error
-    for name, found in zip(names, sums, strict=True):
-        if found != artifact.files[name]["sha256"]:
+    for name, checksum in zip(names, sums, strict=True):
+        if checksum != artifact.files[name]["sha256"]:
             raise Corrupt(artifact.id, f"'{name}' was changed")

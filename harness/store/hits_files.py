@@ -46,8 +46,8 @@ def with_tail(head: Hits, whole: Hits) -> Hits:
     """The re-ranked head, then the rest of the run in its old order, scored in steps of 1 below the head."""
     depth = head.passages.shape[1]
     tail = whole.passages[:, depth:]
-    found = head.passages >= 0
-    lowest = np.where(found, head.scores, np.inf).min(axis=1, initial=np.inf)
+    filled = head.passages >= 0
+    lowest = np.where(filled, head.scores, np.inf).min(axis=1, initial=np.inf)
     lowest = np.where(np.isfinite(lowest), lowest, 0)[:, None]  # float[Q, 1]
     # float32 counts no steps of 1 beyond 2^24: so far below, steps grow with the scores
     step = np.maximum(1, np.abs(lowest) * 2.0**-20)

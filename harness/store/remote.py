@@ -233,8 +233,8 @@ def fetch_missing(store: Store, steps: Mapping[str, Step], targets: Iterable[str
             wanted[step] = None
             stack += steps[step].inputs if step in steps else ()
     missing = [step for step in wanted if not store.has(step)]
-    there = set(remote.steps()) if missing else set()
-    fetched = [step for step in missing if step in there and remote.fetch(store, step, note)]
+    remote_steps = set(remote.steps()) if missing else set()
+    fetched = [step for step in missing if step in remote_steps and remote.fetch(store, step, note)]
     if fetched:
         note(f"{remote.address}: {len(fetched)} finished steps were fetched")
     return fetched

@@ -34,8 +34,8 @@ class Words:
 
     def __call__(self, text: str) -> list[str]:
         text = self.prepare(text)
-        found = pieces(text, self.letters)
-        spans = pairs(found) if self.bigrams else [(piece.start, piece.end) for piece in found]
+        cut = pieces(text, self.letters)
+        spans = pairs(cut) if self.bigrams else [(piece.start, piece.end) for piece in cut]
         terms = [self.term(text[start:end]) for start, end in spans]
         return [term for term in terms if term]
 
@@ -62,11 +62,11 @@ def cut(
     return starts[:n], lengths[:n], ends
 
 
-def pairs(found: list[Piece]) -> list[tuple[int, int]]:
+def pairs(cut: list[Piece]) -> list[tuple[int, int]]:
     """Overlapping pairs of characters of each run of East Asian pieces; a lone character stays alone."""
     spans: list[tuple[int, int]] = []
     run: tuple[int, int] | None = None
-    for start, end, asian in [*found, Piece(-1, -1, False)]:
+    for start, end, asian in [*cut, Piece(-1, -1, False)]:
         if asian and run and run[1] == start:
             run = (run[0], end)
             continue

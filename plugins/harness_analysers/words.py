@@ -20,14 +20,14 @@ class Piece(NamedTuple):
 
 def pieces(text: str, letters: Letters) -> list[Piece]:
     """The tokens of a text, in order."""
-    found = []
+    spans = []
     for match in _TOKEN.finditer(text.translate(letters)):
         kind = match.lastgroup
         if kind != "joiners":
             start, end = match.span()
             cuts = range(start, end, LONGEST)
-            found += [Piece(cut, min(cut + LONGEST, end), kind == "asian") for cut in cuts]
-    return found
+            spans += [Piece(cut, min(cut + LONGEST, end), kind == "asian") for cut in cuts]
+    return spans
 
 
 def _grammar() -> re.Pattern[str]:

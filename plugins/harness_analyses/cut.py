@@ -27,12 +27,12 @@ class Cut:
         }
         rows = []
         for system, facts in encoded:
-            told = facts["facts"]
+            counts = facts["facts"]
             plain = without.get((system.retriever, system.unit))
-            more = told["tokens_lost"] - plain["tokens_lost"] if plain and system.stages else None
+            more = counts["tokens_lost"] - plain["tokens_lost"] if plain and system.stages else None
             context = " + ".join(system.context) or "none"
-            share = round(told["tokens_lost"] / max(1, told["tokens"]), 6)
-            rows.append((system.name, context, told["texts_cut"], told["tokens_lost"], share, more))
+            share = round(counts["tokens_lost"] / max(1, counts["tokens"]), 6)
+            rows.append((system.name, context, counts["texts_cut"], counts["tokens_lost"], share, more))
         yield Finding(
             name="cut",
             title="Text that encoders cut off",
@@ -46,5 +46,5 @@ class Cut:
 
 def _facts(system: SystemRun) -> JSON:
     """The facts that the encoder of a single retriever reported."""
-    told = [item for item in system.reported if item["step"] == "index" and "tokens_lost" in item["facts"]]
-    return told[0] if len(told) == 1 else None
+    reports = [item for item in system.reported if item["step"] == "index" and "tokens_lost" in item["facts"]]
+    return reports[0] if len(reports) == 1 else None

@@ -49,9 +49,9 @@ class Depth:
             scores = data.scores(system.hits, (column,))
             scored = scores.columns[0]
             of = np.searchsorted(self.bins, first[scores.queries], side="right") - 1
-            there = first[scores.queries] < np.iinfo(np.int64).max
+            has_positive = first[scores.queries] < np.iinfo(np.int64).max
             for i, name in enumerate(names):
-                chosen = there & (of == i)
+                chosen = has_positive & (of == i)
                 if chosen.any():
                     rows.append((system.name, name, mean_of(scored, chosen), int(chosen.sum())))
         yield Finding(

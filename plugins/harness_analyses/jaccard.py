@@ -35,8 +35,8 @@ class Jaccard:
         rows = []
         plain = similarity(views[()][1], queries, query, passage)
         for stages, (name, view) in views.items():
-            found = similarity(view, queries, query, passage) if stages else plain
-            rows.append((name, round(100 * found, 4), round(100 * (found - plain), 4)))
+            similarities = similarity(view, queries, query, passage) if stages else plain
+            rows.append((name, round(100 * similarities, 4), round(100 * (similarities - plain), 4)))
         yield Finding(
             name="jaccard",
             title="Words shared by query and relevant passage",
@@ -56,9 +56,9 @@ def similarity(view: View, queries: list[set[str]], query: Ints, passage: Ints) 
         return 0.0
     total = 0.0
     for number, text in zip(query.tolist(), view.take(np.asarray(passage, np.int64)), strict=True):
-        both, own = queries[number], words(text)
-        either = len(both | own)
-        total += len(both & own) / either if either else 0.0
+        both, passage_words = queries[number], words(text)
+        either = len(both | passage_words)
+        total += len(both & passage_words) / either if either else 0.0
     return total / len(query)
 
 

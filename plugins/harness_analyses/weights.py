@@ -39,12 +39,12 @@ class Weights:
             changes = changes or (before is not None and not _same(hits, before))
             before = hits
             scores = data.scores(hits, (column,))
-            found = scores.columns[0]
-            rows.append(("all queries", value, mean(found)))
+            first_column = scores.columns[0]
+            rows.append(("all queries", value, mean(first_column)))
             for name in names:
                 chosen = np.array([name in data.queries.slices[i] for i in scores.queries.tolist()])
                 if chosen.any():
-                    rows.append((name, value, mean(found, chosen)))
+                    rows.append((name, value, mean(first_column, chosen)))
         if not changes:
             return
         yield Finding(

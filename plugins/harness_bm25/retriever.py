@@ -120,9 +120,9 @@ class Search:
         return counts
 
     def _batch(self, queries: Sequence[str]) -> scoring.Batch:
-        found = [self._analyse(query) for query in queries]
-        sizes = [len(terms) for terms in found]
-        numbers = numbers_of(self._index, [term for terms in found for term in terms])
+        analysed = [self._analyse(query) for query in queries]
+        sizes = [len(terms) for terms in analysed]
+        numbers = numbers_of(self._index, [term for terms in analysed for term in terms])
         owner, size = np.repeat(np.arange(len(queries)), sizes), max(len(self._index.occurrences), 1)
         known = (owner * size + numbers)[numbers >= 0]
         different, counts = np.unique(known, return_counts=True)

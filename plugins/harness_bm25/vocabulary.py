@@ -19,8 +19,10 @@ def numbers_of(index: Index, terms: Sequence[str]) -> NDArray[np.int64]:
     hashes = np.empty(len(encoded), np.uint64)
     hash_terms(np.frombuffer(b"".join(encoded), np.uint8), ends, hashes)
     places = np.searchsorted(index.term_hash, hashes).tolist()
-    found = [_number(index, *item) for item in zip(encoded, hashes.tolist(), places, strict=True)]
-    return np.array(found, np.int64)[[different[term] for term in terms]] if terms else np.empty(0, np.int64)
+    numbers = [_number(index, *item) for item in zip(encoded, hashes.tolist(), places, strict=True)]
+    return (
+        np.array(numbers, np.int64)[[different[term] for term in terms]] if terms else np.empty(0, np.int64)
+    )
 
 
 def _number(index: Index, term: bytes, value: int, place: int) -> int:

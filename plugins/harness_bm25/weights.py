@@ -63,17 +63,17 @@ def saturation(tf: NDArray[np.float64], norm: NDArray[np.float64], params: BM25)
     return (k1 + 1) * tf / (tf + k1 * norm) + (1.0 if delta is None else delta)  # Lv and Zhai, CIKM 2011
 
 
-def idf(found: NDArray[np.float64], texts: int, form: str) -> NDArray[np.float64]:
+def idf(texts_with_term: NDArray[np.float64], texts: int, form: str) -> NDArray[np.float64]:
     """The inverse document frequency of a term that `found` of `texts` texts have."""
     if form == "lucene":
-        return np.log1p((texts - found + 0.5) / (found + 0.5))
+        return np.log1p((texts - texts_with_term + 0.5) / (texts_with_term + 0.5))
     if form == "robertson":  # clipped at 0: it would be negative for a term in more than half of all texts
-        return np.maximum(np.log((texts - found + 0.5) / (found + 0.5)), FLOOR)
+        return np.maximum(np.log((texts - texts_with_term + 0.5) / (texts_with_term + 0.5)), FLOOR)
     if form == "atire":
-        return np.maximum(np.log(texts / found), FLOOR)
+        return np.maximum(np.log(texts / texts_with_term), FLOOR)
     if form == "bm25l":
-        return np.log((texts + 1) / (found + 0.5))
-    return np.log((texts + 1) / found)
+        return np.log((texts + 1) / (texts_with_term + 0.5))
+    return np.log((texts + 1) / texts_with_term)
 
 
 FLOOR = 1e-9  # a text with a query term is retrieved, if only last, even where the formula gives no weight

@@ -45,8 +45,8 @@ class Approximate:
 
     def __init__(self, index: Index, options: Ivf, device: str = "cpu") -> None:
         self._index, self._options, self._device = index, options, device
-        there = any(len(part.vectors) for part in index.parts)
-        self._inverted = build(index, options, device) if there else None
+        any_vectors = any(len(part.vectors) for part in index.parts)
+        self._inverted = build(index, options, device) if any_vectors else None
         self._chance = np.random.default_rng(options.seed)
         self._asked, self._deepest = 0, 0
         self._sample: list[Floats] = []
@@ -62,16 +62,20 @@ class Approximate:
         """The recall of the k best by exact search, over a seeded sample of queries."""
         if self._inverted is None:
             return {}
-        told: dict[str, JSON] = {"centroids": len(self._inverted.centroids)}
+        facts: dict[str, JSON] = {"centroids": len(self._inverted.centroids)}
         if not self._sample or not self._deepest:
-            return told
+            return facts
         asked = np.stack(self._sample)
         wanted, _ = matching.search(self._index, asked, self._deepest, self._device)
-        found, _ = search(self._index, self._inverted, asked, self._options, self._deepest, self._device)
-        there = wanted >= 0  # the same places in every row: all queries have the whole corpus
-        shares = [np.isin(row[real], got).mean() for row, real, got in zip(wanted, there, found, strict=True)]
-        depth = int(there[0].sum())
-        return {**told, "recall": float(np.mean(shares)), "recall_at": depth, "recall_queries": len(asked)}
+        approximate, _ = search(
+            self._index, self._inverted, asked, self._options, self._deepest, self._device
+        )
+        filled = wanted >= 0  # the same places in every row: all queries have the whole corpus
+        shares = [
+            np.isin(row[real], got).mean() for row, real, got in zip(wanted, filled, approximate, strict=True)
+        ]
+        depth = int(filled[0].sum())
+        return {**facts, "recall": float(np.mean(shares)), "recall_at": depth, "recall_queries": len(asked)}
 
     def _remember(self, queries: Floats) -> None:
         """A sample of all queries so far, each as likely as another (Vitter 1985, algorithm R)."""

@@ -42,7 +42,7 @@ def learnt(index: Index, count: int, seed: int, device: str = "cpu") -> Floats:
 def nearest(vectors: Floats, centroids: Floats, device: str = "cpu") -> NDArray[np.int32]:
     """int32[n]: for each vector (float32[n, d]) the centroid (float32[C, d]) with the highest inner product;
     the first of equals."""
-    found = np.zeros(len(vectors), np.int32)
+    numbers = np.zeros(len(vectors), np.int32)
     given = torch.from_numpy(centroids).to(device)
     step = matching.COLUMNS if device == "cpu" else max(1, PRODUCTS // len(given))
 
@@ -50,18 +50,18 @@ def nearest(vectors: Floats, centroids: Floats, device: str = "cpu") -> NDArray[
         some = vectors[begin : begin + step]
         if device != "cpu":
             similar = torch.from_numpy(some).to(device) @ given.T
-            found[begin : begin + step] = similar.argmax(dim=1).cpu().numpy()
+            numbers[begin : begin + step] = similar.argmax(dim=1).cpu().numpy()
             return
         torch.set_num_threads(1)  # of this thread: the others keep the other cores busy
         with_some = matching.product(some)
         best = np.full(len(some), -np.inf, np.float32)
         for first in range(0, len(given), matching.TOKENS):
             similar = with_some(given[first : first + matching.TOKENS])
-            kernels.raise_nearest(similar, first, best, found[begin : begin + step])
+            kernels.raise_nearest(similar, first, best, numbers[begin : begin + step])
 
     with ThreadPoolExecutor(hardware.threads() if device == "cpu" else 1) as pool:
         list(pool.map(one, range(0, len(vectors), step)))
-    return found
+    return numbers
 
 
 def spans(vectors: NDArray[Any]) -> Iterator[Floats]:
@@ -78,11 +78,11 @@ def vectors_at(index: Index, places: Ints) -> NDArray[Any]:
     """The vectors at these indices (ascending) in the whole index, as they are stored."""
     first = np.cumsum([0, *(len(part.vectors) for part in index.parts)])
     cuts = np.searchsorted(places, first)
-    found = [
+    rows = [
         part.vectors[places[begin:end] - start]
         for part, start, begin, end in zip(index.parts, first[:-1], cuts[:-1], cuts[1:], strict=True)
     ]
-    return np.concatenate(found)
+    return np.concatenate(rows)
 
 
 def _directions(sums: NDArray[np.float64], otherwise: Floats) -> Floats:

@@ -60,11 +60,11 @@ def candidates(inverted: Inverted, query: Floats, options: Ivf) -> Ints:
     similar = (torch.from_numpy(inverted.centroids) @ torch.from_numpy(query).T).numpy()  # float32[C, L]
     last = max(0, len(similar) - options.probes)
     least = np.partition(np.ascontiguousarray(similar.T), last, axis=1)[:, last]
-    there = np.zeros(len(inverted.text_bounds) - 1, np.bool_)
+    present = np.zeros(len(inverted.text_bounds) - 1, np.bool_)
     for centroid in np.flatnonzero((similar >= least).any(axis=1)).tolist():
         begin, end = inverted.centroid_bounds[centroid : centroid + 2]
-        there[inverted.of_centroids[begin:end]] = True
-    texts = np.flatnonzero(there)
+        present[inverted.of_centroids[begin:end]] = True
+    texts = np.flatnonzero(present)
     if len(texts) <= options.candidates:
         return texts
     scores = np.empty(len(texts), np.float32)

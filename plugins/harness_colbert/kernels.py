@@ -65,15 +65,15 @@ def distinct(
     counts: NDArray[np.int64],  # int64[n]: out, how many centroids each text has
 ) -> NDArray[np.int32]:
     """The centroids of each text, ascending, each once, text by text."""
-    found, size = np.empty(len(nearest), np.int32), 0
+    numbers, size = np.empty(len(nearest), np.int32), 0
     for text in range(len(bounds) - 1):
         begin = size
         for number in np.sort(nearest[bounds[text] : bounds[text + 1]]):
-            if size == begin or found[size - 1] != number:
-                found[size] = number
+            if size == begin or numbers[size - 1] != number:
+                numbers[size] = number
                 size += 1
         counts[text] = size - begin
-    return found[:size].copy()
+    return numbers[:size].copy()
 
 
 @nb.njit(nogil=True, cache=True)

@@ -27,7 +27,7 @@ class Marks(NamedTuple):
     attend: bool  # whether the other tokens of a query attend to [MASK]
 
 
-def load(folder: Path, said: Said, trust_remote_code: bool = False) -> Marks:
+def load(folder: Path, settings_file: Said, trust_remote_code: bool = False) -> Marks:
     tokeniser = tokens.load(folder, trust_remote_code)
     before = tokeniser.single.before
 
@@ -36,17 +36,17 @@ def load(folder: Path, said: Said, trust_remote_code: bool = False) -> Marks:
         return tokeniser._replace(single=tokeniser.single._replace(before=(*before, number)))
 
     skipped = {tokeniser.padding}
-    if said.mask_punctuation:
+    if settings_file.mask_punctuation:
         encoded = (
             tokeniser.backend.encode(mark, add_special_tokens=False).ids for mark in string.punctuation
         )
         skipped |= {ids[0] for ids in encoded if ids}
     return Marks(
-        marked(said.query_token_id),
-        marked(said.doc_token_id),
+        marked(settings_file.query_token_id),
+        marked(settings_file.doc_token_id),
         _id(tokeniser.backend, _mask_token(folder), folder),
         np.array(sorted(skipped), np.int32),
-        said.attend_to_mask_tokens,
+        settings_file.attend_to_mask_tokens,
     )
 
 
@@ -55,8 +55,8 @@ def queries(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Lost]:
     """Ids and attention, each int64[n, length]. A shorter query is filled with [MASK] (Khattab and Zaharia
     2020, section 3.2); its tokens attend to [MASK] only if `attend`."""
-    found, lost = tokens.tokenise(marks.queries, texts, length)
-    ids, attention, _ = tokens.padded(found, marks.mask, length)
+    token_ids, lost = tokens.tokenise(marks.queries, texts, length)
+    ids, attention, _ = tokens.padded(token_ids, marks.mask, length)
     ids[ids == marks.queries.padding] = marks.mask  # as ColBERT does with padding that a query writes out
     if marks.attend:
         attention[:] = 1
@@ -69,16 +69,16 @@ def kept(marks: Marks, batch: Tokens) -> NDArray[np.bool_]:
 
 
 def _id(backend: Any, token: str, folder: Path) -> int:
-    found = backend.token_to_id(token)
-    if found is None:
+    number = backend.token_to_id(token)
+    if number is None:
         raise HarnessError(
             f"model: the vocabulary in {folder} has no '{token}'; name a checkpoint of ColBERT"
         )
-    return int(found)
+    return int(number)
 
 
 def _mask_token(folder: Path) -> str:
     path = folder / "tokenizer_config.json"
-    said = json.loads(path.read_bytes()).get("mask_token") if path.exists() else None
-    said = said.get("content") if isinstance(said, dict) else said
-    return said if isinstance(said, str) else "[MASK]"
+    token = json.loads(path.read_bytes()).get("mask_token") if path.exists() else None
+    token = token.get("content") if isinstance(token, dict) else token
+    return token if isinstance(token, str) else "[MASK]"

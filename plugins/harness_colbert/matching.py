@@ -49,9 +49,9 @@ def score(index: Index, queries: Floats, texts: Ints, device: str = "cpu") -> Fl
     scores = np.zeros(texts.shape, np.float32)
 
     def one(row: int) -> None:
-        there = np.flatnonzero(texts[row] >= 0)
+        places_of_row = np.flatnonzero(texts[row] >= 0)
         compare = comparer(queries[row : row + 1], device)
-        for places in np.array_split(there, max(1, len(there) // TEXTS)):
+        for places in np.array_split(places_of_row, max(1, len(places_of_row) // TEXTS)):
             vectors, bounds = gathered(index, texts[row, places])
             found = np.empty((1, len(places)), np.float32)
             compare(vectors, bounds, found)
@@ -76,8 +76,8 @@ def comparer(queries: Floats, device: str) -> Compare:
     starts = range(0, count, step)
     rows = [queries[start : start + step].reshape(-1, dimension) for start in starts]
     if device != "cpu":
-        there = [torch.from_numpy(part).to(device) for part in rows]
-        return lambda vectors, bounds, scores: _anywhere(there, vectors, bounds, scores, length)
+        on_device = [torch.from_numpy(part).to(device) for part in rows]
+        return lambda vectors, bounds, scores: _anywhere(on_device, vectors, bounds, scores, length)
     products = [product(part) for part in rows]
 
     def compare(vectors: NDArray[Any], bounds: Ints, scores: Floats) -> None:
@@ -96,10 +96,10 @@ def widened(vectors: NDArray[Any]) -> torch.Tensor:
 
 def product(columns: Floats) -> Callable[[torch.Tensor], Floats]:
     """A function to the inner products with these vectors (float32[n, d]): [t, d] -> float32[t, n]."""
-    there = torch.from_numpy(columns)
+    on_device = torch.from_numpy(columns)
     if not torch.backends.mkldnn.is_available():
-        return lambda given: np.asarray((given @ there.T).numpy())
-    packed = torch.ops.mkldnn._reorder_linear_weight(there, TOKENS)  # a product takes half the time
+        return lambda given: np.asarray((given @ on_device.T).numpy())
+    packed = torch.ops.mkldnn._reorder_linear_weight(on_device, TOKENS)  # a product takes half the time
     multiply = torch.ops.mkldnn._linear_pointwise
     return lambda given: np.asarray(multiply(given, packed, None, "none", [], "").numpy())
 
@@ -113,9 +113,9 @@ def _anywhere(
     start = 0
     for part in queries:
         best = torch.segment_reduce(given @ part.T, "max", lengths=lengths, axis=0)  # [n, q * L]
-        found = best.reshape(len(best), -1, length).sum(dim=2).T  # [q, n]
-        scores[start : start + len(found)] = found.cpu().numpy()
-        start += len(found)
+        sums = best.reshape(len(best), -1, length).sum(dim=2).T  # [q, n]
+        scores[start : start + len(sums)] = sums.cpu().numpy()
+        start += len(sums)
 
 
 def blocks(part: Part) -> Iterator[tuple[int, int]]:
@@ -137,13 +137,13 @@ def _block(compare: Compare, part: Part, block: tuple[int, int], scores: Floats)
 def gathered(index: Index, texts: Ints) -> tuple[NDArray[Any], Ints]:
     """The vectors of some texts, text by text, and their bounds."""
     where = np.searchsorted(index.first, texts, "right") - 1
-    found = []
+    gathered_rows = []
     for number, text in zip(where.tolist(), texts.tolist(), strict=True):
         part, inside = index.parts[number], text - int(index.first[number])
-        found.append(np.asarray(part.vectors[part.bounds[inside] : part.bounds[inside + 1]]))
-    bounds = np.cumsum([0, *map(len, found)], dtype=np.int64)
+        gathered_rows.append(np.asarray(part.vectors[part.bounds[inside] : part.bounds[inside + 1]]))
+    bounds = np.cumsum([0, *map(len, gathered_rows)], dtype=np.int64)
     empty = np.empty((0, index.dimension), np.float32)
-    return np.concatenate(found) if found else empty, bounds
+    return np.concatenate(gathered_rows) if gathered_rows else empty, bounds
 
 
 def encoded(scores: Floats, places: Ints) -> NDArray[np.uint64]:

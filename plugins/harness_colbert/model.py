@@ -33,12 +33,13 @@ class Network(NamedTuple):
     linear: torch.Tensor  # [dimension, d]
 
 
-def load(folder: Path, said: Said, dtype: str, trust_remote_code: bool = False) -> Network:
+def load(folder: Path, settings_file: Said, dtype: str, trust_remote_code: bool = False) -> Network:
     """The transformer, whose tensors have its family's prefix (`bert.`), and `linear.weight`."""
     linear = checkpoints.take(checkpoints.weights(folder), "", folder, [LINEAR])[LINEAR]
-    if linear.shape[0] != said.dim:
+    if linear.shape[0] != settings_file.dim:
         raise HarnessError(
-            f"model: {folder} has vectors of {linear.shape[0]} numbers and says {said.dim}; fetch it again"
+            f"model: {folder} has vectors of {linear.shape[0]} numbers, but its settings say "
+            f"{settings_file.dim}; fetch it again"
         )
     surplus = (*checkpoints.SURPLUS, LINEAR.replace(".", r"\."))
     body = checkpoints.load(folder, "AutoModel", dtype, trust_remote_code=trust_remote_code, surplus=surplus)
@@ -59,18 +60,21 @@ class Passages:
         states = self._states(batch)  # [T, d]
         if not self._alone:  # the other workers keep the other cores busy
             torch.set_num_threads(1)  # of this thread, which belongs to the loop
-        there = marking.kept(self._marks, batch)  # bool[T]
+        keep = marking.kept(self._marks, batch)  # bool[T]
         with torch.inference_mode():
-            chosen = states[torch.from_numpy(there).to(states.device)]
+            chosen = states[torch.from_numpy(keep).to(states.device)]
             vectors = _projected(chosen, self._linear.to(states.device)).astype(self._stored)
-        ends = np.concatenate([[0], np.cumsum(there)])[batch.bounds]
+        ends = np.concatenate([[0], np.cumsum(keep)])[batch.bounds]
         return [vectors[begin:end] for begin, end in pairwise(ends.tolist())]
 
 
 def passages(network: Network, marks: Marks, device: str, stored: str) -> list[Passages]:
     """One encoder for each worker; a single worker uses all cores."""
-    found = torch_encoder.encoders(network.body, marks.passages.padding, device)
-    return [Passages(states, network.linear, marks, stored, len(found) == 1) for states in found]
+    encoders_by_kind = torch_encoder.encoders(network.body, marks.passages.padding, device)
+    return [
+        Passages(states, network.linear, marks, stored, len(encoders_by_kind) == 1)
+        for states in encoders_by_kind
+    ]
 
 
 def queries(network: Network, ids: NDArray[np.int64], attention: NDArray[np.int64], device: str) -> Floats:
@@ -87,8 +91,8 @@ def queries(network: Network, ids: NDArray[np.int64], attention: NDArray[np.int6
             return _projected(states, linear)
 
     with ThreadPoolExecutor(hardware.threads() if device == "cpu" else 1) as pool:
-        found = list(pool.map(some, range(0, len(ids), QUERIES)))
-    return np.concatenate([*found, np.empty((0, ids.shape[1], len(linear)), np.float32)])
+        encoded = list(pool.map(some, range(0, len(ids), QUERIES)))
+    return np.concatenate([*encoded, np.empty((0, ids.shape[1], len(linear)), np.float32)])
 
 
 def _projected(states: torch.Tensor, linear: torch.Tensor) -> Floats:

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 def index(params: ColbertParams, texts: Texts, folder: Path) -> Mapping[str, JSON]:
     """Write the vectors of all texts; a killed run resumes at its last shard."""
     here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
-    said = settings.read(here)
-    marks = marking.load(here, said, params.trust_remote_code)
-    network = model.load(here, said, params.dtype, params.trust_remote_code)
-    length = said.doc_maxlen if params.passage_length == "auto" else params.passage_length
+    settings_file = settings.read(here)
+    marks = marking.load(here, settings_file, params.trust_remote_code)
+    network = model.load(here, settings_file, params.dtype, params.trust_remote_code)
+    length = settings_file.doc_maxlen if params.passage_length == "auto" else params.passage_length
     model_folder.refuse_beyond("passage_length", length, model_folder.places(here))
 
     def prepare(batch: Batch) -> tuple[tokens.Tokens, tokens.Lost]:
@@ -35,11 +35,16 @@ def index(params: ColbertParams, texts: Texts, folder: Path) -> Mapping[str, JSO
 
     forwards = model.passages(network, marks, params.device, params.stored)
     stored = model.NUMBERS[params.stored]
-    budget, write = BUDGETS[params.device], storage.writer(folder, said.dim, stored)
+    budget, write = BUDGETS[params.device], storage.writer(folder, settings_file.dim, stored)
     done = encode(texts, folder, prepare, forwards, write, shard=storage.SHARD, budget=budget)
-    vectors = storage.finish(folder, said.dim, stored)
-    told = {"dimension": said.dim, "dtype": params.dtype, "stored": params.stored, "vectors": vectors}
-    return {**told, **done.facts()}
+    vectors = storage.finish(folder, settings_file.dim, stored)
+    facts = {
+        "dimension": settings_file.dim,
+        "dtype": params.dtype,
+        "stored": params.stored,
+        "vectors": vectors,
+    }
+    return {**facts, **done.facts()}
 
 
 class LateRetriever:
@@ -58,10 +63,10 @@ class Asker:
 
     def __init__(self, params: ColbertParams) -> None:
         here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
-        said = settings.read(here)
-        self._marks = marking.load(here, said, params.trust_remote_code)
-        self._network = model.load(here, said, "fp32", params.trust_remote_code)
-        self._length = said.query_maxlen if params.query_length == "auto" else params.query_length
+        settings_file = settings.read(here)
+        self._marks = marking.load(here, settings_file, params.trust_remote_code)
+        self._network = model.load(here, settings_file, "fp32", params.trust_remote_code)
+        self._length = settings_file.query_maxlen if params.query_length == "auto" else params.query_length
         model_folder.refuse_beyond("query_length", self._length, model_folder.places(here))
         self._device = params.device
         self.lost = tokens.Lost()

@@ -33,7 +33,7 @@ def resolved(params: ColbertParams) -> ColbertParams:
     known = registry.find(params.model)
     model, revision = models.located(known.passages if known else params.model, params.revision)
     here = _here(model, revision)
-    said, places = (read(here), model_folder.places(here)) if here else (None, None)
+    settings_file, places = (read(here), model_folder.places(here)) if here else (None, None)
     for name in ("query_length", "passage_length"):
         model_folder.refuse_beyond(name, getattr(params, name), places)
     device: Any = hardware.device(params.device)
@@ -42,8 +42,12 @@ def resolved(params: ColbertParams) -> ColbertParams:
         params,
         model=model,
         revision=revision,
-        query_length=_first(params.query_length, known and known.query_length, said and said.query_maxlen),
-        passage_length=_first(params.passage_length, known and known.length, said and said.doc_maxlen),
+        query_length=_first(
+            params.query_length, known and known.query_length, settings_file and settings_file.query_maxlen
+        ),
+        passage_length=_first(
+            params.passage_length, known and known.length, settings_file and settings_file.doc_maxlen
+        ),
         device=device,
         dtype=dtype,
     )
@@ -65,7 +69,7 @@ def _here(model: Path | str, revision: str) -> Path | None:
 def read(folder: Path) -> Said:
     path = folder / METADATA
     try:
-        found = json.loads(path.read_bytes())
+        given_settings = json.loads(path.read_bytes())
     except FileNotFoundError:
         raise HarnessError(
             f"model: {folder} has no {METADATA}, which says how a ColBERT marks its texts; name a checkpoint "
@@ -73,8 +77,8 @@ def read(folder: Path) -> Said:
         ) from None
     except (OSError, ValueError) as error:
         raise HarnessError(f"model: {path} cannot be read ({error}); fetch the model again") from error
-    found = found.get("config", found)  # older versions nest it
-    given = {name: found[name] for name in Said._fields if found.get(name) is not None}
+    given_settings = given_settings.get("config", given_settings)  # older versions nest it
+    given = {name: given_settings[name] for name in Said._fields if given_settings.get(name) is not None}
     usual = Said()._asdict()
     wrong = [name for name, value in given.items() if type(value) is not type(usual[name])]
     if wrong:

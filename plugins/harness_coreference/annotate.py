@@ -35,11 +35,11 @@ def edits(
                 continue
             place = _after(passages[mention.passage], mention.end)
             inserted[mention.passage, place][mention.end - mention.start, antecedent] = None
-    found: list[list[Edit]] = [[] for _ in passages]
+    edits_of: list[list[Edit]] = [[] for _ in passages]
     for (passage, place), antecedents in sorted(inserted.items()):
         text = "".join(f" ({antecedent})" for _, antecedent in sorted(antecedents))
-        found[passage].append(Edit(place, place, text))
-    return tuple(map(tuple, found))
+        edits_of[passage].append(Edit(place, place, text))
+    return tuple(map(tuple, edits_of))
 
 
 def earliest(cluster: Cluster) -> Mention:

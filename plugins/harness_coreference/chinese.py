@@ -119,8 +119,8 @@ def repeated_in(passages: Sequence[str]) -> Repeated:
     starts = [at for at, character in enumerate(text) if character != "\n"]
     for size in range(2, LONGEST + 1):
         starts = [at for at in starts if text[at + size - 1 : at + size] not in ("", "\n")]
-        found = Counter(text[at : at + size] for at in starts)
-        counts |= {string: count for string, count in found.items() if count > 1}
+        occurrences = Counter(text[at : at + size] for at in starts)
+        counts |= {string: count for string, count in occurrences.items() if count > 1}
         starts = [at for at in starts if text[at : at + size] in counts]
     return Repeated(counts)
 
@@ -132,10 +132,10 @@ class Chinese:
         short = dict(_short_names(passages, repeated))
         kinds = _institutions(passages, repeated)
         names = {name: name for name in (*people, *kinds, *short.values())} | short
-        said = _every(passages, names)
-        said += _anaphors(passages, sorted(said), people, kinds)
+        mentions = _every(passages, names)
+        mentions += _anaphors(passages, sorted(mentions), people, kinds)
         groups: dict[str, list[Mention]] = defaultdict(list)
-        for mention, thing in sorted(said):
+        for mention, thing in sorted(mentions):
             groups[thing].append(mention)
         return [tuple(group) for group in groups.values() if len(group) > 1]
 
@@ -181,15 +181,15 @@ def _short_names(passages: Sequence[str], repeated: Repeated) -> Iterator[tuple[
         for match in _CALLED.finditer(text):
             sentence = re.split(r"[。！？]", text[max(0, match.start() - _CLAUSE) : match.start()])[-1]
             runs = [run for run in _RUN.findall(sentence) if run]
-            found = [repeated.backward(run) for run in runs] + [repeated.forward(run) for run in runs]
-            full = max((name for name in found if set(match[1]) <= set(name)), key=len, default="")
+            runs_of_names = [repeated.backward(run) for run in runs] + [repeated.forward(run) for run in runs]
+            full = max((name for name in runs_of_names if set(match[1]) <= set(name)), key=len, default="")
             if full and full != match[1]:
                 yield match[1], full
 
 
 def _institutions(passages: Sequence[str], repeated: Repeated) -> dict[str, str]:
     """Institution -> the first noun of its kind."""
-    found: dict[str, str] = {}
+    institutions: dict[str, str] = {}
     for text in passages:
         for match in _NOUN.finditer(text):
             before = text[max(0, match.start() - 2) : match.start()]
@@ -198,16 +198,16 @@ def _institutions(passages: Sequence[str], repeated: Repeated) -> dict[str, str]
             run = _RUN.match(text, match.end(), match.end() + LONGEST)
             name = repeated.forward(run.group()) if run else ""
             if name:  # 铸铜公司仁益祥记
-                found.setdefault(name, _NOUNS[match.group()])
+                institutions.setdefault(name, _NOUNS[match.group()])
             run_before = _RUN.findall(text[max(0, match.start() - LONGEST) : match.end()])
             name = repeated.backward(run_before[-1]) if run_before else ""
             if len(name) > len(match.group()) + 1:  # 荆川学会
-                found.setdefault(name, _NOUNS[match.group()])
+                institutions.setdefault(name, _NOUNS[match.group()])
         for match in _ONE.finditer(text):
             name = _apposed(text[max(0, match.start() - _CLAUSE) : match.start()], repeated)
             if name:  # 仁益祥记，荆川的一家铸铜公司
-                found.setdefault(name, _NOUNS[match[1]])
-    return found
+                institutions.setdefault(name, _NOUNS[match[1]])
+    return institutions
 
 
 def _apposed(before: str, repeated: Repeated) -> str:
@@ -248,18 +248,18 @@ def _places(
 
 
 def _anaphors(
-    passages: Sequence[str], said: Sequence[Said], people: dict[str, str], kinds: dict[str, str]
+    passages: Sequence[str], mentions: Sequence[Said], people: dict[str, str], kinds: dict[str, str]
 ) -> list[Said]:
     """He and she refer to the last matching person, `this company` to the last institution of its kind."""
     genders = dict(people)
-    found: list[Said] = []
+    anaphors: list[Said] = []
     for number, text in enumerate(passages):
         places = [(match.start(), match.end(), "", match.group()) for match in _PRONOUN.finditer(text)]
         places += [(match.start(), match.end(), _NOUNS[match[1]], "") for match in _THIS.finditer(text)]
         for start, end, kind, pronoun in sorted(places):
             here = Mention(number, start, end)
-            until = bisect_left(said, (here,))
-            earlier = said[max(0, until - CLOSEST) : until]
+            until = bisect_left(mentions, (here,))
+            earlier = mentions[max(0, until - CLOSEST) : until]
             gender = {"他": "man", "她": "woman"}.get(pronoun, "")
             for item in reversed(earlier):
                 if kind and kinds.get(item.thing) == kind:
@@ -269,5 +269,5 @@ def _anaphors(
                     break
             else:
                 continue
-            found.append(Said(here, item.thing))
-    return found
+            anaphors.append(Said(here, item.thing))
+    return anaphors

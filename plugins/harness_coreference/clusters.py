@@ -80,7 +80,7 @@ def placed(line: Line, passages: Sequence[str]) -> list[Cluster] | None:
     starts = _starts("\n".join(passages) if line.text is None else line.text, passages)
     if starts is None:
         return None
-    found: list[Cluster] = []
+    clusters_placed: list[Cluster] = []
     for spans in line.clusters:
         mentions: set[Mention] = set()
         for span in spans:
@@ -96,8 +96,8 @@ def placed(line: Line, passages: Sequence[str]) -> list[Cluster] | None:
             if mention is not None:
                 mentions.add(mention)
         if len(mentions) > 1:
-            found.append(tuple(sorted(mentions)))
-    return found
+            clusters_placed.append(tuple(sorted(mentions)))
+    return clusters_placed
 
 
 def _is_in(passages: Sequence[str], span: Sequence[int]) -> bool:
@@ -107,14 +107,14 @@ def _is_in(passages: Sequence[str], span: Sequence[int]) -> bool:
 
 def _starts(text: str, passages: Sequence[str]) -> list[int] | None:
     """Where each passage begins in the text."""
-    found, at = [], 0
+    starts, at = [], 0
     for passage in passages:
         start = text.find(passage, at)
         if start < 0 or text[at:start].strip():
             return None
-        found.append(start)
+        starts.append(start)
         at = start + len(passage)
-    return None if text[at:].strip() else found
+    return None if text[at:].strip() else starts
 
 
 def _within(starts: Sequence[int], passages: Sequence[str], start: int, end: int) -> Mention | None:

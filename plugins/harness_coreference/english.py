@@ -30,8 +30,8 @@ class English:
     def resolve(self, passages: Sequence[str]) -> list[Cluster]:
         rows = cut(passages)
         known = vocabulary(rows)
-        found = [phrase for number, row in enumerate(rows) for phrase in phrases(number, row, known)]
-        entities = Entities(found)
+        all_phrases = [phrase for number, row in enumerate(rows) for phrase in phrases(number, row, known)]
+        entities = Entities(all_phrases)
         _names(entities, rows)
         _beside(entities, rows)
         _acronyms(entities, rows)
@@ -183,7 +183,7 @@ def _looks_ahead(row: Sequence[Word], phrase: Phrase) -> bool:
 def _who(entities: Entities, before: Sequence[int], phrase: Phrase, gender: str) -> int | None:
     """The most salient person of the passage so far; else the last person who has a name and is certainly a
     person; else the most salient person of the last sentences."""
-    found: list[int] = []
+    numbers: list[int] = []
     seen: set[int] = set()
     for number in islice(reversed(before), FARTHEST):
         root = entities.root(number)
@@ -191,12 +191,12 @@ def _who(entities: Entities, before: Sequence[int], phrase: Phrase, gender: str)
             continue
         seen.add(root)
         if entities.person(number) > 0 and entities.gender(number) in ("", gender):
-            found.append(number)
+            numbers.append(number)
         if len(seen) >= CLOSEST:
             break
-    here = [number for number in found if entities.phrases[number].passage == phrase.passage]
-    named = [number for number in found if entities.person(number) >= SURE and entities.named(number)]
-    near = [number for number in found if _close(entities.phrases[number], phrase)]
+    here = [number for number in numbers if entities.phrases[number].passage == phrase.passage]
+    named = [number for number in numbers if entities.person(number) >= SURE and entities.named(number)]
+    near = [number for number in numbers if _close(entities.phrases[number], phrase)]
     if here:
         return _salient(entities, [number for number in here if number in named] or here, phrase)
     return named[0] if named else _salient(entities, near, phrase)

@@ -48,7 +48,7 @@ class Phrase(NamedTuple):
 
 def cut(passages: Sequence[str]) -> list[list[Word]]:
     """The words and marks of each passage, with sentences numbered across the document."""
-    found: list[list[Word]] = []
+    chunks: list[list[Word]] = []
     sentence = 0
     for text in passages:
         row: list[Word] = []
@@ -63,8 +63,8 @@ def cut(passages: Sequence[str]) -> list[list[Word]]:
                 opens = False
             if piece in _ENDS and not (len(row) > 1 and row[-2].lower in words.TITLES):
                 opens, sentence = True, sentence + 1
-        found.append(row)
-    return found
+        chunks.append(row)
+    return chunks
 
 
 class Vocabulary(NamedTuple):
@@ -253,13 +253,13 @@ def _complement(row: Sequence[Word], at: int) -> tuple[str, ...]:
     at += 1
     while at < len(row) and row[at].lower in words.DEFINITE | words.INDEFINITE | words.POSSESSIVE:
         at += 1
-    found: list[str] = []
-    while at < len(row) and len(found) < _LONGEST and row[at].text.replace("-", "").isalpha():
+    words_after: list[str] = []
+    while at < len(row) and len(words_after) < _LONGEST and row[at].text.replace("-", "").isalpha():
         if row[at].lower in words.STOPS:
             break
-        found.append(row[at].lower)
+        words_after.append(row[at].lower)
         at += 1
-    return tuple(found)
+    return tuple(words_after)
 
 
 def _phrase(

@@ -37,10 +37,10 @@ class Entities:
         self._named[one] = self._named[one] or self._named[other]
 
     def groups(self) -> list[list[Phrase]]:
-        found: dict[int, list[Phrase]] = defaultdict(list)
+        groups: dict[int, list[Phrase]] = defaultdict(list)
         for number, phrase in enumerate(self.phrases):
-            found[self.root(number)].append(phrase)
-        return list(found.values())
+            groups[self.root(number)].append(phrase)
+        return list(groups.values())
 
     def of_kind(self, kind: str) -> Iterator[tuple[int, Phrase]]:
         return ((number, phrase) for number, phrase in enumerate(self.phrases) if phrase.kind == kind)

@@ -42,8 +42,8 @@ class Kept:
         self._rows.commit()
 
     def get(self, id: str) -> Row | None:
-        found = self._rows.execute("SELECT id, line, file, value FROM kept WHERE id = ?", (id,)).fetchone()
-        return Row(*found) if found else None
+        row = self._rows.execute("SELECT id, line, file, value FROM kept WHERE id = ?", (id,)).fetchone()
+        return Row(*row) if row else None
 
     def lacking(self, ids: Iterable[str]) -> Iterator[str]:
         """The ids without a row, in order. The rows of all other ids are marked as used."""
@@ -51,16 +51,16 @@ class Kept:
         while some := list(islice(ids, _SOME)):
             marks = ",".join("?" * len(some))
             rows = self._rows.execute(f"SELECT id FROM kept WHERE id IN ({marks})", some)
-            there = {id for (id,) in rows}
+            present = {id for (id,) in rows}
             self._rows.execute(f"UPDATE kept SET asked = 1 WHERE id IN ({marks})", some)
-            yield from (id for id in some if id not in there)
+            yield from (id for id in some if id not in present)
 
     def unasked(self) -> tuple[int, Row | None]:
         """The number of unused rows, and the first of them by file and line."""
         (count,) = self._rows.execute("SELECT count(*) FROM kept WHERE NOT asked").fetchone()
         query = "SELECT id, line, file, value FROM kept WHERE NOT asked ORDER BY file, line LIMIT 1"
-        found = self._rows.execute(query).fetchone()
-        return count, Row(*found) if found else None
+        row = self._rows.execute(query).fetchone()
+        return count, Row(*row) if row else None
 
 
 def absent(path: Path, what: str, id: str) -> HarnessError:

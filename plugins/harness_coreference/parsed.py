@@ -51,12 +51,12 @@ class Parsed:
             return []
         annotated = self._rules.analyze("\n".join(lines) + "\n", "conll")
         spans = list(_spans(annotated, len(tokens)))
-        found: dict[int, set[Mention]] = defaultdict(set)
+        mentions_of: dict[int, set[Mention]] = defaultdict(set)
         for thing, first, last in spans:
             begins, ends = tokens[first], tokens[last]
             if begins.passage == ends.passage:
-                found[thing].add(Mention(begins.passage, begins.start, ends.end))
-        return sorted(tuple(sorted(mentions)) for mentions in found.values() if len(mentions) > 1)
+                mentions_of[thing].add(Mention(begins.passage, begins.start, ends.end))
+        return sorted(tuple(sorted(mentions)) for mentions in mentions_of.values() if len(mentions) > 1)
 
 
 def _rows(words: Sequence[Any]) -> Iterator[str]:

@@ -57,9 +57,9 @@ class Rewritten:
             if self.params.missing == "refuse":
                 raise absent(self.params.path, "passage", passage.id)
             return ()
-        found = difference(passage.text, row.value)
-        if self.params.differs == "replace" or all(edit.start == edit.end for edit in found):
-            return found
+        opcodes = difference(passage.text, row.value)
+        if self.params.differs == "replace" or all(edit.start == edit.end for edit in opcodes):
+            return opcodes
         if self.params.differs == "refuse":
             raise HarnessError(
                 f"{row.file}:{row.line}: this is not the passage '{passage.id}' with insertions; "
@@ -79,14 +79,14 @@ def difference(text: str, rewritten: str) -> tuple[Edit, ...]:
     old, new = _TOKEN.findall(text), _TOKEN.findall(rewritten)
     if "".join(old) != text or "".join(new) != rewritten or len(old) * len(new) > _MOST:
         return _inserted(old, new) or (Edit(0, len(text), rewritten),)
-    found = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    if any(kind in ("replace", "delete") for kind, *_ in found):
+    opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    if any(kind in ("replace", "delete") for kind, *_ in opcodes):
         inserted = _inserted(old, new)
         if inserted:
             return inserted
     starts = _offsets(old)
     return tuple(
-        Edit(starts[a], starts[b], "".join(new[c:d])) for kind, a, b, c, d in found if kind != "equal"
+        Edit(starts[a], starts[b], "".join(new[c:d])) for kind, a, b, c, d in opcodes if kind != "equal"
     )
 
 
@@ -95,36 +95,36 @@ def _inserted(old: Sequence[str], new: Sequence[str]) -> tuple[Edit, ...]:
     insertions are not enough."""
     starts = _offsets(old)
     at, waiting = 0, ""
-    found: list[Edit] = []
+    edits: list[Edit] = []
     for token in new:
         if at < len(old) and token == old[at]:
             if waiting:
-                found.append(Edit(starts[at], starts[at], waiting))
+                edits.append(Edit(starts[at], starts[at], waiting))
                 waiting = ""
             at += 1
         else:
             waiting += token
     if waiting:
-        found.append(Edit(starts[-1], starts[-1], waiting))
-    return tuple(found) if at == len(old) else ()
+        edits.append(Edit(starts[-1], starts[-1], waiting))
+    return tuple(edits) if at == len(old) else ()
 
 
 def _offsets(tokens: Sequence[str]) -> list[int]:
-    found = [0]
+    offsets = [0]
     for token in tokens:
-        found.append(found[-1] + len(token))
-    return found
+        offsets.append(offsets[-1] + len(token))
+    return offsets
 
 
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = sorted(file for file in path.rglob("*") if file.name.endswith(_ENDINGS))
-    if not found:
+    files = sorted(file for file in path.rglob("*") if file.name.endswith(_ENDINGS))
+    if not files:
         raise HarnessError(
             f"{path}: there is no file of rows in it; name one that ends in .parquet or .jsonl"
         )
-    return found
+    return files
 
 
 def _rows(path: Path) -> Iterator[Row]:

@@ -35,11 +35,13 @@ class Windowed:
 
     def resolve(self, passages: Sequence[str]) -> list[Cluster]:
         parts = [part for number, text in enumerate(passages) for part in pieces(number, text, self.words)]
-        found: list[Cluster] = []
+        resolved: list[Cluster] = []
         for start, stop in windows([part.words for part in parts], self.words):
             for cluster in self.resolver.resolve([part.text for part in parts[start:stop]]):
-                found.append(tuple(_placed(mention, parts[start + mention.passage]) for mention in cluster))
-        return merged(found)
+                resolved.append(
+                    tuple(_placed(mention, parts[start + mention.passage]) for mention in cluster)
+                )
+        return merged(resolved)
 
 
 def words_in(text: str) -> int:

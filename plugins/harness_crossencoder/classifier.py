@@ -80,8 +80,8 @@ def relevance(logits: torch.Tensor) -> list[float]:
     """The logit of relevance from [n, 1], or the difference of [n, 2] (irrelevant, relevant). The difference
     is log p / (1 - p) of their softmax: it orders pairs as the probability of the second class does, and
     keeps its precision near 0 and 1."""
-    found: list[float] = (logits[:, -1] - logits[:, 0] if logits.shape[1] == 2 else logits[:, 0]).tolist()
-    return found
+    scores: list[float] = (logits[:, -1] - logits[:, 0] if logits.shape[1] == 2 else logits[:, 0]).tolist()
+    return scores
 
 
 def _known_head(model: Any) -> bool:
@@ -93,14 +93,14 @@ def _known_head(model: Any) -> bool:
 
 def _head(model: Any, first: torch.Tensor) -> torch.Tensor:
     """[n, classes] from the states of first tokens [n, d], as each family computes it."""
-    found: torch.Tensor
+    scores: torch.Tensor
     if hasattr(model, "pre_classifier"):  # DistilBERT
-        found = model.classifier(model.pre_classifier(first).relu())
+        scores = model.classifier(model.pre_classifier(first).relu())
     elif hasattr(model.classifier, "out_proj"):  # RoBERTa; it takes the first of a sequence itself
-        found = model.classifier(first[:, None])
+        scores = model.classifier(first[:, None])
     else:  # BERT (Devlin et al. 2019, section 4.1, with the pooler of its code)
-        found = model.classifier(model.base_model.pooler(first[:, None]))
-    return found
+        scores = model.classifier(model.base_model.pooler(first[:, None]))
+    return scores
 
 
 def _last(model: Any, classes: int) -> list[torch.nn.Linear]:

@@ -67,8 +67,8 @@ class MonoT5:
             logits = self._model(
                 input_ids=ids, attention_mask=mask, decoder_input_ids=start, use_cache=False
             ).logits[:, 0]  # [n, 2]
-        found: list[float] = (logits[:, 1] - logits[:, 0]).tolist()
-        return found
+        scores: list[float] = (logits[:, 1] - logits[:, 0]).tolist()
+        return scores
 
 
 def _answering(weight: torch.Tensor, answers: Sequence[int]) -> torch.nn.Linear:

@@ -21,17 +21,17 @@ class Exported:
         self._output = _logits(self._session)
 
     def __call__(self, batch: Tokens) -> list[float]:
-        return [self._logit(found) for found in self._session.each(batch, self._output)]
+        return [self._logit(output) for output in self._session.each(batch, self._output)]
 
-    def _logit(self, found: Floats) -> float:
+    def _logit(self, output: Floats) -> float:
         """For two classes (irrelevant, relevant) the difference of logits: log p / (1 - p) of their
         softmax."""
-        if len(found) not in (1, 2):
+        if len(output) not in (1, 2):
             raise HarnessError(
-                f"model: {self._session.path} gives {len(found)} numbers a pair; a cross-encoder gives one "
+                f"model: {self._session.path} gives {len(output)} numbers a pair; a cross-encoder gives one "
                 "logit, or two classes"
             )
-        return float(found[-1]) - float(found[0]) if len(found) == 2 else float(found[0])
+        return float(output[-1]) - float(output[0]) if len(output) == 2 else float(output[0])
 
 
 def _logits(session: Session) -> str:

@@ -57,31 +57,31 @@ class Pairs:
 
     def score(self, queries: Sequence[str], candidates: Ints) -> Floats:
         scores = np.zeros(candidates.shape, np.float32)
-        there = candidates >= 0
-        if not there.any():
+        filled = candidates >= 0
+        if not filled.any():
             return scores
-        rows, _ = np.nonzero(there)
-        positions, places = np.unique(candidates[there], return_inverse=True)
+        rows, _ = np.nonzero(filled)
+        positions, places = np.unique(candidates[filled], return_inverse=True)
         texts = self._texts.take(positions)
         firsts, seconds = [queries[row] for row in rows.tolist()], [texts[place] for place in places.tolist()]
         every = [self._read(reader, firsts, seconds) for reader in self._readers]
-        scores[there] = combined(np.stack(every), self._params.kind, self._params.average)
+        scores[filled] = combined(np.stack(every), self._params.kind, self._params.average)
         self._pairs += len(rows)
         return scores
 
     def report(self) -> Mapping[str, JSON]:
-        told = {"pairs": self._pairs, "pairs_cut": self._lost.texts, "tokens_lost": self._lost.tokens}
-        return {**told, **({"batches_split": self._split} if self._split else {})}
+        facts = {"pairs": self._pairs, "pairs_cut": self._lost.texts, "tokens_lost": self._lost.tokens}
+        return {**facts, **({"batches_split": self._split} if self._split else {})}
 
     def _read(self, reader: Reader, firsts: Sequence[str], seconds: Sequence[str]) -> NDArray[np.float64]:
         """float64[n]: one model's score of each pair."""
         params = self._params
         assert params.length != "auto"  # `_completed` leaves nothing open
-        found, lost = tokens.tokenise(
+        token_ids, lost = tokens.tokenise(
             reader.tokeniser, firsts, params.length, seconds, first_length=params.query_length
         )
         with workers(reader.forwards) as run:
-            passed = run(found, lambda count: None)
+            passed = run(token_ids, lambda count: None)
         self._lost, self._split = self._lost.plus(lost), self._split + passed.split
         return np.array(passed.rows, np.float64)
 
@@ -102,8 +102,10 @@ def _completed(params: CrossEncoderParams, folders: Sequence[Path]) -> CrossEnco
     """The parameters with the settings in the models' folders, if these were missing while planning."""
     if "auto" not in (params.kind, params.length):
         return params
-    there: dict[str, Any] = {"model": folders[0]} if params.model is not None else {"models": tuple(folders)}
-    return settings.resolved(dataclasses.replace(params, **there))
+    settled: dict[str, Any] = (
+        {"model": folders[0]} if params.model is not None else {"models": tuple(folders)}
+    )
+    return settings.resolved(dataclasses.replace(params, **settled))
 
 
 def _reader(params: CrossEncoderParams, folder: Path) -> Reader:

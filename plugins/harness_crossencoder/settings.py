@@ -54,7 +54,7 @@ def resolved(params: CrossEncoderParams) -> CrossEncoderParams:
     if kind == "monot5" and backend == "onnx":
         raise HarnessError("backend: monot5 runs by torch alone; name a folder with safetensors")
     device = backends.device(params.device, backend)
-    found: dict[str, Any] = {
+    settled: dict[str, Any] = {
         "backend": backend,
         "kind": kind,
         "device": device,
@@ -62,13 +62,13 @@ def resolved(params: CrossEncoderParams) -> CrossEncoderParams:
         "length": _length(params, members),
     }
     if params.model is not None:
-        found |= {"model": members[0].model, "revision": members[0].revision}
+        settled |= {"model": members[0].model, "revision": members[0].revision}
     else:
-        found |= {
+        settled |= {
             "models": tuple(member.model for member in members),
             "revisions": tuple(member.revision for member in members),
         }
-    return dataclasses.replace(params, **found)
+    return dataclasses.replace(params, **settled)
 
 
 def missing_files(params: CrossEncoderParams) -> list[str | Need]:
@@ -107,11 +107,11 @@ def _member(model: Path | str, revision: str) -> Member:
     folder = models.described(at, commit)
     if folder is None or not folder.is_dir():
         return Member(at, commit, known, None)
-    said = read(folder)
-    if not said.weights and (names := models.listed(at, commit)):  # they may only be on the hub
+    described = read(folder)
+    if not described.weights and (names := models.listed(at, commit)):  # they may only be on the hub
         weights = any(name.endswith(".safetensors") for name in names)
-        said = said._replace(exported=bool(model_folder.exported_among(names)), weights=weights)
-    return Member(at, commit, known, said)
+        described = described._replace(exported=bool(model_folder.exported_among(names)), weights=weights)
+    return Member(at, commit, known, described)
 
 
 def read(folder: Path) -> Said:
@@ -137,16 +137,16 @@ def _refuse_code(members: Iterable[Member]) -> None:
 
 
 def _common(
-    name: str, asked: str, found: Iterable[tuple[Member, str | None]], otherwise: str = "auto"
+    name: str, asked: str, pairs: Iterable[tuple[Member, str | None]], otherwise: str = "auto"
 ) -> str:
     """The given value, or the value on which all models that state it agree."""
-    said = {value: member for member, value in found if value is not None}
-    if asked != "auto" or not said:
+    values = {value: member for member, value in pairs if value is not None}
+    if asked != "auto" or not values:
         return asked if asked != "auto" else otherwise
-    if len(said) > 1:
-        both = " and ".join(f"{value} for {member.model}" for value, member in said.items())
+    if len(values) > 1:
+        both = " and ".join(f"{value} for {member.model}" for value, member in values.items())
         raise HarnessError(f"{name}: models that are averaged must have one, here it is {both}; choose one")
-    return next(iter(said))
+    return next(iter(values))
 
 
 def _length(params: CrossEncoderParams, members: Sequence[Member]) -> int | str:

@@ -65,8 +65,8 @@ class Dump:
     def rows(self) -> Iterator[pa.RecordBatch]:
         path = self.corpus[0]
         records: Records[Any] = Records(path, (_Document,), _DOCUMENT)
-        for lines, found in records.with_lines():
-            chunks = [(document, chunk) for document in found for chunk in document.chunks]
+        for lines, record in records.with_lines():
+            chunks = [(document, chunk) for document in record for chunk in document.chunks]
             if not chunks:
                 continue
             yield batch(
@@ -76,10 +76,10 @@ class Dump:
                 documents=[document.id for document, _ in chunks],
                 candidates=[
                     candidate
-                    for line, document in zip(lines, found, strict=True)
+                    for line, document in zip(lines, record, strict=True)
                     for candidate in _candidates(path, line, document)
                 ],
-                places=[place for document in found for place in range(len(document.chunks))],
+                places=[place for document in record for place in range(len(document.chunks))],
             )
 
     def locate(self, row: int) -> str:
@@ -92,13 +92,13 @@ class Dump:
         raise IndexError(f"{path} has no row {row} more")
 
     def queries(self) -> Iterator[Asked]:
-        for line, found in self._labelled():
-            yield Asked(self.asked[0], line, found.query.id, found.query.text)
+        for line, question in self._labelled():
+            yield Asked(self.asked[0], line, question.query.id, question.query.text)
 
     def judgements(self) -> Iterator[Judged]:
-        for line, found in self._labelled():
-            for row in found.judged:
-                yield Judged(self.judged[0], line, found.query.id, row.chunk.id, row.judgement)
+        for line, question in self._labelled():
+            for row in question.judged:
+                yield Judged(self.judged[0], line, question.query.id, row.chunk.id, row.judgement)
 
     def _labelled(self) -> Iterator[tuple[int, Any]]:
         records: Records[Any] = Records(self.asked[0], (_Labelled,), _LABELLED)

@@ -29,12 +29,12 @@ class Judged(NamedTuple):
     grade: int
 
 
-def merged(found: Iterable[Asked]) -> list[Query]:
+def merged(questions: Iterable[Asked]) -> list[Query]:
     """Each query once, at its first occurrence, with the slices of all its rows. A row of the dump or of
     NQ-hard has one or a few judgements, so a query may have several rows."""
     first: dict[str, Asked] = {}
     slices: dict[str, dict[str, None]] = {}  # sets in order
-    for asked in found:
+    for asked in questions:
         if not asked.id:
             refuse(asked.path, asked.line, "the query has an empty id; give every query one")
         before = first.setdefault(asked.id, asked)
@@ -45,11 +45,11 @@ def merged(found: Iterable[Asked]) -> list[Query]:
     return [Query(id, asked.text, tuple(slices[id])) for id, asked in first.items()]
 
 
-def highest(found: Iterable[Judged], queries: Iterable[Query]) -> list[Judgement]:
+def highest(labels: Iterable[Judged], queries: Iterable[Query]) -> list[Judgement]:
     """Each pair once, at its first occurrence, with its highest grade, as in the released loader."""
     asked = {query.id for query in queries}
     grades: dict[tuple[str, str], int] = {}
-    for judged in found:
+    for judged in labels:
         if judged.query not in asked:
             what = f"query '{judged.query}' is judged, but the split's queries do not have it"
             refuse(judged.path, judged.line, f"{what}; take both from one release")

@@ -15,9 +15,9 @@ def configuration(path: Path, dataset: str, name: str, split: str) -> tuple[Path
     homes = [path / dataset / name, path / f"{dataset}-{name}", path / name]
     for home in homes:
         if home.is_dir():
-            found = sorted(file.relative_to(home).as_posix() for file in _files(home))
+            files = sorted(file.relative_to(home).as_posix() for file in _files(home))
             for form in _forms(split):
-                matches = [name for name in found if re.fullmatch(form + _FORMATS, name)]
+                matches = [name for name in files if re.fullmatch(form + _FORMATS, name)]
                 if matches:
                     return tuple(home / name for name in _with_missing_shards(matches))
     return (homes[0] / f"{split}.parquet",)

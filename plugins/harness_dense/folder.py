@@ -44,7 +44,7 @@ def read(folder: Path) -> Said:
     at = network(folder)
     config = model_folder.read(at / "config.json") or {}
     positions = model_folder.positions(config)
-    found = Said(
+    described = Said(
         positions=positions,
         length=model_folder.length(at, positions),
         own_code=model_folder.own_code(config),
@@ -53,17 +53,17 @@ def read(folder: Path) -> Said:
         weights=any(at.glob("*.safetensors")),
     )
     if original(at) is not None:
-        found = found._replace(pooling="cls", similarity="dot", normalise=False)
-    return _sentence_transformer(folder, found) if (folder / "modules.json").is_file() else found
+        described = described._replace(pooling="cls", similarity="dot", normalise=False)
+    return _sentence_transformer(folder, described) if (folder / "modules.json").is_file() else described
 
 
 def network(folder: Path) -> Path:
     """The folder of the network and its tokenizer: this one, or the one below it that modules.json names."""
     modules = model_folder.read(folder / "modules.json") or []
-    found: dict[str, Any] = next(
+    config: dict[str, Any] = next(
         (module for module in modules if str(module["type"]).endswith(".Transformer")), {}
     )
-    return folder / str(found.get("path", ""))
+    return folder / str(config.get("path", ""))
 
 
 def original(at: Path) -> str | None:
@@ -89,7 +89,7 @@ def layers(folder: Path) -> list[Layer]:
     if not path.is_file():
         return []
     known = {"Transformer", "Pooling", "Dropout", "Dense", "LayerNorm", "Normalize"}
-    found: list[Layer] = []
+    modules: list[Layer] = []
     for module in model_folder.read(path):
         kind = str(module["type"]).rpartition(".")[2]
         if kind not in known:
@@ -99,24 +99,24 @@ def layers(folder: Path) -> list[Layer]:
             )
         if kind in ("Dense", "LayerNorm", "Normalize"):
             at = folder / module.get("path", "")
-            found.append(Layer(kind, at, model_folder.read(at / "config.json") or {}))
-    return found
+            modules.append(Layer(kind, at, model_folder.read(at / "config.json") or {}))
+    return modules
 
 
-def _sentence_transformer(folder: Path, found: Said) -> Said:
+def _sentence_transformer(folder: Path, described: Said) -> Said:
     """The settings in sentence-transformers' files, with its defaults for the others: cosine, no prompt."""
-    said = model_folder.read(folder / "config_sentence_transformers.json") or {}
+    settings = model_folder.read(folder / "config_sentence_transformers.json") or {}
     text = model_folder.read(network(folder) / "sentence_bert_config.json") or {}
-    prompts = {name: prompt for name, prompt in (said.get("prompts") or {}).items() if prompt is not None}
-    usual = prompts.get(said.get("default_prompt_name") or "", "")
+    prompts = {name: prompt for name, prompt in (settings.get("prompts") or {}).items() if prompt is not None}
+    usual = prompts.get(settings.get("default_prompt_name") or "", "")
     passages = [prompts[name] for name in ("document", "passage", "corpus") if name in prompts]
-    return found._replace(
+    return described._replace(
         pooling=_pooling(folder),
         normalise=any(layer.kind == "Normalize" for layer in layers(folder)),
-        similarity=_similarity(said.get("similarity_fn_name") or "cosine", folder),
+        similarity=_similarity(settings.get("similarity_fn_name") or "cosine", folder),
         query_prompt=prompts.get("query", usual),
         passage_prompt=passages[0] if passages else usual,
-        length=text.get("max_seq_length") or found.length,
+        length=text.get("max_seq_length") or described.length,
         lower=bool(text.get("do_lower_case", False)),
     )
 
@@ -126,18 +126,18 @@ def _pooling(folder: Path) -> str | None:
         if not str(module["type"]).endswith(".Pooling"):
             continue
         path = folder / module.get("path", "") / "config.json"
-        said = model_folder.read(path) or {}
-        if isinstance(said.get("pooling_mode"), str):  # as later versions write it
-            modes = [{"lasttoken": "last"}.get(said["pooling_mode"], said["pooling_mode"])]
+        settings = model_folder.read(path) or {}
+        if isinstance(settings.get("pooling_mode"), str):  # as later versions write it
+            modes = [{"lasttoken": "last"}.get(settings["pooling_mode"], settings["pooling_mode"])]
         else:
-            modes = [name.removeprefix("pooling_mode_") for name, on in said.items() if on is True]
+            modes = [name.removeprefix("pooling_mode_") for name, on in settings.items() if on is True]
             modes = [POOLING.get(name, name) for name in modes if name != "include_prompt"]
         if len(modes) != 1 or modes[0] not in POOLING.values():
             raise HarnessError(
                 f"model: {path} pools by {' and '.join(modes) or 'nothing'}, which is not supported; "
                 f"say pooling: one of {', '.join(POOLING.values())}"
             )
-        if said.get("include_prompt") is False:
+        if settings.get("include_prompt") is False:
             raise HarnessError(f"model: {path} leaves the prompt out of pooling, which is not supported")
         return str(modes[0])
     return None

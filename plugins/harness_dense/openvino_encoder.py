@@ -54,8 +54,8 @@ class _Bare(torch.nn.Module):  # type: ignore[misc]  # torch is not typed where 
         self.model, self.names = model, names
 
     def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
-        found: torch.Tensor = self.model(**dict(zip(self.names, inputs, strict=True))).last_hidden_state
-        return found
+        last_states: torch.Tensor = self.model(**dict(zip(self.names, inputs, strict=True))).last_hidden_state
+        return last_states
 
 
 def _states(request: Any, padding: int) -> States:
@@ -63,7 +63,7 @@ def _states(request: Any, padding: int) -> States:
         ids, mask, types = padded(tokens, padding)
         given = (ids, mask, types)[: len(request.model_inputs)]
         request.infer(dict(enumerate(given)), share_inputs=True)
-        found: Floats = request.get_output_tensor(0).data[mask.astype(np.bool_)]  # a copy
-        return found
+        states_of_tokens: Floats = request.get_output_tensor(0).data[mask.astype(np.bool_)]  # a copy
+        return states_of_tokens
 
     return states

@@ -29,17 +29,17 @@ ACTIVATIONS: dict[str, Step] = {
 def pool(states: Floats, bounds: Ints, how: str) -> Floats:
     """float32[n, d] from the states of n texts' tokens (float32[T, d], text i has bounds[i] to
     bounds[i + 1] - 1). A text without any token has the vector 0."""
-    there = np.flatnonzero(np.diff(bounds))
+    nonempty = np.flatnonzero(np.diff(bounds))
     result = np.zeros((len(bounds) - 1, states.shape[1]), np.float32)
-    starts, ends = bounds[there], bounds[there + 1]
+    starts, ends = bounds[nonempty], bounds[nonempty + 1]
     if how == "cls":
-        result[there] = states[starts]
+        result[nonempty] = states[starts]
     elif how == "last":
-        result[there] = states[ends - 1]
-    elif how == "max" and len(there):
-        result[there] = np.maximum.reduceat(states, starts, axis=0)
-    elif how == "mean" and len(there):
-        result[there] = np.add.reduceat(states, starts, axis=0) / (ends - starts)[:, None]
+        result[nonempty] = states[ends - 1]
+    elif how == "max" and len(nonempty):
+        result[nonempty] = np.maximum.reduceat(states, starts, axis=0)
+    elif how == "mean" and len(nonempty):
+        result[nonempty] = np.add.reduceat(states, starts, axis=0) / (ends - starts)[:, None]
     return result
 
 

@@ -46,14 +46,14 @@ def _dpr(name: str, trained: str) -> Known:
 
 
 def _e5(name: str) -> Known:
-    said = ("mean", "cosine", True, 512, "Wang et al. 2022; its model card")
-    return Known(name, f"intfloat/{name}", *said, query_prompt="query: ", passage_prompt="passage: ")
+    settings = ("mean", "cosine", True, 512, "Wang et al. 2022; its model card")
+    return Known(name, f"intfloat/{name}", *settings, query_prompt="query: ", passage_prompt="passage: ")
 
 
 def _bge(size: str, language: str, prompt: str) -> Known:
     name = f"bge-{size}-{language}-v1.5"
-    said = ("cls", "cosine", True, 512, "Xiao et al. 2023; its model card")
-    return Known(name, f"BAAI/{name}", *said, query_prompt=prompt)
+    settings = ("cls", "cosine", True, 512, "Xiao et al. 2023; its model card")
+    return Known(name, f"BAAI/{name}", *settings, query_prompt=prompt)
 
 
 def _gte(name: str, pooling: str) -> Known:

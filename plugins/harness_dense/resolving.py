@@ -31,7 +31,7 @@ def resolved(params: DenseParams) -> DenseParams:
     exported, weights = (bool(passages.exported), passages.weights) if passages else (False, False)
     backend = backends.backend(params.backend, exported, weights)
     device = backends.device(params.device, backend)
-    found: dict[str, Any] = {
+    settled: dict[str, Any] = {
         "model": model,
         "revision": revision,
         "settings": None,
@@ -46,8 +46,8 @@ def resolved(params: DenseParams) -> DenseParams:
     for name, said in (("passage_length", passages), ("query_length", queries)):
         if said and said.positions:
             model_folder.refuse_beyond(name, getattr(params, name), said.positions)
-            found[name] = min(found[name], said.positions)
-    return dataclasses.replace(params, **found)
+            settled[name] = min(settled[name], said.positions)
+    return dataclasses.replace(params, **settled)
 
 
 def missing_files(params: DenseParams) -> list[str | Need]:
@@ -143,29 +143,29 @@ def _of_authors(known: Known | None) -> dict[str, Any]:
 def _of_folders(passages: Said | None, queries: Said | None) -> dict[str, Any]:
     """The settings of both folders. By default vectors are not normalised, compared by inner product, and
     have no prompt."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     if passages:
-        found["pooling"] = passages.pooling
-        found["normalise"] = bool(passages.normalise)
-        found["similarity"] = passages.similarity or "dot"
-        found["passage_prompt"] = passages.passage_prompt or ""
-        found["passage_length"] = passages.length
-        found["titles"] = "none"
+        settings["pooling"] = passages.pooling
+        settings["normalise"] = bool(passages.normalise)
+        settings["similarity"] = passages.similarity or "dot"
+        settings["passage_prompt"] = passages.passage_prompt or ""
+        settings["passage_length"] = passages.length
+        settings["titles"] = "none"
     if queries:
-        found["query_prompt"] = queries.query_prompt or ""
-        found["query_length"] = queries.length
-    return found
+        settings["query_prompt"] = queries.query_prompt or ""
+        settings["query_length"] = queries.length
+    return settings
 
 
 def _settings(params: DenseParams, authors: dict[str, Any], folders: dict[str, Any]) -> dict[str, Any]:
     """Each setting from the first source that has it; unresolved only if there is no folder."""
     chosen: dict[str, Any] = {}
     for name in folders.keys() | authors.keys():
-        given, known, said = getattr(params, name), authors.get(name), folders.get(name)
+        given, known, from_folders = getattr(params, name), authors.get(name), folders.get(name)
         if given not in (None, "auto"):
             chosen[name] = given
-        elif known is not None or said is not None:
-            chosen[name] = known if known is not None else said
+        elif known is not None or from_folders is not None:
+            chosen[name] = known if known is not None else from_folders
         elif name in folders:
             raise HarnessError(f"{name}: the model's folder does not say it; give it, or name `settings`")
     return chosen

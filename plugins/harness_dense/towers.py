@@ -93,16 +93,16 @@ def _tokens(tower: Tower, firsts: Sequence[str], seconds: Sequence[str] | None =
 def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, length: int) -> Tower:
     weights = EXPORTS if params.backend == "onnx" else models.WEIGHTS
     at = models.folder(model, revision, weights, params.trust_remote_code)
-    said, inner = folder.read(at), folder.network(at)
+    described, inner = folder.read(at), folder.network(at)
     if params.code_revision is not None:
-        for name in said.code:
+        for name in described.code:
             models.code(name, params.code_revision)  # downloads the code to where transformers looks for it
     layers = pooling.steps(folder.layers(at))
     unit = params.normalise is True or params.similarity == "cosine"
     tokeniser = tokens.load(inner, params.trust_remote_code, params.code_revision)
-    found, head = _networks(params, at, inner, tokeniser.padding)
-    forwards = [Vectors(network, params.pooling, [*head, *layers], unit) for network in found]
-    return Tower(tokeniser, prompt, length, said.lower, "none", forwards)
+    body, head = _networks(params, at, inner, tokeniser.padding)
+    forwards = [Vectors(network, params.pooling, [*head, *layers], unit) for network in body]
+    return Tower(tokeniser, prompt, length, described.lower, "none", forwards)
 
 
 def _networks(

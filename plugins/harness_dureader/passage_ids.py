@@ -71,9 +71,9 @@ def _segments(path: Path) -> Iterator[tuple[int, bytes]]:
         yield line, rest
 
 
-def _bigger(found: Iterator[bytes]) -> Iterator[bytes]:
+def _bigger(pieces: Iterator[bytes]) -> Iterator[bytes]:
     held: list[bytes] = []
-    for piece in found:
+    for piece in pieces:
         held.append(piece)
         if sum(map(len, held)) >= _SEGMENT:
             yield b"".join(held)

@@ -44,37 +44,37 @@ def questions(path: Path) -> Iterator[Question]:
     """All questions in order. A duplicate id is refused."""
     records: Records[Any] = Records(path, (_Question,), _KEYS)
     seen: dict[str, int] = {}
-    for line, found in records.numbered():
-        if not found.id:
+    for line, record in records.numbered():
+        if not record.id:
             refuse(path, line, "'question_id' is empty; give every question one")
-        if found.id in seen:
-            refuse(path, line, f"question '{found.id}' is already at line {seen[found.id]}; keep one")
-        seen[found.id] = line
+        if record.id in seen:
+            refuse(path, line, f"question '{record.id}' is already at line {seen[record.id]}; keep one")
+        seen[record.id] = line
         positives = None
-        if found.answers is not None:
-            positives = tuple(dict.fromkeys(paragraph.id for paragraph in found.answers))
+        if record.answers is not None:
+            positives = tuple(dict.fromkeys(paragraph.id for paragraph in record.answers))
             if "" in positives:
                 refuse(path, line, "a 'paragraph_id' is empty; name the passage or leave it out")
-        yield Question(line, found.id, found.text, positives)
+        yield Question(line, record.id, record.text, positives)
 
 
 def mapped(path: Path) -> Iterator[Question]:
     """The questions of q2qid.<split>.json, {"question": "question id", ...}, which has no positives."""
     try:
-        found = msgspec.json.decode(b"".join(pieces(path)), type=dict[str, str])
+        ids = msgspec.json.decode(b"".join(pieces(path)), type=dict[str, str])
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         refuse(path, 1, f'expected an object {{"question": "question id", ...}} ({error}); copy it again')
     seen: set[str] = set()
-    for text, id in found.items():
+    for text, id in ids.items():
         if id in seen or not id:
             refuse(path, 1, f"the question id '{id}' is empty or there twice; give every question its own")
         seen.add(id)
         yield Question(1, id, text, None)
 
 
-def digest(found: Iterable[Question]) -> str:
+def digest(questions: Iterable[Question]) -> str:
     """SHA-256 of ids and texts, so that a changed judgement does not change the queries' key."""
     hashed = hashlib.sha256()
-    for question in found:
+    for question in questions:
         hashed.update(msgspec.json.encode((question.id, question.text)))
     return hashed.hexdigest()

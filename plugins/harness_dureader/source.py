@@ -92,10 +92,10 @@ class Dureader:
         also depend on which queries are searched."""
         if part == "corpus":
             return Inputs({}, (*self._parts, self._ids))
-        said = {"asked": self._asked_digest}
+        keyed = {"asked": self._asked_digest}
         if part == "queries":
-            return Inputs(said, () if self._asked_digest else (self._asked_path,))
-        return Inputs(said, (self._questions,))
+            return Inputs(keyed, () if self._asked_digest else (self._asked_path,))
+        return Inputs(keyed, (self._questions,))
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         return passages.rows(self._parts, self._ids)

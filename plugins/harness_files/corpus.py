@@ -62,9 +62,9 @@ class _Pyserini(msgspec.Struct, gc=False):
 def rows(path: Path, format: str) -> Iterator[pa.RecordBatch]:
     """Batches of the schema harness.collection.corpus.ROWS, one for each chunk of the file."""
     total = 0
-    for found in _json_rows(path) if format == "jsonl" else _tsv_rows(path):
-        total += found.num_rows
-        yield found
+    for columns in _json_rows(path) if format == "jsonl" else _tsv_rows(path):
+        total += columns.num_rows
+        yield columns
     if not total:
         refuse(path, 1, "there is no passage in it, only blank lines; copy the file again")
 
@@ -89,18 +89,18 @@ def _json_rows(path: Path) -> Iterator[pa.RecordBatch]:
     return map(_batch, records)  # which holds no chunk's strings while the next is decoded
 
 
-def _batch(found: Sequence[Any]) -> pa.RecordBatch:
-    ids, texts = [row.id for row in found], [row.text for row in found]
-    titles = [row.title for row in found]
-    if not found or not isinstance(found[0], _Full):
+def _batch(rows: Sequence[Any]) -> pa.RecordBatch:
+    ids, texts = [row.id for row in rows], [row.text for row in rows]
+    titles = [row.title for row in rows]
+    if not rows or not isinstance(rows[0], _Full):
         return batch(ids, texts, titles=titles)
     return batch(
         ids,
         texts,
         titles=titles,
-        documents=[row.doc_id for row in found],
-        candidates=[row.is_candidate for row in found],
-        places=[row.paragraph_no for row in found],
+        documents=[row.doc_id for row in rows],
+        candidates=[row.is_candidate for row in rows],
+        places=[row.paragraph_no for row in rows],
     )
 
 
@@ -108,7 +108,7 @@ def _tsv_rows(path: Path) -> Iterator[pa.RecordBatch]:
     width = 0  # of the first line, and so of all
     dpr = _first_line(path) == DPR_HEADER
     for first, chunk in chunks(path):
-        found = []
+        rows = []
         for number, line in lines_of(first, chunk):
             if dpr and line == DPR_HEADER and not width:
                 width = 3
@@ -122,9 +122,9 @@ def _tsv_rows(path: Path) -> Iterator[pa.RecordBatch]:
                 refuse(
                     path, number, f"expected {wanted} columns between tabs, got {len(columns)}; mend the line"
                 )
-            found.append(_dpr_columns(path, number, columns) if dpr else columns)
-        if found:
-            ids, *titles, texts = zip(*found, strict=True)
+            rows.append(_dpr_columns(path, number, columns) if dpr else columns)
+        if rows:
+            ids, *titles, texts = zip(*rows, strict=True)
             yield batch(ids, texts, titles=titles[0] if titles else None)
 
 

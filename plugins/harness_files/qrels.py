@@ -37,17 +37,17 @@ def judged(path: Path) -> Iterator[Judged]:
                         path, number, f"the header is missing; begin the file with: {_HEADER} (between tabs)"
                     )
                 continue
-        found = line.split(b"\t") if columns == 3 else line.split()
-        if len(found) != columns:
+        fields = line.split(b"\t") if columns == 3 else line.split()
+        if len(fields) != columns:
             wanted = (
                 f"3 columns between tabs ({_HEADER})" if columns == 3 else "4 columns (query 0 passage grade)"
             )
-            refuse(path, number, f"expected {wanted}, got {len(found)}; mend the line")
-        grade = found[-1].strip()
+            refuse(path, number, f"expected {wanted}, got {len(fields)}; mend the line")
+        grade = fields[-1].strip()
         if not _GRADE.fullmatch(grade) or not -(2**31) <= int(grade) < 2**31:
             shown = text_of(path, number, grade)[:40]
             refuse(path, number, f"the grade '{shown}' is no whole number of 32 bits; mend the line")
-        query, passage = text_of(path, number, found[0]), text_of(path, number, found[-2])
+        query, passage = text_of(path, number, fields[0]), text_of(path, number, fields[-2])
         if not query or not passage:
             refuse(path, number, "an id is empty; give the query's and the passage's")
         before = seen.setdefault(query, {}).setdefault(passage, number)

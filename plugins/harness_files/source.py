@@ -36,8 +36,8 @@ class Files:
         if part == "corpus":
             return Inputs({"format": _format(self._corpus)}, (self._corpus,))
         if part == "queries":
-            said = {"judged": self._judged_digest(), "exclude_self": self.params.exclude_self}
-            return Inputs({"format": _format(self._queries), **said}, (self._queries,))
+            keyed = {"judged": self._judged_digest(), "exclude_self": self.params.exclude_self}
+            return Inputs({"format": _format(self._queries), **keyed}, (self._queries,))
         return Inputs({}, (self._qrels,) if self._qrels else ())
 
     def rows(self) -> Iterator[pa.RecordBatch]:
@@ -55,14 +55,14 @@ class Files:
         first_judged: dict[str, int] = {}  # query -> line
         for judged in qrels.judged(self._qrels):
             first_judged.setdefault(judged.query, judged.line)
-        found = []
+        queries = []
         for topic in topics.topics(self._queries, _query_format(self._queries)):
             if first_judged.pop(topic.id, None) is not None:
-                found.append(self._query(topic))
+                queries.append(self._query(topic))
         for id, line in first_judged.items():
             what = f"query '{id}' is judged, but {self._queries} does not have it"
             reading.refuse(self._qrels, line, f"{what}; add it there or drop its judgements")
-        return iter(found)
+        return iter(queries)
 
     def judgements(self) -> Iterable[Judgement]:
         if self._qrels is None:
@@ -72,8 +72,8 @@ class Files:
     def locate_judgement(self, query: str, passage: str) -> str:
         assert self._qrels is not None  # it yielded the judgement
         rows = qrels.judged(self._qrels)
-        found = (row.line for row in rows if (row.query, row.passage) == (query, passage))
-        return f"{self._qrels}:{next(found)}"
+        lines = (row.line for row in rows if (row.query, row.passage) == (query, passage))
+        return f"{self._qrels}:{next(lines)}"
 
     def _answered(self) -> Iterator[Query]:
         for topic in topics.topics(self._queries, _query_format(self._queries)):

@@ -116,8 +116,8 @@ def document_scores(passages: Ints, documents: Ints, scores: Doubles, structure:
     places = np.minimum(np.searchsorted(known[order], wanted), max(len(known) - 1, 0))
     if len(known) == 0:
         return np.full(passages.shape, np.nan)
-    found: Doubles = np.where(known[order][places] == wanted, scores.ravel()[order][places], np.nan)
-    return found
+    scores_found: Doubles = np.where(known[order][places] == wanted, scores.ravel()[order][places], np.nan)
+    return scores_found
 
 
 def normalised(scores: Doubles) -> Doubles:

@@ -55,5 +55,5 @@ def question_of(query: Any, field: str | None) -> str:
 
 
 def answers_of(query: Any) -> tuple[str, ...]:
-    found = getattr(query, "answers", ())
-    return tuple(str(answer) for answer in found) if isinstance(found, list | tuple) else ()
+    answers = getattr(query, "answers", ())
+    return tuple(str(answer) for answer in answers) if isinstance(answers, list | tuple) else ()

@@ -25,12 +25,12 @@ def named(written: str, split: str | None, known: Collection[str]) -> Named:
     entry = next((entry for entry in names if written.partition("/")[0] == entry.name), None)
     if entry is not None:
         return _of_survey(entry, written, split)
-    found = written if split is None else _with_split(written, split, known)
-    if found not in known:
-        close = difflib.get_close_matches(found, [*known, *(entry.name for entry in names)], n=3, cutoff=0.5)
+    name = written if split is None else _with_split(written, split, known)
+    if name not in known:
+        close = difflib.get_close_matches(name, [*known, *(entry.name for entry in names)], n=3, cutoff=0.5)
         hint = f"; did you mean {' or '.join(close)}?" if close else "; `ir_datasets list` names all"
-        raise HarnessError(f"id: ir_datasets has no '{found}'{hint}")
-    return Named(found, split or split_of(found) or "test", None)
+        raise HarnessError(f"id: ir_datasets has no '{name}'{hint}")
+    return Named(name, split or split_of(name) or "test", None)
 
 
 def split_of(id: str) -> str | None:
@@ -50,8 +50,8 @@ def _with_split(id: str, split: str, known: Collection[str]) -> str:
     wanted = f"{base}/{split}"
     if wanted in known:
         return wanted
-    there = sorted({name for name in known if name.startswith(f"{base}/")})[:12]
-    hint = f"write one of these as the id: {', '.join(there)}" if there else "leave 'split' out"
+    names = sorted({name for name in known if name.startswith(f"{base}/")})[:12]
+    hint = f"write one of these as the id: {', '.join(names)}" if names else "leave 'split' out"
     raise HarnessError(f"split: ir_datasets has no '{wanted}'; {hint}")
 
 

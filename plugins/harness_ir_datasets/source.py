@@ -55,14 +55,14 @@ class IrDatasets:
     def inputs(self, part: Part) -> Inputs:
         """A public file is keyed by the digest that ir_datasets expects, whether it is here or not. A
         licensed file is keyed by its contents, and a plan says where to put it."""
-        said: dict[str, Any] = {"id": self.id}
+        keyed: dict[str, Any] = {"id": self.id}
         if part == "queries":
-            said |= {"query": self.params.query, "exclude_self": self.params.exclude_self}
+            keyed |= {"query": self.params.query, "exclude_self": self.params.exclude_self}
         if part == "judgements" and not self._loaded.has_qrels():
-            return Inputs(said)
+            return Inputs(keyed)
         files = files_of(self._handler(part))
-        own = tuple(file.place for file in files if file.url is None)
-        return Inputs({**said, "md5": [file.md5 for file in files if file.url is not None]}, own)
+        local = tuple(file.place for file in files if file.url is None)
+        return Inputs({**keyed, "md5": [file.md5 for file in files if file.url is not None]}, local)
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         docs = self._read("corpus", self._handler("corpus").docs_iter)
@@ -84,9 +84,9 @@ class IrDatasets:
 
     def queries(self) -> Iterator[Query]:
         for query in self._read("queries", self._handler("queries").queries_iter):
-            own = (query.query_id,) if self.params.exclude_self else ()
+            excluded = (query.query_id,) if self.params.exclude_self else ()
             text = question_of(query, self.params.query)
-            yield Query(query.query_id, text, exclude=own, answers=answers_of(query))
+            yield Query(query.query_id, text, exclude=excluded, answers=answers_of(query))
 
     def judgements(self) -> Iterator[Judgement]:
         """A pair that is judged more than once (for several aspects, say) has its highest grade."""
@@ -104,8 +104,8 @@ class IrDatasets:
     def _read(self, part: Part, begin: Any) -> Iterator[Any]:
         """The rows of ir_datasets. A failure is reported together with the files that were to be read."""
         try:
-            found = iter(begin())
-            yield from found
+            records = iter(begin())
+            yield from records
         except Exception as error:  # network, disk or format: ir_datasets does not wrap its errors
             files = files_of(self._handler(part))
             raise HarnessError(f"{self.id}: ir_datasets: {_reason(error)}; {_advice(files)}") from error
@@ -114,16 +114,16 @@ class IrDatasets:
         known = self._loaded.metadata()
         pairs = (("passages", "docs"), ("queries", "queries"), ("judgements", "qrels"))
         counts = {name: known[kind]["count"] for name, kind in pairs if known.get(kind, {}).get("count")}
-        found = [Official("ir_datasets' own count", counts)] if counts else []
+        officials = [Official("ir_datasets' own count", counts)] if counts else []
         if self._entry is not None:
-            found.append(Official(survey.SOURCE, survey.printed(self._entry, self.split)))
-        return tuple(found)
+            officials.append(Official(survey.SOURCE, survey.printed(self._entry, self.split)))
+        return tuple(officials)
 
 
 def _code(handler: Any, part: Part) -> str | None:
-    found = handler.docs_lang() if part == "corpus" else handler.queries_lang()
-    found = _CODES.get(found, found)
-    return found if isinstance(found, str) and re.fullmatch("[a-z]{2}", found) else None
+    code = handler.docs_lang() if part == "corpus" else handler.queries_lang()
+    code = _CODES.get(code, code)
+    return code if isinstance(code, str) and re.fullmatch("[a-z]{2}", code) else None
 
 
 def _reason(error: Exception) -> str:
@@ -134,8 +134,8 @@ def _advice(files: Iterable[Fetched]) -> str:
     lacking = [file for file in files if not file.there]
     if not lacking:
         return "remove what is damaged to fetch it again: " + ", ".join(str(file.place) for file in files)
-    said = []
+    lines = []
     for file in lacking:
         source = f"what {file.url} gives" if file.url else "the licensed file"
-        said.append(f"{source} to {file.place}" + (f" (MD5 {file.md5})" if file.md5 else ""))
-    return "connect to the network, or put " + " and ".join(said)
+        lines.append(f"{source} to {file.place}" + (f" (MD5 {file.md5})" if file.md5 else ""))
+    return "connect to the network, or put " + " and ".join(lines)

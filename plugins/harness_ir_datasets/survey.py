@@ -182,9 +182,9 @@ def printed(entry: Entry, split: str) -> dict[str, int]:
     counts = entry.counts
     queries = {"train": counts.train, "dev": counts.dev, "test": counts.test}.get(split)
     together = bool(entry.parts) and entry.name != "mMARCO"
-    found = {
+    printed_counts = {
         "passages": None if together else counts.instances,
         "queries": None if together else queries,
         "judgements": counts.labels if split == "train" else None,
     }
-    return {name: count for name, count in found.items() if count is not None}
+    return {name: count for name, count in printed_counts.items() if count is not None}

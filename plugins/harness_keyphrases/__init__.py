@@ -85,20 +85,20 @@ def _installed(package: str) -> str | None:
 def missing_files(params: Keyphrases) -> list[str]:
     """The tagger's library or pipeline, if it is missing."""
     library = params.tagger if params.tagger in ("spacy", "jieba") else None
-    found: list[str] = []
+    missing: list[str] = []
     if library and importlib.util.find_spec(library) is None:
         extra = "keyphrases" if library == "spacy" else "jieba"
-        found.append(f"{library} (not here: `pip install 'passage-harness[{extra}]'`)")
+        missing.append(f"{library} (not here: `pip install 'passage-harness[{extra}]'`)")
     if library == "spacy" and isinstance(params.pipeline, Path):
         if not params.pipeline.is_dir():
-            found.append(f"the spaCy pipeline {params.pipeline} (there is no such folder)")
+            missing.append(f"the spaCy pipeline {params.pipeline} (there is no such folder)")
     elif library == "spacy":
         name, _, version = str(params.pipeline or PIPELINE).partition("==")
         here = _installed(name)
         if here is None or version not in ("", here):
             how = f"`python -m spacy download {name}{f'-{version} --direct' if version else ''}`"
-            found.append(f"the spaCy pipeline {params.pipeline or name} (not here: {how})")
-    return found
+            missing.append(f"the spaCy pipeline {params.pipeline or name} (not here: {how})")
+    return missing
 
 
 def libraries_by_param(params: Keyphrases) -> dict[str, tuple[str, ...]]:

@@ -46,11 +46,11 @@ class Augmenter:
         while window := list(islice(texts, AHEAD)):
             if self._processes == 1 or self._left > 0:
                 began = time.perf_counter()
-                found = iter(extracted(self._params, window))
+                extractions = iter(extracted(self._params, window))
                 self._left -= time.perf_counter() - began
             else:
-                found = spread(self._workers(), self._params, window, 2 * self._processes)
-            for prefix in found:
+                extractions = spread(self._workers(), self._params, window, 2 * self._processes)
+            for prefix in extractions:
                 yield Addition(prefix=prefix)
 
     def _workers(self) -> ProcessPoolExecutor:

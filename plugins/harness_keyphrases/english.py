@@ -77,15 +77,15 @@ def features(words: Sequence[str], lower: Sequence[str], i: int, before: str, la
 def tag(words: Sequence[str], fixed: Mapping[str, str], weights: Weights) -> str:
     """A class for each word of a line."""
     lower = [START, START, *(word.lower() for word in words), END, END]
-    found: list[str] = []
+    tags: list[str] = []
     before = last = "^"
     for i, word in enumerate(words):
         known = fixed.get(lower[i + 2])
         if known is None:
             known = guess(features(words, lower, i, before, last), weights) if word[0].isalpha() else "O"
-        found.append(known)
+        tags.append(known)
         before, last = last, known
-    return "".join(found)
+    return "".join(tags)
 
 
 def guess(given: Iterator[str], weights: Weights) -> str:

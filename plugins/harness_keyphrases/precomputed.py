@@ -35,9 +35,9 @@ class Contents(NamedTuple):
     def row(self, id: str, place: int) -> int:
         """The document's row, or -1. The search begins at the (possible) place of its hash."""
         while place < len(self.rows) and self.hashes[place] == hash(id):
-            found = int(self.rows[place])
-            if self.ids[found].as_py() == id:
-                return found
+            number = int(self.rows[place])
+            if self.ids[number].as_py() == id:
+                return number
             place += 1  # another id of the same hash
         return -1
 
@@ -84,8 +84,8 @@ class Precomputed:
             first = wanted[int(np.argmax(rows < 0))]
             text = f"{self._params.file}: the document '{first}' is missing"
             raise HarnessError(f"{text}; complete the file, or choose missing: skip")
-        found = read.phrases.take(pa.array(np.maximum(rows, 0))).to_pylist()
-        return [Addition(found[i] if row >= 0 else "") for i, row in enumerate(rows.tolist())]
+        phrases = read.phrases.take(pa.array(np.maximum(rows, 0))).to_pylist()
+        return [Addition(phrases[i] if row >= 0 else "") for i, row in enumerate(rows.tolist())]
 
     def _contents(self) -> Contents:
         if self._read is None:
@@ -165,7 +165,7 @@ def _parquet(path: Path) -> Iterator[tuple[int, Any, Any]]:
 
 def _key(path: Path, number: int, row: Iterable[str], names: Sequence[str]) -> str:
     present = set(row)
-    found = next((name for name in names if name in present), None)
-    if found is None:
+    key = next((name for name in names if name in present), None)
+    if key is None:
         refuse(path, number, f"there is none of {', '.join(names)}; write one of them")
-    return found
+    return key

@@ -17,17 +17,17 @@ def embedded() -> Tagger:
     fixed, weights = english.load()
 
     def tag(text: str) -> list[Word]:
-        found: list[Word] = []
+        tagged: list[Word] = []
         at = 0
         for line in text.split("\n"):
             spans = english.tokens(line)
             classes = english.tag([line[start:end] for start, end in spans], fixed, weights)
-            found += [
+            tagged += [
                 Word(at + start, at + end, kind in english.KEPT)
                 for (start, end), kind in zip(spans, classes, strict=True)
             ]
             at += len(line) + 1
-        return found
+        return tagged
 
     return tag
 
@@ -58,7 +58,7 @@ def jieba_() -> Tagger:
     cut = jieba.posseg.POSTokenizer(tokenizer()).lcut
 
     def tag(text: str) -> list[Word]:
-        found: list[Word] = []
+        tagged: list[Word] = []
         at = 0
         foreign, space = False, False  # what the word before is, and whether white space follows it
         for word, flag in cut(text):
@@ -67,11 +67,11 @@ def jieba_() -> Tagger:
             else:
                 # white space separates Chinese words like a mark, but not the words of a foreign name
                 if space and not (foreign and flag == "eng"):
-                    found.append(Word(at, at, False))
+                    tagged.append(Word(at, at, False))
                 kept = flag[0] == "n" or flag in ("vn", "eng", "a", "an", "ag", "b")
-                found.append(Word(at, at + len(word), kept))
+                tagged.append(Word(at, at + len(word), kept))
                 foreign, space = flag == "eng", False
             at += len(word)
-        return found
+        return tagged
 
     return tag

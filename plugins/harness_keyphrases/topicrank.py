@@ -74,21 +74,21 @@ def _candidate(text: str, offset: int, run: Sequence[Word], rules: Rules) -> Ite
         yield Occurrence(offset, run[0].start, run[-1].end, tuple(map(rules.stem, forms)))
 
 
-def topics(text: str, found: Sequence[Occurrence]) -> list[Topic]:
+def topics(text: str, occurrences: Sequence[Occurrence]) -> list[Topic]:
     """All topics by descending score; of equal scores (to 12 digits) the earlier topic comes first."""
-    if not found:
+    if not occurrences:
         return []
     numbers: dict[tuple[str, ...], int] = {}  # candidates by their stems, in order of first occurrence
     first: list[Occurrence] = []
     of: list[int] = []
-    for occurrence in found:
+    for occurrence in occurrences:
         number = numbers.setdefault(occurrence.stems, len(first))
         if number == len(first):
             first.append(occurrence)
         of.append(number)
     # a topic is named by its first candidate; int32[T], and which of them each candidate is in: int64[C]
     starts, topic = np.unique(clustered(list(numbers)), return_inverse=True)
-    offsets = np.array([occurrence.offset for occurrence in found], np.int64)
+    offsets = np.array([occurrence.offset for occurrence in occurrences], np.int64)
     weights = kernels.edges(offsets, topic[of].astype(np.int32), len(starts))
     scores = kernels.pagerank(weights, DAMPING)
     members: list[list[tuple[str, ...]]] = [[] for _ in starts]

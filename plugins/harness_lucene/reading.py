@@ -103,32 +103,32 @@ def positions(java: Java, reader: Any, texts: Texts, folder: Path, where: str) -
     ids = read_ids(java, reader)
     if len(ids) < reader.maxDoc():
         raise HarnessError(f"{where}: {folder} has deleted documents; merge it into one segment")
-    found = find(ids)
-    strange = np.flatnonzero(found < 0)
+    numbers = find(ids)
+    strange = np.flatnonzero(numbers < 0)
     if len(strange):
         named = ", ".join(repr(ids[i]) for i in strange[:SHOWN].tolist())
         raise HarnessError(
             f"{where}: {folder} is of another corpus: {len(strange)} of its {len(ids)} ids are not those of a"
             f" {texts.unit} here, such as {named}; name an index of this corpus"
         )
-    number, times = np.unique(found, return_counts=True)
-    if len(number) < len(found):
-        twice = ids[int(np.flatnonzero(found == number[np.argmax(times)])[0])]
+    number, times = np.unique(numbers, return_counts=True)
+    if len(number) < len(numbers):
+        twice = ids[int(np.flatnonzero(numbers == number[np.argmax(times)])[0])]
         raise HarnessError(
             f"{where}: {folder} has the id {twice!r} {times.max()} times; index each text once"
         )
     compare(texts, number, folder, where)
-    return found
+    return numbers
 
 
-def compare(texts: Texts, found: NDArray[np.int64], folder: Path, where: str) -> None:
+def compare(texts: Texts, positions: NDArray[np.int64], folder: Path, where: str) -> None:
     """Refuse an index whose texts are not exactly the candidates."""
     candidates = np.concatenate([np.zeros(0, np.int64), *(batch.positions for batch in texts.batches())])
-    more = np.setdiff1d(found, candidates)
+    more = np.setdiff1d(positions, candidates)
     if len(more):
         text = f"{where}: {folder} has {len(more)} texts that are no candidates here"
         raise HarnessError(f"{text}; index candidates alone")
-    lacking = np.setdiff1d(candidates, found)
+    lacking = np.setdiff1d(candidates, positions)
     full = sum(
         bool(text.strip())
         for start in range(0, len(lacking), IDS)
@@ -150,10 +150,10 @@ def read_ids(java: Java, reader: Any) -> list[str]:
     read = handles.then(java, load, handles.bind(java, value, 1, ID))
     function = handles.function(java, "IntFunction", read)
     numbers = java("java.util.stream.IntStream")
-    found: list[str] = []
+    ids: list[str] = []
     if reader.hasDeletions():
-        return found
+        return ids
     for start in range(0, reader.maxDoc(), IDS):
         stop = min(start + IDS, reader.maxDoc())
-        found += numbers.range(start, stop).mapToObj(function).toArray()
-    return found
+        ids += numbers.range(start, stop).mapToObj(function).toArray()
+    return ids

@@ -64,8 +64,8 @@ def options() -> list[str]:
 def jar() -> Path:
     """Pyserini's Anserini jar with all dependencies, located without importing pyserini, which loads
     torch."""
-    found = importlib.util.find_spec("pyserini")
-    folders = list(found.submodule_search_locations or ()) if found else []
+    spec = importlib.util.find_spec("pyserini")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
     jars = sorted(
         file for folder in folders for file in Path(folder).glob("resources/jars/anserini-*-fatjar.jar")
     )
@@ -88,10 +88,10 @@ def homes() -> Iterator[Home]:
         yield Home(Path(program).resolve().parent.parent, "the java on PATH")
 
 
-def choose(found: list[Home]) -> Path:
+def choose(homes: list[Home]) -> Path:
     """The first suitable Java. If there is none, a HarnessError gives the reason for each."""
     wrong = []
-    for home in found:
+    for home in homes:
         problem = unfit(home.path)
         if problem is None:
             return home.path
@@ -104,10 +104,10 @@ def unfit(home: Path) -> str | None:
     if not any(home.glob("lib/server/libjvm.*")) and not any(home.glob("bin/server/jvm.dll")):
         return "has no Java in it"
     try:
-        said = (home / "release").read_text(encoding="utf-8")
+        release = (home / "release").read_text(encoding="utf-8")
     except OSError:
         return "does not say its version"
-    version = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', said, re.MULTILINE)
+    version = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', release, re.MULTILINE)
     if version is None:
         return "does not say its version"
     if int(version[1]) < OLDEST:

@@ -69,8 +69,8 @@ class Search:
         for start in range(0, len(queries), size):
             stop = min(start + size, len(queries))
             asked = self._queries(queries[start:stop])
-            found = self._top(asked, k) if within is None else self._rescored(asked, k, within[start:stop])
-            counts, documents, values = self._pick(found)
+            hits = self._top(asked, k) if within is None else self._rescored(asked, k, within[start:stop])
+            counts, documents, values = self._pick(hits)
             rows = np.repeat(np.arange(start, stop), counts)
             columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
             passages[rows, columns] = self._positions[documents]
@@ -87,11 +87,11 @@ class Search:
         for field, weight, term in leaves(self._java, asked[0] if asked else None, 1.0):
             why = self.searcher.explain(weighted(self._java, term, weight), document)
             if why.isMatch():
-                said = dict(statements(why))
+                parts = dict(statements(why))
                 name = term.text() if field == CONTENTS else f"{field}:{term.text()}"
-                df, idf = self._reader.docFreq(term), said.get("idf", 1.0)
+                df, idf = self._reader.docFreq(term), parts.get("idf", 1.0)
                 value = float(why.getValue().doubleValue())
-                scores.append(TermScore(name, weight, said.get("freq", 0.0), df, weight * idf, value))
+                scores.append(TermScore(name, weight, parts.get("freq", 0.0), df, weight * idf, value))
         return sorted(scores, key=lambda item: (-item.score, item.term))
 
     def _queries(self, queries: Sequence[str]) -> list[Any]:
@@ -108,13 +108,13 @@ class Search:
         return listed.parallelStream().map(function).toList()
 
     def _rescored(self, queries: list[Any], k: int, within: Ints) -> Any:
-        found = self._java("java.util.ArrayList")()
+        numbers = self._java("java.util.ArrayList")()
         again = self._java(f"{LUCENE}.search.QueryRescorer")
         for query, row in zip(queries, within, strict=True):
             documents = self._documents(np.unique(row))
             first = self._pick.given(np.sort(documents[documents >= 0]))
-            found.add(again.rescore(self.searcher, first, query, 1.0, k))
-        return found
+            numbers.add(again.rescore(self.searcher, first, query, 1.0, k))
+        return numbers
 
     def _documents(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Lucene's document number for the text at each position, -1 if it is not indexed."""
@@ -156,11 +156,11 @@ class Picked:
         gathered = handles.shaped(java, gather, array, stream)
         self._top = handles.function(java, "Function", handles.then(java, gathered, top))
 
-    def __call__(self, found: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+    def __call__(self, results: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
         """The number of hits of each query; the document numbers and scores of all hits, query by query."""
-        counts = np.array(found.stream().mapToInt(self._count).toArray(), np.int64)
-        numbers = found.stream().flatMap(self._spread).mapToInt(self._number).toArray()
-        scores = found.stream().flatMap(self._spread).mapToDouble(self._score).toArray()
+        counts = np.array(results.stream().mapToInt(self._count).toArray(), np.int64)
+        numbers = results.stream().flatMap(self._spread).mapToInt(self._number).toArray()
+        scores = results.stream().flatMap(self._spread).mapToDouble(self._score).toArray()
         return counts, np.array(numbers, np.int64), np.array(scores, np.float32)
 
     def given(self, numbers: NDArray[np.int64]) -> Any:

@@ -38,7 +38,7 @@ def write(
     folder.mkdir(parents=True)
     writers = min(WRITERS, cores())
     starts = range(0, max(len(texts), 1), PART)  # an empty corpus has an empty part
-    found = [np.zeros(0, np.int64)]
+    numbers = [np.zeros(0, np.int64)]
     for i in range(0, len(starts), writers):
         with ExitStack() as stack:
             parts = [
@@ -47,17 +47,17 @@ def write(
                 )
                 for start in starts[i : i + writers]
             ]
-            found += together(parts, texts, starts[i : i + writers])
-    np.save(folder / "positions.npy", np.concatenate(found), allow_pickle=False)
+            numbers += together(parts, texts, starts[i : i + writers])
+    np.save(folder / "positions.npy", np.concatenate(numbers), allow_pickle=False)
 
 
 def together(parts: list[Part], texts: Texts, starts: range) -> list[NDArray[np.int64]]:
     """Index several parts, a batch of each in turn; return the positions of all. Java's threads write a batch
     while this thread reads the next. Only one thread may call Java, see `runtime`."""
     ranges = [texts.batches(TEXTS, start, min(start + PART, len(texts))) for start in starts]
-    found: list[list[NDArray[np.int64]]] = [[] for _ in parts]
+    numbers: list[list[NDArray[np.int64]]] = [[] for _ in parts]
     for row in zip_longest(*ranges):
-        for part, positions, batch in zip(parts, found, row, strict=True):
+        for part, positions, batch in zip(parts, numbers, row, strict=True):
             if batch is not None:
                 positions.append(batch.positions)
                 part.add(batch)
@@ -65,7 +65,7 @@ def together(parts: list[Part], texts: Texts, starts: range) -> list[NDArray[np.
         part.commit()
     for part in parts:
         part.wait()
-    return [item for positions in found for item in positions]
+    return [item for positions in numbers for item in positions]
 
 
 class Part:

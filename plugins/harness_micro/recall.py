@@ -22,13 +22,13 @@ def all_judged(
     grades: NDArray[np.int32], ideal: Ideal, rel: int, cutoff: int | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Relevant passages within the cut-off, and all relevant passages."""
-    found = np.count_nonzero(grades[:, :cutoff] >= rel, axis=1)
-    return found.astype(np.float64), relevant(ideal, rel)
+    retrieved = np.count_nonzero(grades[:, :cutoff] >= rel, axis=1)
+    return retrieved.astype(np.float64), relevant(ideal, rel)
 
 
 def answered(
     grades: NDArray[np.int32], ideal: Ideal, rel: int, cutoff: int | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The same, but a query that the run lacks adds nothing to the denominator."""
-    found, wanted = all_judged(grades, ideal, rel, cutoff)
-    return found, np.where((grades[:, :1] != FILL).any(axis=1), wanted, 0.0)
+    retrieved, wanted = all_judged(grades, ideal, rel, cutoff)
+    return retrieved, np.where((grades[:, :1] != FILL).any(axis=1), wanted, 0.0)

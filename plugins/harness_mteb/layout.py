@@ -33,17 +33,17 @@ def readme(text: str) -> Readme:
     """Parses the front matter; a missing README or front matter gives an empty one."""
     front = re.match(r"---\n(.*?)\n---", text, re.S)
     try:
-        said = yaml.safe_load(front[1]) if front else {}
+        header = yaml.safe_load(front[1]) if front else {}
     except yaml.YAMLError:
-        said = {}
-    said = said if isinstance(said, dict) else {}
-    languages = said.get("language") or []
+        header = {}
+    header = header if isinstance(header, dict) else {}
+    languages = header.get("language") or []
     languages = [languages] if isinstance(languages, str) else languages
     codes = {_TWO.get(str(code), str(code)) for code in languages}
     code = next(iter(codes)) if len(codes) == 1 else ""
-    licence = said.get("license") or ""
+    licence = header.get("license") or ""
     return Readme(
-        dict(_configs(said.get("configs") or ())),
+        dict(_configs(header.get("configs") or ())),
         code if re.fullmatch("[a-z]{2}", code) else None,
         licence if isinstance(licence, str) else ", ".join(map(str, licence)),
     )
@@ -61,26 +61,28 @@ def _configs(given: Iterable[Any]) -> Iterator[tuple[str, dict[str, tuple[str, .
         yield str(config.get("config_name", "default")), splits
 
 
-def tables(names: Sequence[str], said: Readme, part: Part, split: str, subset: str | None) -> tuple[str, ...]:
+def tables(
+    names: Sequence[str], header: Readme, part: Part, split: str, subset: str | None
+) -> tuple[str, ...]:
     """The files of that part among `names` (paths below the task's folder), in order. If there are none, the
     name that the file should have."""
-    patterns = _declared(said, part, split, subset) or ()
+    patterns = _declared(header, part, split, subset) or ()
     for group in (patterns, *_usual(part, split, subset)):
-        found = [
+        files = [
             name
             for name in sorted(names)
             if any(fnmatch.fnmatchcase(name, pattern) for pattern in group) and _ENDING.search(name)
         ]
-        if found:
-            return tuple(found)
+        if files:
+            return tuple(files)
     return (patterns[0] if patterns else _usual(part, split, subset)[0][0].replace("*", "jsonl"),)
 
 
-def _declared(said: Readme, part: Part, split: str, subset: str | None) -> tuple[str, ...] | None:
+def _declared(header: Readme, part: Part, split: str, subset: str | None) -> tuple[str, ...] | None:
     name = _NAMES[part]
     wanted = [f"{subset}-{name}"] if subset else [name]
     for config in (*wanted, *([f"{subset}", "default"] if subset else ["default"])):
-        splits = said.configs.get(config, {})
+        splits = header.configs.get(config, {})
         if part == "judgements":
             chosen = splits.get(split)
         elif config in wanted:  # either one split of any name, or one for each split of the judgements

@@ -31,8 +31,8 @@ class Folder:
         return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
 
     def names(self) -> list[str]:
-        found = self.path.rglob("*") if self.path.is_dir() else ()
-        return sorted(file.relative_to(self.path).as_posix() for file in found if file.is_file())
+        paths = self.path.rglob("*") if self.path.is_dir() else ()
+        return sorted(file.relative_to(self.path).as_posix() for file in paths if file.is_file())
 
     def keyed(self, names: Sequence[str]) -> tuple[dict[str, JSON], tuple[Path, ...]]:
         """The part of a key that identifies these files: parameters, and files by their contents."""
@@ -107,8 +107,8 @@ class Hub(Folder):
 
     def keyed(self, names: Sequence[str]) -> tuple[dict[str, JSON], tuple[Path, ...]]:
         """If the commit is unknown, the plan shows the missing folder instead."""
-        said = {"hub": self.name, "commit": self.commit or self.revision}
-        return said, () if self.commit else (self.path,)
+        keyed = {"hub": self.name, "commit": self.commit or self.revision}
+        return keyed, () if self.commit else (self.path,)
 
     @contextmanager
     def opened(self, names: Sequence[str]) -> Iterator[list[Path]]:
@@ -166,8 +166,8 @@ def _repository(name: str) -> Path:
 
 def _cached(name: str, revision: str) -> str | None:
     reference = _repository(name) / "refs" / revision
-    found = reference.read_text(encoding="utf-8").strip() if reference.is_file() else ""
-    return found if COMMIT.fullmatch(found) else None
+    commit = reference.read_text(encoding="utf-8").strip() if reference.is_file() else ""
+    return commit if COMMIT.fullmatch(commit) else None
 
 
 def _asked(name: str, revision: str) -> str | None:
@@ -178,16 +178,16 @@ def _asked(name: str, revision: str) -> str | None:
     if client.constants.HF_HUB_OFFLINE:
         return None
     try:
-        found = client.HfApi().dataset_info(name, revision=revision, timeout=SECONDS).sha
+        commit = client.HfApi().dataset_info(name, revision=revision, timeout=SECONDS).sha
     except (client.errors.RepositoryNotFoundError, client.errors.RevisionNotFoundError) as error:
         raise HarnessError(
             f"path: the hub has no dataset {name} at revision {revision}, or not for you; check the name"
         ) from error
     except Exception:  # no connection, or an unusable answer
         return None
-    if found is None or not COMMIT.fullmatch(str(found)):
+    if commit is None or not COMMIT.fullmatch(str(commit)):
         return None
     reference = _repository(name) / "refs" / revision
     reference.parent.mkdir(parents=True, exist_ok=True)
-    disk.replace_file(reference, str(found).encode())
-    return str(found)
+    disk.replace_file(reference, str(commit).encode())
+    return str(commit)

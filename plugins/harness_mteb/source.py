@@ -41,24 +41,24 @@ class Mteb:
         self._judged = self._task if params.qrels is None else place(params.qrels, "main")
 
     def card(self) -> Card:
-        said, params = self._readme(self._task), self.params
+        header, params = self._readme(self._task), self.params
         url = f"https://huggingface.co/datasets/{params.path}" if isinstance(params.path, str) else ""
-        language = params.language or said.language
-        return Card(language, params.split, params.query_language, said.licence, "", url)
+        language = params.language or header.language
+        return Card(language, params.split, params.query_language, header.licence, "", url)
 
     def inputs(self, part: Part) -> Inputs:
         """The queries depend on which queries are judged, not on their grades, if that is known while
         planning."""
         where = self._judged if part == "judgements" else self._task
-        said, files = where.keyed(self._tables(part))
-        said = {**said, "split": self.params.split, "subset": self.params.subset}
+        keyed, files = where.keyed(self._tables(part))
+        keyed = {**keyed, "split": self.params.split, "subset": self.params.subset}
         if part != "queries":
-            return Inputs(said, files)
-        said["exclude_self"] = self.params.exclude_self
+            return Inputs(keyed, files)
+        keyed["exclude_self"] = self.params.exclude_self
         known, judged = self._judged.keyed(self._tables("judgements"))
         if self._judged_digest is not None:
-            return Inputs({**said, "judged": self._judged_digest}, files)
-        return Inputs({**said, "judged": known}, (*files, *judged))
+            return Inputs({**keyed, "judged": self._judged_digest}, files)
+        return Inputs({**keyed, "judged": known}, (*files, *judged))
 
     def fetch(self) -> Iterator[Path]:
         for where in (self._task, self._judged):
@@ -137,12 +137,12 @@ class Mteb:
 
     def _first_judged(self) -> dict[str, str]:
         """Query -> the place of its first judgement."""
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         with self._judged.opened(self._tables("judgements")) as files:
             for file in files:
                 for line, row in rows(file, _QRELS):
-                    found.setdefault(row["query-id"], f"{file.name}:{line}")
-        return found
+                    texts.setdefault(row["query-id"], f"{file.name}:{line}")
+        return texts
 
     @cached_property
     def _judged_digest(self) -> str | None:

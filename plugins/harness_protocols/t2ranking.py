@@ -21,9 +21,9 @@ _MRR = (
 
 
 def _micro_recall(cutoff: int) -> str:
-    found = f"passages of level 2 or more among the first {cutoff}"
+    counted = f"passages of level 2 or more among the first {cutoff}"
     both = "both added up over all judged queries before dividing (micro-averaged)"
-    return f"{found} / all judged passages of level 2 or more, {both}"
+    return f"{counted} / all judged passages of level 2 or more, {both}"
 
 
 _MICRO_MEAN = (

@@ -109,23 +109,23 @@ def score(
             absent += pair_weight[i, kind] * log(pair_expected[i, kind])
     weight = term_weight.sum() + pair_weight.sum()
     table, mask = _table(terms)
-    found = np.zeros(len(terms), np.int64)
+    matches = np.zeros(len(terms), np.int64)
     for i in range(len(rows)):
         if rows[i] < 0:
             continue
         begin, end = bounds[rows[i]], bounds[rows[i] + 1]
-        found[:] = 0
+        matches[:] = 0
         for j in range(begin, end):
             place = _find(table, mask, terms, tokens[j])
             if place >= 0:
-                found[place] += 1
+                matches[place] += 1
         total = absent - weight * log(end - begin + mu)
         for j in range(len(terms)):
-            if found[j]:
-                total += term_weight[j] * log(1 + found[j] / term_expected[j])
+            if matches[j]:
+                total += term_weight[j] * log(1 + matches[j] / term_expected[j])
         for j in range(len(pairs)):
             left, right = pairs[j]
-            if found[left] and found[right]:
+            if matches[left] and matches[right]:
                 counts = windows(tokens, begin, end, terms[left], terms[right], width)
                 for kind in range(2):
                     total += pair_weight[j, kind] * log(1 + counts[kind] / pair_expected[j, kind])

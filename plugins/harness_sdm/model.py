@@ -92,13 +92,13 @@ class Scorer:
     def _rows(self, candidates: Ints) -> Ints:
         """int64[Q, n]: the number of each candidate's text in the index, -1 where there is no candidate."""
         positions = self._index.positions
-        there = candidates >= 0
-        rows = np.where(there, np.searchsorted(positions, candidates), -1)
+        filled = candidates >= 0
+        rows = np.where(filled, np.searchsorted(positions, candidates), -1)
         known = np.zeros(candidates.shape, np.bool_)
-        inside = there & (rows < len(positions))
+        inside = filled & (rows < len(positions))
         known[inside] = positions[rows[inside]] == candidates[inside]
-        if (there & ~known).any():
-            raise ValueError(f"position {candidates[there & ~known][0]} is not in the index")
+        if (filled & ~known).any():
+            raise ValueError(f"position {candidates[filled & ~known][0]} is not in the index")
         return rows
 
     def _count(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -123,15 +123,15 @@ class Scorer:
         neighbours, pair_times = np.unique(_pairs(query) or np.empty((0, 2)), axis=0, return_counts=True)
         neighbours = neighbours.astype(np.int32)
         counts = [known[left, right] for left, right in neighbours.tolist()]
-        found = np.array(counts, np.float64).reshape(-1, 2)
+        features = np.array(counts, np.float64).reshape(-1, 2)
         weights = pair_times[:, None] * np.array([params.ordered, params.unordered])
         return Features(
             terms,
             (times * params.terms).astype(np.float64),
             (index.starts[terms + 1] - index.starts[terms]) * per_count,
             np.searchsorted(terms, neighbours).astype(np.int32),
-            np.where(found > 0, weights, 0.0),
-            np.where(found > 0, found * per_count, 1.0),
+            np.where(features > 0, weights, 0.0),
+            np.where(features > 0, features * per_count, 1.0),
         )
 
 

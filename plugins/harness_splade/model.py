@@ -112,13 +112,13 @@ class Encoder:
         """The rows of neighbouring texts, which begin and end at `bounds`."""
         logits = self._head(states[bounds[0] : bounds[-1]])  # [t, V]
         for begin, end in pairwise(bounds):
-            own = logits[begin - bounds[0] : end - bounds[0]]
+            logits_of_text = logits[begin - bounds[0] : end - bounds[0]]
             if self._sum:
-                weights = self._saturated(own.float()).sum(dim=0)
+                weights = self._saturated(logits_of_text.float()).sum(dim=0)
             else:  # saturation keeps the order, so that one value a term is saturated rather than one a token
-                weights = self._saturated(own.amax(dim=0).float())
-            found = weights.nonzero()[:, 0]
-            yield Row(found.to(torch.int32).cpu().numpy(), weights[found].cpu().numpy())
+                weights = self._saturated(logits_of_text.amax(dim=0).float())
+            terms = weights.nonzero()[:, 0]
+            yield Row(terms.to(torch.int32).cpu().numpy(), weights[terms].cpu().numpy())
 
     def _saturated(self, logits: torch.Tensor) -> torch.Tensor:
         once = logits.relu().log1p()

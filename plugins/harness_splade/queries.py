@@ -28,12 +28,12 @@ def encoder(params: SpladeParams) -> Encode:
     special = np.array([*tokeniser.single.before, *tokeniser.single.after, tokeniser.padding], np.int32)
 
     def encode(queries: Sequence[str]) -> tuple[list[Row], Lost]:
-        found, lost = tokens.tokenise(tokeniser, queries, length)
+        token_ids, lost = tokens.tokenise(tokeniser, queries, length)
         rows = []
-        for begin, end in zip(found.bounds[:-1], found.bounds[1:], strict=True):
-            terms = np.setdiff1d(found.ids[begin:end], special).astype(np.int32)
-            own = np.ones(len(terms), np.float32) if weights is None else weights[terms]
-            rows.append(Row(terms[own > 0], own[own > 0]))
+        for begin, end in zip(token_ids.bounds[:-1], token_ids.bounds[1:], strict=True):
+            terms = np.setdiff1d(token_ids.ids[begin:end], special).astype(np.int32)
+            values = np.ones(len(terms), np.float32) if weights is None else weights[terms]
+            rows.append(Row(terms[values > 0], values[values > 0]))
         return rows, lost
 
     return encode
@@ -54,9 +54,9 @@ def _by_model(params: SpladeParams) -> Encode:
     def encode(queries: Sequence[str]) -> tuple[list[Row], Lost]:
         if not queries:
             return [], Lost()
-        found, lost = tokens.tokenise(tokeniser, queries, length)
+        token_ids, lost = tokens.tokenise(tokeniser, queries, length)
         with workers(forwards) as run:
-            return run(found, lambda count: None).rows, lost
+            return run(token_ids, lambda count: None).rows, lost
 
     return encode
 
@@ -65,13 +65,13 @@ def _idf(folder: Path, backend: Any) -> np.ndarray:
     """float32[V]: the weight of each token in a query; 0 for tokens that the file lacks."""
     path = folder / settings.IDF
     try:
-        said = json.loads(path.read_bytes())
+        idf_of_token = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise HarnessError(
             f"query: idf needs {path}, which cannot be read ({error}); say query: binary or model"
         ) from error
     weights = np.zeros(backend.get_vocab_size(), np.float32)
-    for token, weight in said.items():
+    for token, weight in idf_of_token.items():
         number = backend.token_to_id(token)
         if number is not None:
             weights[number] = weight

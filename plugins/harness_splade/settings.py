@@ -28,17 +28,19 @@ def resolved(params: SpladeParams) -> SpladeParams:
     """Resolve the settings that the registry or an available folder states. Called while planning."""
     known = registry.find(params.model)
     model, revision = models.located(known.passages if known else params.model, params.revision)
-    own = params.query_model or (known.queries if known else None)
-    query_model, query_revision = models.located(own, params.query_revision) if own else (None, "main")
-    said = _said(model, revision)
-    asking = _said(query_model, query_revision) if query_model else said
-    query = _first(params.query, known and known.query, said.query, "model")
+    encoder = params.query_model or (known.queries if known else None)
+    query_model, query_revision = (
+        models.located(encoder, params.query_revision) if encoder else (None, "main")
+    )
+    described = _said(model, revision)
+    asking = _said(query_model, query_revision) if query_model else described
+    query = _first(params.query, known and known.query, described.query, "model")
     if query != "model" and query_model is not None:
         raise HarnessError(f"query: '{query}' uses no model; leave out query_model, or say query: model")
     asked = asking.places if query == "model" else None
-    model_folder.refuse_beyond("passage_length", params.passage_length, said.places)
+    model_folder.refuse_beyond("passage_length", params.passage_length, described.places)
     model_folder.refuse_beyond("query_length", params.query_length, asked)
-    length = _first(params.passage_length, known and known.length, said.length, "auto")
+    length = _first(params.passage_length, known and known.length, described.length, "auto")
     device: Any = hardware.device(params.device)
     dtype: Any = hardware.dtype(params.dtype, device)
     return dataclasses.replace(
@@ -48,9 +50,9 @@ def resolved(params: SpladeParams) -> SpladeParams:
         query=query,
         query_model=query_model,
         query_revision=query_revision,
-        pooling=_first(params.pooling, said.pooling, "max"),
-        activation=_first(params.activation, known and known.activation, said.activation, "log"),
-        passage_length=_within(length, said.places),
+        pooling=_first(params.pooling, described.pooling, "max"),
+        activation=_first(params.activation, known and known.activation, described.activation, "log"),
+        passage_length=_within(length, described.places),
         query_length=_within(_first(params.query_length, known and known.query_length, length), asked),
         device=device,
         dtype=dtype,
@@ -77,13 +79,13 @@ def absent(params: SpladeParams) -> list[str]:
 def length_of(name: str, given: int | str, folder: Path, encoded: bool = True) -> int:
     """The length to cut texts to, for a model that was not here when the run was planned. Texts that no
     network encodes may be longer than it has places for."""
-    said = read(folder)
+    described = read(folder)
     if encoded:
-        model_folder.refuse_beyond(name, given, said.places)
-    found = said.length if given == "auto" else int(given)
-    if found is None:
+        model_folder.refuse_beyond(name, given, described.places)
+    length = described.length if given == "auto" else int(given)
+    if length is None:
         raise HarnessError(f"model: {folder} does not say how long a text may be; give {name}")
-    return found
+    return length
 
 
 def _said(model: Path | str, revision: str) -> Said:

@@ -55,13 +55,13 @@ def above(document: Document, plain: bool) -> Addition:
         for line in passage.text.splitlines()
         if line.strip()
     ]
-    found = [marked(line.text) for line in lines]
-    if plain and not any(found):
-        found = list(plain_ones([line.text for line in lines]))
+    marks = [marked(line.text) for line in lines]
+    if plain and not any(marks):
+        marks = list(plain_ones([line.text for line in lines]))
     prefixes = [""] * len(document.passages)
     settled = [False] * len(document.passages)
     path: list[tuple[Heading, int]] = []  # each heading with its passage
-    for line, heading in zip(lines, found, strict=True):
+    for line, heading in zip(lines, marks, strict=True):
         if heading is not None:
             path = [(over, place) for over, place in path if over.level < heading.level]
             path.append((heading, line.passage))

@@ -25,10 +25,10 @@ def around(document: Document, before: int, after: int) -> Addition:
     edits: list[tuple[Edit, ...]] = []
     passed = 0  # the number of items of `full` before passage i
     for i, text in enumerate(texts):
-        own = passed < len(full) and full[passed] == i
+        current = passed < len(full) and full[passed] == i
         prefixes.append(" ".join(texts[j] for j in full[max(0, passed - before) : passed]))
-        passed += own
+        passed += current
         following = " ".join(texts[j] for j in full[passed : passed + after])
-        space = " " if own else ""
+        space = " " if current else ""
         edits.append((Edit(len(text), len(text), space + following),) if following else ())
     return Addition(prefixes=tuple(prefixes), edits=tuple(edits))

@@ -30,12 +30,12 @@ def negatives(path: Path, kind: Literal["bm25", "mined"]) -> Iterator[Found]:
     seen: dict[str, int] = {}
     rows = chain.from_iterable(table(file, HEADERS[kind]))
     for query, group in groupby(rows, key=lambda row: row.columns[0]):
-        found = list(group)
-        line = found[0].line
+        passages = list(group)
+        line = passages[0].line
         if query in seen:
             refuse(file, line, f"query '{query}' is already at line {seen[query]}; keep its rows together")
         seen[query] = line
-        ranked = sorted(found, key=lambda row: _number(file, row, 2))
+        ranked = sorted(passages, key=lambda row: _number(file, row, 2))
         scores = tuple(_number(file, row, 3) for row in ranked) if kind == "mined" else ()
         yield Found(query, tuple(row.columns[1] for row in ranked), scores)
 

@@ -81,8 +81,8 @@ class T2Ranking:
 
     def inputs(self, part: Part) -> Inputs:
         files = {"corpus": self._collection, "queries": self._queries, "judgements": self._qrels}
-        said = {"form": self.params.judgements} if part == "judgements" else {}
-        return Inputs(said, (files[part],))
+        keyed = {"form": self.params.judgements} if part == "judgements" else {}
+        return Inputs(keyed, (files[part],))
 
     def fetch(self) -> Iterator[Path]:
         """Download from the hub, which states each file's digest. There are no judgements of the test
@@ -93,11 +93,11 @@ class T2Ranking:
                 yield file
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        found = False
+        any_row = False
         for rows in table(self._collection, PASSAGES):
-            found = True
+            any_row = True
             yield batch([row.columns[0] for row in rows], [row.columns[1] for row in rows])
-        if not found:
+        if not any_row:
             refuse(self._collection, 1, "there is no passage below the header; copy the file again")
 
     def locate(self, row: int) -> str:
@@ -137,8 +137,8 @@ class T2Ranking:
             refuse(self._qrels, 1, "there is no judgement below the header; copy the file again")
 
     def locate_judgement(self, query: str, passage: str) -> str:
-        found = (row.line for row, judged in self._judged() if judged[:2] == (query, passage))
-        return f"{self._qrels}:{next(found)}"
+        lines = (row.line for row, judged in self._judged() if judged[:2] == (query, passage))
+        return f"{self._qrels}:{next(lines)}"
 
     def _judged(self) -> Iterator[tuple[Row, Judgement]]:
         graded = self.params.judgements == "graded"

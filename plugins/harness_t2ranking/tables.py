@@ -24,7 +24,7 @@ def table(path: Path, header: Sequence[str]) -> Iterator[list[Row]]:
     empty."""
     below = False
     for first, chunk in chunks(path):
-        found = []
+        rows = []
         for number, line in lines_of(first, chunk):
             columns = text_of(path, number, line).split("\t")
             if not below:
@@ -38,9 +38,9 @@ def table(path: Path, header: Sequence[str]) -> Iterator[list[Row]]:
                 refuse(path, number, "the header is there again; drop this line")
             if not columns[0]:
                 refuse(path, number, f"'{header[0]}' is empty; give every row an id")
-            found.append(Row(number, columns))
-        if found:
-            yield found
+            rows.append(Row(number, columns))
+        if rows:
+            yield rows
     if not below:
         refuse(path, 1, "there are only blank lines in it; copy it again")
 

@@ -101,20 +101,20 @@ class Tour:
     def _siblings(self, task: Task) -> list[str]:
         """The same section in the next documents of the same subject."""
         wanted = task.article.paragraphs[task.answer].section
-        found: list[str] = []
+        names: list[str] = []
         for step in range(1, min(30, self._params.documents)):
             index = (task.article.number + step) % self._params.documents
-            if is_stub(index) or len(found) == SIBLINGS:
+            if is_stub(index) or len(names) == SIBLINGS:
                 continue
             other = article(self._recipe, index)
             if other.subject is not task.article.subject:
                 continue
-            found += [
+            names += [
                 passage_id(index, place)
                 for place, paragraph in enumerate(other.paragraphs)
                 if paragraph.section is wanted and not paragraph.companion
             ]
-        return found
+        return names
 
 
 def document_id(index: int) -> str:

@@ -42,22 +42,22 @@ def read(path: Path, ids: Path | None = None) -> Embeddings:
     """All vectors of a file, mapped into memory where its form allows. Raises HarnessError, with the line
     where there are lines, for a damaged file and for any pickle."""
     if path.is_dir():
-        found = _faiss(path)
+        embeddings = _faiss(path)
     elif path.suffix == ".npy":
         assert ids is not None  # the parameters saw to it
-        found = Embeddings(_ids(ids), _array(path), None)
+        embeddings = Embeddings(_ids(ids), _array(path), None)
     elif bare(path).suffix == ".jsonl":
-        found = _json_lines(path)
+        embeddings = _json_lines(path)
     else:
         with opened(path) as file:
             pickled = file.read(1) == PICKLE
         if pickled:
             raise _refused_pickle(path)
         raise HarnessError(f"{path}: is no form of vectors; give .npy, .jsonl or a folder with docid")
-    if len(found.ids) != len(found.rows):
-        counts = f"{len(found.rows)} vectors and {len(found.ids)} ids"
+    if len(embeddings.ids) != len(embeddings.rows):
+        counts = f"{len(embeddings.rows)} vectors and {len(embeddings.ids)} ids"
         raise HarnessError(f"{path}: {counts} do not belong together; give the ids of these vectors")
-    return found
+    return embeddings
 
 
 def _array(path: Path) -> NDArray[Any]:

@@ -92,12 +92,12 @@ class Search:
         scores = np.full((len(queries), k), -np.inf, np.float32)
         asked = _compared(self._rows[places[known]], self._params.similarity)
         inside = None if within is None else rows_of(within[known], self._index.positions)
-        found, values = exact.search(asked, self._index.rows, k, inside)
-        there = found >= 0
-        nearest = np.full(found.shape, -1, np.int64)
-        nearest[there] = self._index.positions[found[there]]
-        passages[known, : found.shape[1]] = nearest
-        scores[known, : found.shape[1]] = values
+        positions, values = exact.search(asked, self._index.rows, k, inside)
+        filled = positions >= 0
+        nearest = np.full(positions.shape, -1, np.int64)
+        nearest[filled] = self._index.positions[positions[filled]]
+        passages[known, : positions.shape[1]] = nearest
+        scores[known, : positions.shape[1]] = values
         return Hits(passages, scores, self._unit)
 
 
@@ -137,8 +137,8 @@ def _texts(path: Path) -> list[tuple[str, str]]:
 
 def _compared(rows: NDArray[Any], similarity: str) -> Floats:
     """float32[n, d], of the length 1 where cosines are asked for."""
-    found = np.asarray(rows, np.float32)
+    vectors = np.asarray(rows, np.float32)
     if similarity == "dot":
-        return found
-    lengths = np.linalg.norm(found, axis=1, keepdims=True)
-    return np.asarray(found / np.where(lengths > 0, lengths, 1), np.float32)
+        return vectors
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)

@@ -51,7 +51,7 @@ def values(
     falling ranks, so that every provider sees the order that the harness decided."""
     # pytrec_eval reads outside its arrays, or never returns, on some negative grades; 0 is as irrelevant.
     # Only infAP gives -1 a meaning: pooled, but not judged.
-    found = [np.zeros(len(ranked)) for _ in metrics]
+    columns = [np.zeros(len(ranked)) for _ in metrics]
     run = _run(ranked)
     for lowest in (-1, 0):
         chosen = {
@@ -62,8 +62,8 @@ def values(
         if chosen:
             qrels = _qrels(query, passage, np.where(grade < lowest, 0, grade))
             for value in ir_measures.iter_calc(list(chosen), qrels, run):
-                found[chosen[value.measure]][int(value.query_id)] = value.value
-    return found
+                columns[chosen[value.measure]][int(value.query_id)] = value.value
+    return columns
 
 
 def _qrels(query: Ints, passage: Ints, grade: NDArray[np.int32]) -> dict[str, dict[str, int]]:

@@ -62,8 +62,8 @@ def look_up(ranked: Ints, row: Ints, passage: Ints, grade: NDArray[np.int32]) ->
         position = block.reshape(-1)[maybe]
         sought = position + first[start + maybe // width]
         place = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
-        found = (keys[place] == sought) & (position >= 0)  # a fill's key is another row's
-        grades[start : start + step].reshape(-1)[maybe[found]] = ordered[place[found]]
+        judged = (keys[place] == sought) & (position >= 0)  # a fill's key is another row's
+        grades[start : start + step].reshape(-1)[maybe[judged]] = ordered[place[judged]]
     return grades
 
 

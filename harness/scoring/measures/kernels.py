@@ -34,8 +34,8 @@ def reciprocal_rank(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) 
 
 def success(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
     """1 if a relevant passage is within the cut-off."""
-    found = _count(grades[:, :cutoff] >= rel) > 0
-    return found.astype(np.float64), np.ones(len(grades))
+    hit = _count(grades[:, :cutoff] >= rel) > 0
+    return hit.astype(np.float64), np.ones(len(grades))
 
 
 def precision(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:

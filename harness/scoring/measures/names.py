@@ -128,14 +128,14 @@ def meant(text: str, own: Iterable[str] = (), others: Iterable[str] = ()) -> str
     `document` in another place; None for any other. `others` are names of ir-measures beside ours."""
     words = text.split()
     about = [word for word in words if word.lower() in ("document", "documents")]
-    found = _LOOSE.fullmatch(" ".join(word for word in words if word not in about))
-    if found is None or len(about) > 1:
+    match = _LOOSE.fullmatch(" ".join(word for word in words if word not in about))
+    if match is None or len(about) > 1:
         return None
     names = {name.lower(): name for name in (*others, *own, *ALIASES, *FAMILIES)}  # of equal ones the last
-    family = names.get(found["name"].lower())
+    family = names.get(match["name"].lower())
     if family is None:
         return None
-    right = family + (found["inside"] or "") + (f"@{found['cutoff']}" if found["cutoff"] else "")
+    right = family + (match["inside"] or "") + (f"@{match['cutoff']}" if match["cutoff"] else "")
     return "document " * len(about) + right if _parts(right) else None
 
 

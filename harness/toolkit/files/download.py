@@ -38,12 +38,12 @@ def fetch(url: str, to: Path, digest: str | None = None) -> None:
         return
     to.parent.mkdir(parents=True, exist_ok=True)
     part = to.with_name(f".{to.name}.part")
-    said = _whole(url, to, part)
-    wanted = digest or said.digest
-    found = _digest(part, wanted.partition(":")[0]) if wanted else None
-    if found != wanted:
+    announced = _whole(url, to, part)
+    wanted = digest or announced.digest
+    actual = _digest(part, wanted.partition(":")[0]) if wanted else None
+    if actual != wanted:
         part.unlink()
-        raise HarnessError(f"{to}: {url} gave {found}, expected {wanted}; download it again")
+        raise HarnessError(f"{to}: {url} gave {actual}, expected {wanted}; download it again")
     part.replace(to)
 
 
@@ -52,11 +52,11 @@ def _whole(url: str, to: Path, part: Path) -> Said:
     while True:
         before = _size(part)
         try:
-            said = _continued(url, part)
-            if said.size is None or _size(part) == said.size:
-                return said
-            reason = f"{_size(part):,} of {said.size:,} bytes came"
-            if _size(part) > said.size:  # of another file
+            response_digest = _continued(url, part)
+            if response_digest.size is None or _size(part) == response_digest.size:
+                return response_digest
+            reason = f"{_size(part):,} of {response_digest.size:,} bytes came"
+            if _size(part) > response_digest.size:  # of another file
                 part.unlink()
         except urllib.error.HTTPError as error:
             reason = f"{error.code} {error.reason}"
@@ -121,10 +121,10 @@ def _opened(url: str, start: int) -> Iterator[tuple[Any, list[Message]]]:
 
 def _place(headers: Message) -> tuple[int | None, int | None]:
     """Where the bytes begin, and how many there are in all."""
-    found = _TOTAL.fullmatch(headers.get("Content-Range", ""))
-    if not found:
+    match = _TOTAL.fullmatch(headers.get("Content-Range", ""))
+    if not match:
         return None, None
-    return (int(found[1]) if found[1] else None), int(found[2])
+    return (int(match[1]) if match[1] else None), int(match[2])
 
 
 def _of_hub(hops: list[Message]) -> str | None:

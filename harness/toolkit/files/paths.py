@@ -17,9 +17,9 @@ def first_there(paths: Sequence[Path]) -> Path:
     """The first of these that exists, as it is or compressed; where none does, the first name."""
     for path in paths:
         for suffix in ("", *COMPRESSED):
-            found = path.with_name(path.name + suffix)
-            if found.exists():
-                return found
+            candidate = path.with_name(path.name + suffix)
+            if candidate.exists():
+                return candidate
     return paths[0]
 
 

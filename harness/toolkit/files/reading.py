@@ -63,10 +63,10 @@ def lines_of(first: int, chunk: Chunk) -> Iterator[tuple[int, bytes]]:
 
 def every_line_of(first: int, chunk: Chunk) -> Iterator[tuple[int, bytes]]:
     """Blank ones too, for files in which a line's number means something."""
-    found = bytes(chunk).split(b"\n")
-    if not found[-1]:  # after the last line's end
-        found.pop()
-    for number, line in enumerate(found, start=first):
+    pieces = bytes(chunk).split(b"\n")
+    if not pieces[-1]:  # after the last line's end
+        pieces.pop()
+    for number, line in enumerate(pieces, start=first):
         yield number, line.removesuffix(b"\r")
 
 

@@ -33,7 +33,7 @@ def documents_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Document]:
     """The rows that follow each other within a document; those that are scattered come apart, and only
     `harness.collection.corpus.write` brings them together."""
     rows = (row for batch in batches for row in batch.to_pylist())
-    for id, found in groupby(rows, key=lambda row: row["document"] or row["id"]):
-        members = list(found)
+    for id, group in groupby(rows, key=lambda row: row["document"] or row["id"]):
+        members = list(group)
         passages = (Passage(row["id"], row["text"], row["candidate"] is not False) for row in members)
         yield Document(id, members[0]["title"] or "", tuple(passages))

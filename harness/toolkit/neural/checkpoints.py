@@ -33,13 +33,13 @@ SPARE = (r"(.*\.)?position_ids", r"(.*\.)?pooler\..*")
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
     """All tensors of `model.safetensors`, or of the files that its index names, on the CPU as they are."""
-    found: dict[str, torch.Tensor] = {}
+    tensors: dict[str, torch.Tensor] = {}
     for path in weight_files(folder):
         try:
-            found.update(load_file(path))
+            tensors.update(load_file(path))
         except (SafetensorError, OSError) as error:
             raise HarnessError(f"model: {path} cannot be read ({error}); fetch it again") from error
-    return found
+    return tensors
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -116,10 +116,10 @@ def check(
     strange = [name for name in sorted(unexpected) if not _matches(name, surplus)]
     if not absent and not strange:
         return
-    said = [f"it lacks {_some(absent)}"] if absent else []
-    said += [f"it has {_some(strange)}, which have no place"] if strange else []
+    faults = [f"it lacks {_some(absent)}"] if absent else []
+    faults += [f"it has {_some(strange)}, which have no place"] if strange else []
     raise HarnessError(
-        f"model: the weights in {folder} are not those of its architecture: {' and '.join(said)}; "
+        f"model: the weights in {folder} are not those of its architecture: {' and '.join(faults)}; "
         "check that config.json and weights belong together and that the method suits this model"
     )
 

@@ -31,12 +31,12 @@ def device(asked: str = "auto") -> str:
 
 def gpus() -> int:
     """How many GPUs torch may use."""
-    there = list(DEVICES_FOLDER.glob("nvidia[0-9]*"))
-    if not there or not _torch_knows_cuda():
+    devices = list(DEVICES_FOLDER.glob("nvidia[0-9]*"))
+    if not devices or not _torch_knows_cuda():
         return 0
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
-        return len(there)
+        return len(devices)
     names = [name.strip() for name in visible.split(",")]
     # CUDA ignores what stands after the first invalid name
     return next((at for at, name in enumerate(names) if name in ("", "-1")), len(names))
@@ -65,8 +65,8 @@ def _cpu_flags() -> frozenset[str]:
         lines = CPU_INFO.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return frozenset()
-    found = next((line for line in lines if line.startswith(("flags", "Features"))), "")
-    return frozenset(found.partition(":")[2].split())
+    flags = next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    return frozenset(flags.partition(":")[2].split())
 
 
 def _torch_knows_cuda() -> bool:

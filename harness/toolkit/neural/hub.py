@@ -23,9 +23,9 @@ def ask(model: str, revision: str, seconds: float) -> Answer | None:
     if constants.HF_HUB_OFFLINE:
         return None
     try:
-        found = HfApi().model_info(model, revision=revision, timeout=seconds)
-        files = sorted(file.rfilename for file in found.siblings or ())
-        return None if found.sha is None else Answer(str(found.sha), tuple(files))
+        info = HfApi().model_info(model, revision=revision, timeout=seconds)
+        files = sorted(file.rfilename for file in info.siblings or ())
+        return None if info.sha is None else Answer(str(info.sha), tuple(files))
     except (refusals.RepositoryNotFoundError, refusals.RevisionNotFoundError) as error:
         raise _refused(model, revision, error) from error
     except Exception:  # of whichever HTTP library is beneath: no way through, or an answer that is none

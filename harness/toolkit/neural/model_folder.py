@@ -34,8 +34,8 @@ def exported(folder: Path) -> tuple[str, ...]:
 
 def exported_among(names: Iterable[str]) -> tuple[str, ...]:
     """As `exported`, of a folder that has files of these names."""
-    there = set(names)
-    return tuple(name for name in EXPORTS if name in there)
+    present = set(names)
+    return tuple(name for name in EXPORTS if name in present)
 
 
 def positions(config: Mapping[str, Any]) -> int | None:

@@ -115,10 +115,10 @@ def folder(
     if it is trusted. `weights` are patterns of file names, such as `onnx/model.onnx`, which brings the
     files that an export of more than 2 GB keeps its weights in."""
     if not isinstance(model, Path) and model.startswith(PACKAGE):
-        found = _in_package(model)
-        if found is None:
+        packaged = _in_package(model)
+        if packaged is None:
             raise HarnessError(f"model: {missing_files(model)[0].removeprefix('model ')}")
-        return found
+        return packaged
     if isinstance(model, Path):
         if not model.is_dir():
             raise HarnessError(f"model: there is no folder {model}; check the path")

@@ -27,10 +27,10 @@ class Session:
     """
 
     def __init__(self, folder: Path) -> None:
-        found = exported(folder)
-        if not found:
+        export = exported(folder)
+        if not export:
             raise HarnessError(f"model: {folder} has none of {', '.join(EXPORTS)}; choose backend: torch")
-        self.path = folder / found[0]
+        self.path = folder / export[0]
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
@@ -61,5 +61,5 @@ class Session:
             "token_type_ids": types,
         }
         known = {name: value for name, value in given.items() if name in self._inputs}
-        found: Floats = self._session.run([output], known)[0][0]
-        return found.astype(np.float32, copy=False)
+        states: Floats = self._session.run([output], known)[0][0]
+        return states.astype(np.float32, copy=False)

@@ -87,11 +87,13 @@ def tokenise(
     room = length - template.added
     if room < 1:
         raise HarnessError(f"length: {length} tokens leave no room for a text; give more")
-    firsts = [found.ids for found in tokeniser.backend.encode_batch_fast(texts, add_special_tokens=False)]
+    firsts = [
+        encoding.ids for encoding in tokeniser.backend.encode_batch_fast(texts, add_special_tokens=False)
+    ]
     others: list[list[int]] = [[]] * len(firsts)
     if seconds is not None:
         encoded = tokeniser.backend.encode_batch_fast(seconds, add_special_tokens=False)
-        others = [found.ids for found in encoded]
+        others = [encoding.ids for encoding in encoded]
     ids: list[int] = []
     types: list[int] = []
     bounds = np.zeros(len(firsts) + 1, np.int64)
@@ -164,7 +166,7 @@ def _converted(folder: Path, trust_remote_code: bool, code_revision: str | None)
     from transformers import AutoTokenizer
 
     try:
-        found = AutoTokenizer.from_pretrained(
+        tokeniser = AutoTokenizer.from_pretrained(
             folder,
             local_files_only=True,
             trust_remote_code=trust_remote_code,
@@ -173,7 +175,7 @@ def _converted(folder: Path, trust_remote_code: bool, code_revision: str | None)
     except Exception as error:
         why = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise HarnessError(f"model: {folder} has no tokenizer that can be read ({why})") from error
-    backend = getattr(found, "backend_tokenizer", None)
+    backend = getattr(tokeniser, "backend_tokenizer", None)
     if backend is None:
         raise HarnessError(f"model: the tokenizer in {folder} has no fast form; add its tokenizer.json")
     return Tokenizer.from_str(backend.to_str())
@@ -189,12 +191,12 @@ def _templates(backend: Tokenizer, folder: Path) -> tuple[Template, Template]:
     raise HarnessError(f"model: the tokenizer in {folder} makes no token of any text; is it whole?")
 
 
-def _template(found: Any) -> Template:
+def _template(encoding: Any) -> Template:
     """The special tokens of an encoded probe, by where they stand."""
-    places = [i for i, which in enumerate(found.sequence_ids) if which is not None]
-    second = [i for i in places if found.sequence_ids[i] == 1]
-    first = [i for i in places if found.sequence_ids[i] == 0]
-    ids, kinds = found.ids, found.type_ids
+    places = [i for i, which in enumerate(encoding.sequence_ids) if which is not None]
+    second = [i for i in places if encoding.sequence_ids[i] == 1]
+    first = [i for i in places if encoding.sequence_ids[i] == 0]
+    ids, kinds = encoding.ids, encoding.type_ids
     between = range(first[-1] + 1, second[0]) if second else range(0)
     after = range(places[-1] + 1, len(ids))
     types = (
@@ -211,8 +213,8 @@ def _template(found: Any) -> Template:
 def _padding(backend: Tokenizer, folder: Path) -> int:
     """The id of the padding token, which is masked anyway; 0 where there is none."""
     path = folder / "tokenizer_config.json"
-    said = json.loads(path.read_bytes()).get("pad_token") if path.exists() else None
-    said = said.get("content") if isinstance(said, dict) else said
-    names = [name for name in (said, "[PAD]", "<pad>") if isinstance(name, str)]
-    found = [number for name in names if (number := backend.token_to_id(name)) is not None]
-    return int(found[0]) if found else 0
+    token = json.loads(path.read_bytes()).get("pad_token") if path.exists() else None
+    token = token.get("content") if isinstance(token, dict) else token
+    names = [name for name in (token, "[PAD]", "<pad>") if isinstance(name, str)]
+    numbers = [number for name in names if (number := backend.token_to_id(name)) is not None]
+    return int(numbers[0]) if numbers else 0

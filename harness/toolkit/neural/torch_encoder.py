@@ -38,8 +38,8 @@ def through(model: Any, padding: int, device: str) -> States:
         ids, mask, types = (torch.from_numpy(array).to(device) for array in padded(tokens, padding))
         given = {} if tokens.types is None else {"token_type_ids": types}
         with torch.inference_mode():
-            found: torch.Tensor = model(input_ids=ids, attention_mask=mask, **given).last_hidden_state
-            return found[mask.bool()]
+            last_states: torch.Tensor = model(input_ids=ids, attention_mask=mask, **given).last_hidden_state
+            return last_states[mask.bool()]
 
     return states
 

@@ -106,14 +106,14 @@ class Weights(NamedTuple):
 def layout(model: Any) -> Layout | None:
     """How `pack` finds its way in this network; None if it is of another kind, or this torch or CPU lacks
     the operations."""
-    found, config = LAYOUTS.get(type(model).__name__), model.config
+    layout_of_type, config = LAYOUTS.get(type(model).__name__), model.config
     plain = (
         getattr(config, "hidden_act", getattr(config, "activation", None)) == "gelu"
         and getattr(config, "position_embedding_type", None) in (None, "absolute")
         and not getattr(config, "is_decoder", False)
         and not getattr(config, "add_cross_attention", False)
     )
-    return found if plain and _supported(model.dtype) else None
+    return layout_of_type if plain and _supported(model.dtype) else None
 
 
 def _supported(dtype: torch.dtype) -> bool:
@@ -193,8 +193,8 @@ def _positions(tokens: Tokens, padding: int | None) -> NDArray[np.int64]:
     so_far = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
     before = np.repeat(so_far[tokens.bounds[:-1]], np.diff(tokens.bounds))
     place: NDArray[np.int64] = so_far[1:] - before  # 1, 2, 3 ...
-    found: NDArray[np.int64] = place - 1 if padding is None else np.where(counts, place, 0) + padding
-    return found
+    numbers: NDArray[np.int64] = place - 1 if padding is None else np.where(counts, place, 0) + padding
+    return numbers
 
 
 class Alike(NamedTuple):
@@ -223,30 +223,30 @@ def _attention(qkv: torch.Tensor, heads: int, alike: Sequence[Alike]) -> torch.T
     width = qkv.shape[1] // 3 // heads
     mixed = qkv.new_empty(len(qkv), heads * width)
     for start, texts, length in alike:
-        own = qkv[start : start + texts * length].view(texts, length, 3, heads, width)
-        q, k, v = own.permute(2, 0, 3, 1, 4).reshape(3, texts * heads, length, width)
+        parts = qkv[start : start + texts * length].view(texts, length, 3, heads, width)
+        q, k, v = parts.permute(2, 0, 3, 1, 4).reshape(3, texts * heads, length, width)
         scores = torch.bmm(q, k.transpose(1, 2))  # [n heads, L, L]
         likely = torch.softmax(scores.to_mkldnn(), -1).to_dense()
-        found = torch.bmm(likely, v).view(texts, heads, length, width).transpose(1, 2)
-        mixed[start : start + texts * length].view(texts, length, heads, width).copy_(found)
+        attended = torch.bmm(likely, v).view(texts, heads, length, width).transpose(1, 2)
+        mixed[start : start + texts * length].view(texts, length, heads, width).copy_(attended)
     return mixed
 
 
 def _linear(x: torch.Tensor, linear: Linear, after: str = "none") -> torch.Tensor:
     """[T, out]: x W^T + b, then gelu if that comes after (in the same pass)."""
     algorithm = "none" if after == "gelu" else ""  # the exact one, with erf
-    found: torch.Tensor = torch.ops.mkldnn._linear_pointwise(
+    product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(
         x, linear.weight, linear.bias, after, [], algorithm
     )
-    return found
+    return product
 
 
 def _added(x: torch.Tensor, residual: torch.Tensor, linear: Linear) -> torch.Tensor:
     """[T, out]: x W^T + b + residual, in one pass."""
-    found: torch.Tensor = torch.ops.mkldnn._linear_pointwise.binary(
+    total: torch.Tensor = torch.ops.mkldnn._linear_pointwise.binary(
         x, residual, linear.weight, linear.bias, "add"
     )
-    return found
+    return total
 
 
 def _norm(x: torch.Tensor, norm: Norm) -> torch.Tensor:

@@ -87,8 +87,8 @@ def score(queries: Floats, vectors: NDArray[Any], places: Ints, *, threads: int 
             return
         for q in range(a, z):
             known = places[q] >= 0
-            rows, own = _plain(vectors[places[q, known]]), np.where(known, np.cumsum(known) - 1, -1)
-            kernels.score_places(queries[q : q + 1], rows, own[None], scores[q : q + 1], 0, 1)
+            rows, columns = _plain(vectors[places[q, known]]), np.where(known, np.cumsum(known) - 1, -1)
+            kernels.score_places(queries[q : q + 1], rows, columns[None], scores[q : q + 1], 0, 1)
 
     _spread(len(queries), threads, work)
     return scores

@@ -113,8 +113,8 @@ class Torch(Singles):
         return super().load(block, pool)
 
     def estimates(self, a: int, z: int, first: int, last: int) -> NDArray[Any]:
-        found: NDArray[Any] = (self._asked[a:z] @ self._there[first:last].T).cpu().numpy()
-        return found
+        products: NDArray[Any] = (self._asked[a:z] @ self._there[first:last].T).cpu().numpy()
+        return products
 
 
 class Halves:
@@ -141,8 +141,10 @@ class Halves:
 
     def load(self, block: Floats, pool: Executor) -> Doubles:
         pieces = [slice(i, i + 1024) for i in range(0, len(block), 1024)]
-        found = pool.map(lambda piece: kernels.halve(block[piece], self._centre, self._buffer[piece]), pieces)
-        norm, lost = np.max(list(found), axis=0)  # a NaN stays one
+        halved = pool.map(
+            lambda piece: kernels.halve(block[piece], self._centre, self._buffer[piece]), pieces
+        )
+        norm, lost = np.max(list(halved), axis=0)  # a NaN stays one
         longest = norm + np.linalg.norm(self._centre)  # of the vectors as they are
         gamma, norms = _gamma(block.shape[1]), self._norms + self._lost
         rounding = self._lost * norm + norms * lost
@@ -151,8 +153,8 @@ class Halves:
         return slack
 
     def estimates(self, a: int, z: int, first: int, last: int) -> NDArray[Any]:
-        found = self._torch.mm(self._queries[a:z], self._block[first:last].T)
-        halves: NDArray[Any] = found.view(self._torch.int16).numpy().view(np.uint16)
+        products = self._torch.mm(self._queries[a:z], self._block[first:last].T)
+        halves: NDArray[Any] = products.view(self._torch.int16).numpy().view(np.uint16)
         return halves
 
 

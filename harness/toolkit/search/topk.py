@@ -117,7 +117,7 @@ def drain(
     scores: NDArray[np.float32],  # float32[at most 65,536]
     count: int,
     threshold: np.float32,
-    found: NDArray[np.uint16],  # out
+    candidates: NDArray[np.uint16],  # out
     reached: NDArray[np.float32],  # out
 ) -> int:
     """The places and values of all scores[:count] above the threshold; every score is set back to 0."""
@@ -130,7 +130,7 @@ def drain(
                 if above(scores, first, last, threshold):
                     for i in range(first, last):
                         if scores[i] > threshold:
-                            found[n], reached[n] = i, scores[i]
+                            candidates[n], reached[n] = i, scores[i]
                             n += 1
         scores[begin:end] = 0
     return n

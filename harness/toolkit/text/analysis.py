@@ -103,9 +103,9 @@ class Vocabulary:
     def _plain(self, texts: list[str]) -> Encoded:
         import numpy as np
 
-        found = [[self._number(term) for term in self.analyse(text)] for text in texts]
-        numbers = np.fromiter((number for row in found for number in row), np.int32)
-        ends = np.cumsum([len(row) for row in found], dtype=np.int64)
+        term_numbers = [[self._number(term) for term in self.analyse(text)] for text in texts]
+        numbers = np.fromiter((number for row in term_numbers for number in row), np.int32)
+        ends = np.cumsum([len(row) for row in term_numbers], dtype=np.int64)
         if (numbers < 0).any():
             raise HarnessError("analyser: it returned an empty term; drop such terms")
         return Encoded(numbers, ends)

@@ -50,8 +50,8 @@ class Encoding(NamedTuple):
     split: int  # batches that were too large for the memory
 
     def facts(self) -> dict[str, JSON]:
-        told = {"tokens": self.tokens, "texts_cut": self.lost.texts, "tokens_lost": self.lost.tokens}
-        return {**told, **({"batches_split": self.split} if self.split else {})}
+        facts = {"tokens": self.tokens, "texts_cut": self.lost.texts, "tokens_lost": self.lost.tokens}
+        return {**facts, **({"batches_split": self.split} if self.split else {})}
 
 
 def encode(
@@ -74,13 +74,13 @@ def encode(
     marks.mkdir(exist_ok=True)
     ranges = [(first, min(shard, len(texts) - first)) for first in range(0, len(texts), shard)]
     done = {number: mark for number, range in enumerate(ranges) if (mark := _read(marks, number, range))}
-    told = sum(mark.texts for mark in done.values())
-    texts.progress(told)
+    texts_done = sum(mark.texts for mark in done.values())
+    texts.progress(texts_done)
 
     def more(count: int) -> None:
-        nonlocal told
-        told += count
-        texts.progress(told)
+        nonlocal texts_done
+        texts_done += count
+        texts.progress(texts_done)
 
     missing = [number for number in range(len(ranges)) if number not in done]
     with workers(forwards, budget) as run:
@@ -128,19 +128,19 @@ def _ahead(
     with ThreadPoolExecutor(1, thread_name_prefix="tokenise") as reader:
         coming = [reader.submit(_tokens, texts, prepare, *ranges[number]) for number in numbers[:1]]
         for at, number in enumerate(numbers):
-            found = coming.pop().result()
+            prepared = coming.pop().result()
             if at + 1 < len(numbers):
                 coming.append(reader.submit(_tokens, texts, prepare, *ranges[numbers[at + 1]]))
-            yield number, found
+            yield number, prepared
 
 
 def _tokens(texts: Texts, prepare: Prepare, first: int, count: int) -> _Shard:
     """One shard's tokens. The texts themselves may be long documents: few are in memory at a time."""
     positions, parts, lost = [], [], Lost()
     for batch in texts.batches(READ, first, first + count):
-        found, cut = prepare(batch)
+        token_ids, cut = prepare(batch)
         positions.append(batch.positions)
-        parts.append(found)
+        parts.append(token_ids)
         lost = lost.plus(cut)
     return np.concatenate(positions), joined(parts), lost
 

@@ -78,9 +78,9 @@ def out_of_memory(error: BaseException) -> bool:
     """Whether that is what an error means: each library says it in its own way."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
-    said = str(error).lower()
+    message = str(error).lower()
     wordings = ("out of memory", "can't allocate memory", "failed to allocate", "bad_alloc", "bad allocation")
-    return isinstance(error, RuntimeError) and any(wording in said for wording in wordings)
+    return isinstance(error, RuntimeError) and any(wording in message for wording in wordings)
 
 
 def _passed(free: queue.SimpleQueue[Forward], batch: Tokens) -> Passed:

@@ -58,8 +58,8 @@ def read(folder: Path) -> Vectors:
 
 
 def _mapped(path: Path) -> NDArray[Any]:
-    found: NDArray[Any] = np.load(path, mmap_mode="r" if path.stat().st_size > _EMPTY else None)
-    return found
+    mapped: NDArray[Any] = np.load(path, mmap_mode="r" if path.stat().st_size > _EMPTY else None)
+    return mapped
 
 
 def _file(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
@@ -74,10 +74,10 @@ def _file(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
 
 def _fits(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
     try:
-        found = _mapped(path)
+        mapped = _mapped(path)
     except (OSError, ValueError):
         return False
-    return found.shape == shape and found.dtype == dtype
+    return mapped.shape == shape and mapped.dtype == dtype
 
 
 def _put(path: Path, offset: int, values: NDArray[Any]) -> None:
