@@ -18,9 +18,11 @@ def param(
     *,
     minimum: float | None = None,
     maximum: float | None = None,
+    keyed: bool = True,
 ) -> Any:
-    """A field of a parameter type with its one-line help and the range it must lie in."""
-    metadata = {"help": help, "minimum": minimum, "maximum": maximum}
+    """A field of a parameter type with its one-line help and the range it must lie in. One that can change
+    no number, such as how many requests go out at a time, is not `keyed`: it is in no step's key."""
+    metadata = {"help": help, "minimum": minimum, "maximum": maximum, "keyed": keyed}
     return dataclasses.field(default=default, metadata=metadata)
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 import orjson
 
 from harness.errors import ContractError, HarnessError, StoreError
-from harness.store import disk
+from harness.store import disk, responses
 from harness.store.artifacts import Corrupt, Store
 from harness.store.step_cost import StepCost
 from harness.types import JSON
@@ -139,13 +139,17 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line) -> None:
         from harness.execution import steps
 
         _reset_peak()
+        os.environ[responses.STEP] = step
         task = steps.Task(
             request["kind"], request["work"], folder, store, catalogue, line.progress, line.compiling
         )
         with StepCost(folder, _cpu) as spent:
             outcome = _outcome(task, line)
-        cost = {"cpu_seconds": spent.before.cpu_seconds + spent.cpu_seconds, "peak_mb": _peak_mb()}
+        cpu_seconds = spent.before.cpu_seconds + spent.cpu_seconds
+        cost: dict[str, JSON] = {"cpu_seconds": cpu_seconds, "peak_mb": _peak_mb()}
         cost |= {**outcome.cost, "seconds": spent.before.seconds + outcome.cost["seconds"]}
+        if (asked := responses.of_step(store.responses, step)) is not None:
+            cost["services"] = asked
         store.finish(step, request["described"], outcome.facts, cost)
         line.tell("done", reused=False)
 

@@ -119,6 +119,19 @@ class ContextCost(Struct, frozen=True):
     words_per_second: Number
 
 
+class ServiceCost(Struct, frozen=True):
+    """What a row's own steps asked of services. The price of `unsure` requests is not known: they count with
+    the most that they may have cost."""
+
+    requests: Count
+    unsure: Count
+    input_tokens: Count
+    output_tokens: Count
+    money: Number
+    kept: Count  # answers that were in the store
+    retries: dict[str, Count]  # by reason
+
+
 class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The first executions of a row's own steps; without any field where nothing was executed."""
 
@@ -136,6 +149,7 @@ class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
     combine_seconds: Number | None = None
     rerank_seconds: Number | None = None
     search_latency_ms: Latency | None = None
+    services: ServiceCost | None = None
     machine: str | None = None  # of rows merged from several machines
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from harness.leaderboard import training_rows
-from harness.leaderboard.model import ContextCost, Cost, Latency
+from harness.leaderboard.model import ContextCost, Cost, Latency, ServiceCost
 from harness.plan.graph import Plan, Row
 from harness.plan.kinds import APART, METHODS
 from harness.store.artifacts import Store
@@ -27,6 +30,7 @@ def cost(row: Row, plan: Plan, store: Store) -> Cost:
     tuning = [store.read(step, trust=True).cost["seconds"] for step in tuning_steps]
     training = training_rows.seconds(row, plan, store)
     latencies = [spent["latency_ms"] for kind, spent in methods if kind == "search" and "latency_ms" in spent]
+    services = [spent["services"] for _, spent in methods if "services" in spent]
     by_kind: dict[str, JSON] = {}
     for kind in METHODS:
         seconds = [spent["seconds"] for other, spent in methods if other == kind]
@@ -42,8 +46,21 @@ def cost(row: Row, plan: Plan, store: Store) -> Cost:
         training_seconds=None if training is None else round(training, 3),
         contexts=contexts or None,
         search_latency_ms=_latency(latencies) if latencies else None,
+        services=_services(services) if services else None,
         **by_kind,
     )
+
+
+def _services(spent: Sequence[JSON]) -> ServiceCost:
+    retries: Counter[str] = Counter()
+    for item in spent:
+        retries.update(item["retries"])
+    counts = {
+        name: sum(item[name] for item in spent)
+        for name in ("requests", "unsure", "input_tokens", "output_tokens", "kept")
+    }
+    money = round(sum(item["money"] for item in spent), 6)
+    return ServiceCost(**counts, money=money, retries=dict(sorted(retries.items())))
 
 
 def _context(spent: JSON) -> ContextCost:

@@ -56,7 +56,8 @@ def addressed(value: Any, digest: Digest) -> JSON:
 
 
 def _items(values: Any) -> list[tuple[str, Any]]:
-    return [(name, getattr(values, name)) for name in params.fields_of(type(values))]
+    fields = params.fields_of(type(values)).items()
+    return [(name, getattr(values, name)) for name, (field, _) in fields if field.metadata.get("keyed", True)]
 
 
 @functools.cache

@@ -62,6 +62,7 @@ class Store:
         self.digests = root / "digests"
         self.failures = root / "failures"
         self.compiled = root / "compiled"  # numba's cache
+        self.responses = root / "responses"  # what services answered; made when one is asked
         self.remote: Remote | None = None  # where finished artifacts are shared
         self._verified: dict[str, tuple[tuple[str, int, int, int], ...]] = {}
 

@@ -1,0 +1,174 @@
+"""What services answered and what was paid: one SQLite file in the store, so nothing is asked twice."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.store import disk
+from harness.types import JSON
+
+FOLDER = "HARNESS_RESPONSES"  # the environment variables by which a worker knows the folder and its step
+STEP = "HARNESS_STEP"
+WAIT = 60.0  # seconds for another process that writes
+_TABLES = """
+CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS requests (
+  id INTEGER PRIMARY KEY, account TEXT NOT NULL, step TEXT NOT NULL, state TEXT NOT NULL,
+  input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, money REAL NOT NULL);
+CREATE INDEX IF NOT EXISTS by_account ON requests (account);
+CREATE INDEX IF NOT EXISTS by_step ON requests (step);
+CREATE TABLE IF NOT EXISTS events (
+  step TEXT NOT NULL, event TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (step, event)) WITHOUT ROWID;
+"""
+_SUM = (
+    "SELECT COUNT(*), SUM(state <> 'paid'), SUM(input_tokens), SUM(output_tokens), SUM(money) FROM requests"
+)
+
+
+class Charge(NamedTuple):
+    """What one request costs, or at most costs."""
+
+    input_tokens: int
+    output_tokens: int
+    money: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+class Spent(NamedTuple):
+    """What several requests cost. Of `unsure` ones the price is not known, because the run was killed or no
+    whole answer came; they count with the most that they may have cost."""
+
+    requests: int
+    unsure: int
+    input_tokens: int
+    output_tokens: int
+    money: float
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+class Responses:
+    """Answers by the digest of what was asked, and a ledger. Threads and processes may share it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "responses.sqlite"
+        self._lock = threading.Lock()
+        with disk.explaining(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._database = sqlite3.connect(self.path, WAIT, isolation_level=None, check_same_thread=False)
+        self._database.execute("PRAGMA synchronous = FULL")  # what was paid for outlives a machine that stops
+        self._database.executescript(_TABLES)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def get(self, key: str) -> bytes | None:
+        with self._lock:
+            row = self._database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def reserve(
+        self, account: str, step: str, most: Charge, tokens: int | None, money: float | None
+    ) -> int | None:
+        """The number of a request that may cost so much, entered before it is sent; None where it does not
+        fit into the budget that the account has in all."""
+        with self._writing() as database:
+            spent = self._sum(database, "account", account)
+            if tokens is not None and spent.tokens + most.tokens > tokens:
+                return None
+            if money is not None and spent.money + most.money > money:
+                return None
+            values = (account, step, *most)
+            return database.execute(
+                "INSERT INTO requests (account, step, state, input_tokens, output_tokens, money) "
+                "VALUES (?, ?, 'sent', ?, ?, ?)", values,
+            ).lastrowid  # fmt: skip
+
+    def settle(self, request: int, charge: Charge | None, answers: Mapping[str, bytes]) -> None:
+        """Keep a request's answers and its price at once; None: the most that it may have cost stands."""
+        with self._writing() as database:
+            if charge is not None:
+                database.execute(
+                    "UPDATE requests SET state = 'paid', input_tokens = ?, output_tokens = ?, money = ? "
+                    "WHERE id = ?", (*charge, request),
+                )  # fmt: skip
+            database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", answers.items())
+
+    def release(self, request: int) -> None:
+        """A request that the service refused, and so did not charge."""
+        with self._writing() as database:
+            database.execute("DELETE FROM requests WHERE id = ?", (request,))
+
+    def count(self, step: str, event: str, times: int = 1) -> None:
+        """Note what happened in a step: an answer that was here, a retry and its reason."""
+        with self._writing() as database:
+            database.execute(
+                "INSERT INTO events VALUES (?, ?, ?) "
+                "ON CONFLICT (step, event) DO UPDATE SET count = count + excluded.count",
+                (step, event, times),
+            )
+
+    def spent_by(self, account: str) -> Spent:
+        with self._lock:
+            return self._sum(self._database, "account", account)
+
+    def spent_in(self, step: str) -> tuple[Spent, dict[str, int]]:
+        """What a step's requests cost, and how often what happened."""
+        with self._lock:
+            spent = self._sum(self._database, "step", step)
+            events = self._database.execute(
+                "SELECT event, count FROM events WHERE step = ? ORDER BY event", (step,)
+            )
+            return spent, dict(events.fetchall())
+
+    @staticmethod
+    def _sum(database: sqlite3.Connection, column: str, value: str) -> Spent:
+        row = database.execute(f"{_SUM} WHERE {column} = ?", (value,)).fetchone()
+        return Spent(*(item or 0 for item in row))
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, which no other process enters meanwhile."""
+        with self._lock:
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._database
+                self._database.execute("COMMIT")
+            except BaseException:
+                self._database.execute("ROLLBACK")
+                raise
+
+
+def of_step(folder: Path, step: str) -> dict[str, JSON] | None:
+    """What a step's requests to services cost, as its cost has it; None if it asked nothing."""
+    if not (folder / "responses.sqlite").exists():
+        return None
+    responses = Responses(folder)
+    spent, events = responses.spent_in(step)
+    responses.close()
+    if not spent.requests and not events:
+        return None
+    retries = {name.removeprefix("retry: "): n for name, n in events.items() if name.startswith("retry: ")}
+    return {
+        **spent._asdict(),
+        "money": round(spent.money, 6),
+        "kept": events.get("kept", 0),
+        "retries": retries,
+    }
+
+
+def here() -> tuple[Path | None, str]:
+    """The folder of the store's responses and the step of this worker; None outside of a run."""
+    folder = os.environ.get(FOLDER)
+    return (Path(folder) if folder else None), os.environ.get(STEP, "")

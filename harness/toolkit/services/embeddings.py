@@ -1,0 +1,75 @@
+"""Embeddings through a service: texts in, vectors out, each text asked for once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.errors import HarnessError
+from harness.toolkit.services.client import Client, Malformed, Request, most_tokens
+from harness.types import JSON
+
+if TYPE_CHECKING:
+    from harness.types import Floats
+
+BATCH = 64  # texts in a request
+LONGEST = 200_000  # bytes of a request's texts
+
+
+def embed(
+    client: Client, texts: Sequence[str], dimensions: int | None = None,
+    done: Callable[[int], None] | None = None, batch: int = BATCH,
+) -> Floats:  # fmt: skip
+    """float32[n, d]: the vector of each text, as the service gives it."""
+    keys = [client.key("embeddings", text, dimensions, dict(client.service.extra)) for text in texts]
+    answers = client.kept(keys)
+    new = {key: text for key, text in zip(keys, texts, strict=True) if key not in answers}
+    requests = [_request(client, part, dimensions) for part in _parts(new, batch)]
+    answers |= client.ask(requests, done)
+    rows = [np.frombuffer(answers[key], np.float32) for key in keys]
+    sizes = sorted({len(row) for row in rows})
+    if len(sizes) > 1:
+        raise HarnessError(f"{client.service.url}: gave vectors of {sizes[0]} and of {sizes[-1]} numbers")
+    return np.stack(rows) if rows else np.zeros((0, dimensions or 0), np.float32)
+
+
+def _parts(texts: dict[str, str], batch: int) -> Iterator[dict[str, str]]:
+    part: dict[str, str] = {}
+    size = 0
+    for key, text in texts.items():
+        length = len(text.encode())
+        if part and (len(part) == batch or size + length > LONGEST):
+            yield part
+            part, size = {}, 0
+        part[key] = text
+        size += length
+    if part:
+        yield part
+
+
+def _request(client: Client, part: dict[str, str], dimensions: int | None) -> Request:
+    texts = list(part.values())
+    body: dict[str, JSON] = {"model": client.service.model, "input": texts, "encoding_format": "float"}
+    if dimensions is not None:
+        body["dimensions"] = dimensions
+    body = {name: value for name, value in (body | dict(client.service.extra)).items() if value is not None}
+
+    def read(response: JSON) -> list[bytes]:
+        vectors: dict[int, Floats] = {}
+        for place, item in enumerate(response["data"]):
+            number = item.get("index", place)
+            vector = np.asarray(item["embedding"], np.float32)
+            if number in vectors or not (type(number) is int and 0 <= number < len(texts)):
+                raise Malformed("indexes that repeat or are out of range")
+            if vector.ndim != 1 or not len(vector) or not np.isfinite(vector).all():
+                raise Malformed("no vector")
+            vectors[number] = vector
+        if len(vectors) != len(texts):
+            raise Malformed(f"{len(vectors)} vectors for {len(texts)} texts")
+        if len({len(vector) for vector in vectors.values()}) > 1:
+            raise Malformed("vectors of several lengths")
+        return [vectors[i].tobytes() for i in range(len(texts))]
+
+    return Request("embeddings", body, tuple(part), most_tokens(texts), 0, read)

@@ -1,0 +1,189 @@
+"""A service on the loopback with OpenAI's interface, which fails in the ways that a test lists."""
+
+import contextlib
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+FAULTS = (
+    "429",
+    "500",
+    "hang",
+    "drip",
+    "truncated",
+    "broken",
+    "close",
+    "html",
+    "empty",
+    "short",
+    "long",
+    "duplicate",
+)
+
+
+@dataclass
+class StandIn:
+    """What it was asked and what it answered. `faults` are used up one by one, a request each."""
+
+    answer: Callable[[list[dict]], str]
+    faults: list[str] = field(default_factory=list)
+    key: str | None = None
+    seconds: float = 0.0  # of one answer
+    asked: list[dict] = field(default_factory=list)
+    answered: list[dict] = field(default_factory=list)  # whole and right
+    headers: list[dict] = field(default_factory=list)
+    most_at_once: int = 0
+    at_once: int = 0
+    usage: bool = True
+    url: str = ""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+def vector(text: str, size: int = 8) -> list[float]:
+    """One that only this text has."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return [round(byte / 255 - 0.5, 3) for byte in digest[:size]]
+
+
+def tokens(body: dict) -> int:
+    texts = body.get("input") or [message["content"] for message in body["messages"]]
+    return sum(len(text.split()) for text in texts)
+
+
+@contextlib.contextmanager
+def standing_in(answer: Callable[[list[dict]], str] | None = None, **settings) -> Iterator[StandIn]:
+    service = StandIn(answer or (lambda messages: f"re: {messages[-1]['content']}"), **settings)
+    released = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_):
+            pass
+
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with service.lock:
+                service.asked.append(body)
+                service.headers.append(dict(self.headers))
+                fault = service.faults.pop(0) if service.faults else ""
+                service.at_once += 1
+                service.most_at_once = max(service.most_at_once, service.at_once)
+            try:
+                time.sleep(service.seconds)
+                self.reply(body, fault)
+            finally:
+                with service.lock:
+                    service.at_once -= 1
+
+        def reply(self, body, fault):
+            if service.key and self.headers["Authorization"] != f"Bearer {service.key}":
+                said = f"Incorrect API key provided: {self.headers['Authorization']}"
+                return self.send(401, {"error": {"message": said, "code": "invalid_api_key"}})
+            if fault == "429":
+                return self.send(429, {"error": {"message": "slow down"}}, {"Retry-After": "0.05"})
+            if fault in ("500", "400", "404"):
+                return self.send(int(fault), {"error": {"message": f"it failed with {fault}"}})
+            if fault == "quota":
+                return self.send(429, {"error": {"message": "pay first", "code": "insufficient_quota"}})
+            if fault == "hang":
+                released.wait(30)
+                self.close_connection = True
+                return None
+            if fault == "html":
+                return self.raw(200, b"<html>a proxy says no</html>")
+            response = self.response(body)
+            items = response.get("data") or response["choices"]
+            if fault == "empty":
+                items.clear()
+            elif fault == "short":
+                items.pop()
+            elif fault == "long":
+                items.append({**items[-1], "index": len(items)})
+            elif fault == "duplicate":
+                for item in items:
+                    item["index"] = 0
+            elif fault == "uneven" and "data" in response:
+                items[0]["embedding"] = items[0]["embedding"][:-1]
+            content = json.dumps(response).encode()
+            if fault == "broken":
+                return self.raw(200, content[: len(content) // 2])
+            if fault in ("truncated", "drip", "close"):
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                for piece in content[: 20 if fault == "drip" else 0]:
+                    self.wfile.write(bytes([piece]))
+                    self.wfile.flush()
+                    if released.wait(0.1):
+                        break
+                if fault == "truncated":
+                    self.wfile.write(content[: len(content) // 2])
+                self.close_connection = True
+                return None
+            if not fault:
+                with service.lock:
+                    service.answered.append(body)
+            return self.raw(200, content)
+
+        def response(self, body):
+            count = tokens(body)
+            if self.path.endswith("/embeddings"):
+                data = [{"index": i, "embedding": vector(text)} for i, text in enumerate(body["input"])]
+                data.reverse()  # a service may answer in any order
+                said, usage = {"data": data}, {"prompt_tokens": count, "total_tokens": count}
+            else:
+                text = service.answer(body["messages"])
+                choice = {
+                    "index": 0,
+                    "message": {"role": "assistant", "content": text},
+                    "finish_reason": "stop",
+                }
+                if body.get("logprobs"):
+                    first = [{"token": text, "logprob": -0.1}, {"token": "no", "logprob": -2.5}]
+                    choice["logprobs"] = {
+                        "content": [{"token": text, "logprob": -0.1, "top_logprobs": first}]
+                    }
+                written = len(text.split())
+                said = {"choices": [choice]}
+                usage = {
+                    "prompt_tokens": count,
+                    "completion_tokens": written,
+                    "total_tokens": count + written,
+                }
+            return {**said, "usage": usage} if service.usage else said
+
+        def send(self, status, said, headers=None):
+            self.raw(status, json.dumps(said).encode(), headers)
+
+        def raw(self, status, content, headers=None):
+            self.send_response(status)
+            for name, value in (headers or {}).items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                self.wfile.write(content)
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        block_on_close = False
+
+        def handle_error(self, *_):
+            """A client that has gone away is meant."""
+
+    server = Server(("127.0.0.1", 0), Handler)
+    service.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield service
+    finally:
+        released.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()
