@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Literal, TypeAlias
 
 from harness.errors import ContractError, HarnessError
@@ -37,6 +38,43 @@ def entry(analysis: Finding) -> dict[str, JSON]:
     if problem:
         raise ContractError(f"the analysis '{analysis.name}': {problem}")
     return asdict(analysis)
+
+
+def together(analyses: Sequence[Finding], datasets: Sequence[str]) -> list[Finding]:
+    """The findings that every one of these datasets has, each drawn once with all of them: a column says
+    the dataset, and colours tell apart dataset and series."""
+    by_name: dict[str, dict[str, Finding]] = {}
+    for finding in analyses:
+        if finding.dataset in datasets:
+            name = finding.name.removesuffix(f"/{finding.dataset}")
+            by_name.setdefault(name, {})[str(finding.dataset)] = finding
+    shown = []
+    for name, parts in by_name.items():
+        first = next(iter(parts.values()))
+        if len(parts) < len(datasets) or any(part.columns != first.columns for part in parts.values()):
+            continue
+        series = None if first.series is None or first.kind == "heat" else first.columns.index(first.series)
+        label = "dataset" if series is None else f"dataset: {first.series}"
+        rows = [
+            (dataset if series is None else f"{dataset}: {row[series]}", *row)
+            for dataset in datasets
+            for row in parts[dataset].rows
+        ]
+        coloured = first.kind in ("line", "bar", "point")
+        shown.append(
+            replace(
+                first,
+                name=f"{name}/{'+'.join(datasets)}",
+                title=f"{first.title}: {', '.join(datasets)}",
+                columns=(label, *first.columns),
+                rows=tuple(rows),
+                dataset=None,
+                flags=tuple(dict.fromkeys(flag for part in parts.values() for flag in part.flags)),
+                kind=first.kind if coloured else "table",
+                series=label if coloured else None,
+            )
+        )
+    return shown
 
 
 def read(entries: JSON, where: str) -> tuple[Finding, ...]:

@@ -224,16 +224,18 @@ def _analysed(
         store.forget(step)
 
     def read(failures: Mapping[str, Failure]) -> tuple[tuple[Finding, ...], list[Failure]]:
-        entries = [
-            entry
-            for step in steps.values()
-            for entry in (
-                [_failed(step, failures[step.id])]
-                if step.id in failures
-                else store.read(step.id).facts["analyses"]
-            )
-        ]
-        return findings.read(entries, shown_path(store.root)), list(failures.values())
+        entries: list[JSON] = []
+        names: dict[str, set[str]] = {}  # of an analysis' findings
+        for step in steps.values():
+            failure = failures.get(step.id)
+            of_step = [_failed(step, failure)] if failure else store.read(step.id).facts["analyses"]
+            names.setdefault(step.subject, set()).update(entry["name"] for entry in of_step)
+            entries += of_step
+        analysed = findings.read(entries, shown_path(store.root))
+        for name, datasets in planned.suite.together.items():
+            chosen = [each for each in analysed if each.name in names.get(name, ())]
+            analysed += tuple(findings.together(chosen, datasets))
+        return analysed, list(failures.values())
 
     return with_rebuilds(
         {**planned.steps, **steps}, list(steps), read, store, reporter, jobs, limits_of(planned.suite)

@@ -114,7 +114,12 @@ def _of_table(
 def _claim(entry: Any) -> Claim:
     if isinstance(entry, str):
         return Claim(entry, "")
-    return Claim("", entry["absent"]) if "absent" in entry else Claim(entry["in"], entry["differs"])
+    if set(entry) == {"absent"}:
+        return Claim("", entry["absent"])
+    if set(entry) != {"in", "differs"}:  # a comma in an unquoted text begins another key
+        problem = f"expected `absent`, or `in` and `differs`, got {sorted(entry)}"
+        raise ValueError(f"{problem}; quote texts with commas")
+    return Claim(entry["in"], entry["differs"])
 
 
 def check_places(places: Iterator[str]) -> None:

@@ -235,6 +235,13 @@ class Column(Struct, frozen=True):
     says: str
 
 
+class Beside(Struct, frozen=True, rename={"split": "as"}):
+    """A published leaderboard whose rows may stand beside those of another split."""
+
+    published: str
+    split: str
+
+
 class SuiteFacts(Struct, frozen=True, kw_only=True):
     """What of its suite decides about a leaderboard's numbers."""
 
@@ -244,6 +251,7 @@ class SuiteFacts(Struct, frozen=True, kw_only=True):
     protocol: str | None
     measures: tuple[str, ...]
     averages: dict[str, tuple[str, ...]] | UnsetType = UNSET  # name -> datasets
+    beside: tuple[Beside, ...] | UnsetType = UNSET
 
 
 class Environment(

@@ -13,8 +13,10 @@ from harness.leaderboard.board_file import Leaderboard
 
 def beside(board: Leaderboard, others: Sequence[Leaderboard]) -> Leaderboard:
     """A leaderboard with the published rows of others behind its rows, where they have the same dataset,
-    split and column. Raises HarnessError for one that has nothing to add."""
+    split and column; the split may be another one if the suite says that they are comparable. Raises
+    HarnessError for one that has nothing to add."""
     splits = {dataset.name: dataset.split for dataset in board.data.datasets}
+    comparable = {entry.published: entry.split for entry in board.data.suite.beside or ()}
     columns = {column.label: (column.measure, column.unit) for column in board.data.columns}
     rows = list(board.rows)
     data = board.data
@@ -27,8 +29,14 @@ def beside(board: Leaderboard, others: Sequence[Leaderboard]) -> Leaderboard:
         added = []
         for row in other.rows:
             measures = {label: measure for label, measure in row.measures.items() if label in shared}
-            if row.origin == "published" and splits.get(row.dataset) == row.split and measures:
+            split = splits.get(row.dataset)
+            if row.origin != "published" or split is None or not measures:
+                continue
+            if split == row.split:
                 added.append(structs.replace(row, measures=measures))
+            elif split == comparable.get(other.data.name.removeprefix("published/")):
+                flags = (*row.flags, f"published on the split '{row.split}', beside rows on '{split}'")
+                added.append(structs.replace(row, measures=measures, flags=flags))
         before, data = (
             data,
             averages.published(data, [row for row in other.rows if row.origin == "published"], shared),
@@ -38,6 +46,7 @@ def beside(board: Leaderboard, others: Sequence[Leaderboard]) -> Leaderboard:
             problem = (
                 f"{other.data.name}: has no published row on a dataset, split and column of {board.data.name}"
             )
-            raise HarnessError(f"{problem}; it has {has}: name the datasets in the suite likewise")
+            advice = "name the datasets in the suite likewise, or say `beside`"
+            raise HarnessError(f"{problem}; it has {has}: {advice}")
         rows += added
     return Leaderboard(structs.replace(data, rows=tuple(rows)), board.folder)

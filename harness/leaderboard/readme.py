@@ -167,7 +167,8 @@ def _limits(board: Leaderboard, dataset: str) -> list[str]:
     lines = []
     for row, item in limits:
         values = [getattr(item, kind) for kind in kinds]
-        lines.append((shown_name(row), *("" if value is None else f"{value:.3f}" for value in values)))
+        shown = ["" if value is None else f"{value:.3f}" for value in values]
+        lines.append((shown_name(row, row.split), *shown))
     table = markdown(Table("", ("system", *(LIMITS[kind] for kind in kinds)), tuple(lines)))
     return [f"What {label} could have been, and how much of what it reads is judged:", "", table]
 

@@ -95,6 +95,7 @@ def suite_facts(suite: Suite) -> SuiteFacts:
     return SuiteFacts(
         digest=suite.digest, depth=suite.depth, seed=suite.seed, protocol=suite.protocol,
         measures=tuple(suite.measures), averages=dict(suite.averages) or msgspec.UNSET,
+        beside=tuple(model.Beside(*entry) for entry in suite.beside) or msgspec.UNSET,
     )  # fmt: skip
 
 

@@ -55,7 +55,7 @@ def _table(board: Leaderboard, dataset: Dataset, intervals: bool) -> Table:
     lines = []
     for row in rows:
         cells = [_cell(row.measures.get(label), best.get(label), intervals) for label in columns]
-        lines.append((shown_name(row), *cells, *([_seconds(row)] if costed else [])))
+        lines.append((shown_name(row, dataset.split), *cells, *([_seconds(row)] if costed else [])))
     head = ("system", *columns, *(["cost"] if costed else []))
     return Table(f"{dataset.name} ({_size(dataset)})", head, tuple(lines))
 
@@ -73,7 +73,7 @@ def render(board: Leaderboard, form: str) -> str:
         return out.getvalue()
     if form == "markdown":
         shown = [*tables(board, True), *averages(board, True)]
-        return "\n".join(f"### {escaped(table.title)}\n\n{markdown(table)}" for table in shown)
+        return "\n".join(map(titled, shown))
     notes = [*(f"tuned: {line}" for line in tuned(board)), *failures(board)]
     below = "".join(f"{line}\n" for line in notes)
     return "\n".join(
@@ -98,6 +98,10 @@ def markdown(table: Table) -> str:
     rule = "| --- |" + " ---: |" * (len(table.head) - 1)
     rows = ["| " + " | ".join(escaped(cell) for cell in row) + " |" for row in (table.head, *table.rows)]
     return "\n".join([rows[0], rule, *rows[1:]]) + "\n"
+
+
+def titled(table: Table) -> str:
+    return f"### {escaped(table.title)}\n\n{markdown(table)}"
 
 
 def failures(board: Leaderboard) -> list[str]:
@@ -146,8 +150,11 @@ def _cell(measure: Measure | None, best: float | None, intervals: bool) -> str:
     return f"{text} [{measure.ci95[0]:.3f}, {measure.ci95[1]:.3f}]"
 
 
-def shown_name(row: Row) -> str:
-    return row.system if row.origin == "run" else f"{row.system} ({row.origin})"
+def shown_name(row: Row, split: str) -> str:
+    """With the origin, and with the row's split where it is not that of the dataset."""
+    if row.origin == "run":
+        return row.system
+    return f"{row.system} ({row.origin}{'' if row.split == split else f', {row.split}'})"
 
 
 def _seconds(row: Row) -> str:

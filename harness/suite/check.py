@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.problems import Problem
-from harness.suite import models, relations
+from harness.suite import across, models, relations
 from harness.suite.model import Chosen, DatasetSpec, Suite, System, Unsound, digest
 from harness.suite.systems import SystemForms
 from harness.suite.yaml_nodes import Node
+from harness.types import JSON
 
 KEYS = (  # of a suite, in the order that one writes them
     "suite", "description", "include", "datasets", "systems", "models",
-    "measures", "protocol", "averages", "analyses", "depth", "seed", "timeout", "memory",
+    "measures", "protocol", "averages", "beside", "analyses", "depth", "seed", "timeout", "memory",
 )  # fmt: skip
 DATASET_KEYS = ("unknown_judgements", "scored")
 
@@ -36,8 +37,10 @@ class Checker(SystemForms):
         systems = self.systems(values["systems"]) if self.required(root, values, "systems") else ()
         protocol = self.scalar(values, "protocol", str, "a name", None)
         measures = self.names(values["measures"], ("measures",), "measure") if "measures" in values else ()
-        averages = self.averages(values, [spec.name for spec in datasets if spec.scored])
-        analyses = self.analyses(values)
+        scored = [spec.name for spec in datasets if spec.scored]
+        averages = self.averages(values, scored)
+        beside = across.beside(self, values.get("beside"))
+        analyses, together = self.analyses(values, scored)
         if "measures" in values and "protocol" in values:
             self.note(root, (), "only one of 'measures' and 'protocol' may be given; remove the other")
         if "measures" not in values and "protocol" not in values:
@@ -58,10 +61,12 @@ class Checker(SystemForms):
             systems = relations.sound(systems, {spec.name for spec in datasets})
             analyses = tuple(chosen for chosen in analyses if chosen.params is not None)
         rules = (measures, protocol, depth, seed)
-        digested = _digest(name, datasets, systems, analyses, averages, rules, made)
+        named = [list(entry) for entry in beside]
+        compared = {"averages": dict(averages), "together": together, "beside": named}
+        digested = _digest(name, datasets, systems, analyses, compared, rules, made)
         suite = Suite(
             name, description, root.file, datasets, systems, measures, analyses, protocol, depth, seed,
-            timeout, memory, scoring.place, digested, made, averages,
+            timeout, memory, scoring.place, digested, made, averages, together, beside,
         )  # fmt: skip
         if problems:
             raise Unsound(problems, suite)
@@ -78,17 +83,27 @@ class Checker(SystemForms):
             if chosen is not None:
                 yield DatasetSpec(name, chosen, policy, scored)
 
-    def analyses(self, values: dict[str, Node]) -> tuple[Chosen, ...]:
+    def analyses(
+        self, values: dict[str, Node], datasets: Sequence[str]
+    ) -> tuple[tuple[Chosen, ...], dict[str, tuple[str, ...]]]:
+        """The analyses, and by name the datasets that one draws together."""
         node = values.get("analyses")
         if node is None:
-            return ()
+            return (), {}
         items = node.value if isinstance(node.value, list) else [node]
-        read = [self.chosen(item, ("analyses", i), "analyses") for i, item in enumerate(items)]
-        chosen = tuple(item for item in read if item is not None)
+        chosen: tuple[Chosen, ...] = ()
+        together = {}
+        for i, item in enumerate(items):
+            path = ("analyses", i)
+            read = self.chosen(item, path, "analyses", beside=("together",))
+            names = across.together(self, item, path, datasets)
+            if read is not None:
+                chosen = (*chosen, read)
+                together.update({read.name: names} if names else {})
         for name, count in Counter(item.name for item in chosen).items():
             if count > 1:
                 self.note(node, ("analyses",), f"'{name}' is listed twice; remove one of the two")
-        return chosen
+        return chosen, together
 
     def averages(
         self, values: dict[str, Node], datasets: Sequence[str]
@@ -126,13 +141,12 @@ def _digest(
     datasets: tuple[DatasetSpec, ...],
     systems: tuple[System, ...],
     analyses: tuple[Chosen, ...],
-    averages: tuple[tuple[str, tuple[str, ...]], ...],
+    compared: dict[str, JSON],
     scoring: tuple[Any, ...],
     made: tuple[models.ModelSpec, ...],
 ) -> str:
     content = list(scoring)
-    if averages:
-        content.append({"averages": dict(averages)})
+    content += [{key: value} for key, value in compared.items() if value]
     if analyses:
         content.append([[chosen.name, chosen.given] for chosen in analyses])
     if made:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,6 +16,7 @@ from harness.problems import Place, Problem
 from harness.types import JSON, Unit
 
 if TYPE_CHECKING:
+    from harness.suite.across import Beside
     from harness.suite.models import ModelSpec
 
 
@@ -88,6 +89,8 @@ class Suite:
     digest: str  # SHA-256 of what the suite says, comments and layout aside
     models: tuple[ModelSpec, ...] = ()  # that it makes
     averages: tuple[tuple[str, tuple[str, ...]], ...] = ()  # name -> datasets
+    together: dict[str, tuple[str, ...]] = field(default_factory=dict)  # analysis -> datasets in one picture
+    beside: tuple[Beside, ...] = ()
 
     def system(self, name: str) -> System:
         return next(system for system in self.systems if system.name == name)

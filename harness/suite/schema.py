@@ -31,18 +31,29 @@ TUNE: JSON = {  # instead of a combiner's number
     "required": ["tune"],
     "additionalProperties": False,
 }
+BESIDE: JSON = {
+    "type": "object",
+    "properties": {
+        "published": {"type": "string", "description": "the name of a published leaderboard"},
+        "as": {"type": "string", "description": "the split of this suite's datasets"},
+    },
+    "required": ["published", "as"],
+    "additionalProperties": False,
+}
 
 
 def json_schema(catalogue: Catalogue) -> JSON:
     """The schema of suites with the plugins that are installed here, so that editors complete names and
     parameters."""
-    kinds = ("contexts", "retrievers", "combiners", "analyses", "trainers")
+    kinds = ("contexts", "retrievers", "combiners", "trainers")
     definitions = {kind: _plugins(catalogue, kind) for kind in kinds}
     beside_dataset = {
         "unknown_judgements": _choice("keep", "drop", "refuse"),
         "scored": {"type": "boolean", "default": True, "description": "false: it is tuned or trained on"},
     }
     definitions["datasets"] = _plugins(catalogue, "datasets", beside_dataset)
+    together = {"together": {"type": "array", "items": {"type": "string"}, "minItems": 2}}
+    definitions["analyses"] = _plugins(catalogue, "analyses", together)
     beside = {"depth": {"type": "integer", "minimum": 1}, "tail": _choice("keep", "drop")}
     definitions["rerankers"] = _plugins(catalogue, "rerankers", beside)
     names = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
@@ -76,6 +87,10 @@ def json_schema(catalogue: Catalogue) -> JSON:
             "type": "object",
             "additionalProperties": {"type": "array", "items": {"type": "string"}, "minItems": 2},
             "description": "means over groups of datasets, by name",
+        },
+        "beside": {
+            "anyOf": [BESIDE, {"type": "array", "items": BESIDE}],
+            "description": "published rows that are comparable although their split is another",
         },
         "analyses": _one_or_list("analyses"),
         "models": {"type": "object", "additionalProperties": model_schema.MODEL},

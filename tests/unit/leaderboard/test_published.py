@@ -17,7 +17,7 @@ from harness.errors import HarnessError
 from harness.html import reproduction
 from harness.leaderboard import board_file, published, text_tables
 from harness.leaderboard.board_file import Leaderboard
-from harness.leaderboard.model import Column, Measure
+from harness.leaderboard.model import Beside, Column, Measure
 
 FOLDER = Path(__file__).parents[3] / "leaderboards" / "published"
 PAPERS = sorted(path.parent.name for path in FOLDER.glob("*/paper.yaml"))
@@ -212,6 +212,34 @@ def test_a_paper_on_other_data_is_not_set_beside(own, paper, what):
     own = Leaderboard(structs.replace(own.data, datasets=(other,)), own.folder)
     with pytest.raises(HarnessError, match="it has tour/test: name the datasets in the suite likewise"):
         published.beside(own, [theirs])
+
+
+def on_dev(own, *comparable):
+    [dataset] = own.data.datasets
+    facts = structs.replace(own.data.suite, beside=comparable)
+    [row] = own.data.rows
+    changed = structs.replace(
+        own.data,
+        datasets=(structs.replace(dataset, split="dev"),),
+        rows=(structs.replace(row, split="dev"),),
+        suite=facts,
+    )
+    return Leaderboard(changed, own.folder)
+
+
+def test_rows_of_another_split_stand_beside_where_the_suite_says_so_and_are_marked(own, paper):
+    theirs = published_tables.board(published_tables.read(paper), paper)
+    both = published.beside(on_dev(own, Beside("toy", "dev")), [theirs])
+    [table] = text_tables.tables(both)
+    assert [line[0] for line in table.rows] == ["BM25", "BM25 (published, test)", "Dense (published, test)"]
+    assert "published on the split 'test', beside rows on 'dev'" in both.rows[1].flags
+
+
+@pytest.mark.parametrize("entry", [Beside("other", "dev"), Beside("toy", "train")])
+def test_rows_of_another_split_stay_away_for_another_paper_or_split(own, paper, entry):
+    theirs = published_tables.board(published_tables.read(paper), paper)
+    with pytest.raises(HarnessError, match="or say `beside`"):
+        published.beside(on_dev(own, entry), [theirs])
 
 
 def test_a_column_of_another_definition_is_not_set_beside(own, paper):

@@ -1,0 +1,47 @@
+"""What context costs before anything is searched: words a second, and hours for a whole corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import ContextCost, Row
+from harness.leaderboard.text_tables import Table
+
+COMPOSITE = ("combine", "rerank")
+
+
+def tables(board: Leaderboard, words: float | None) -> list[Table]:
+    """One table a dataset, after DAPR's table 6: retrievers without and with each context, the context's
+    measured speed, the hours that `words` take at that speed, and the first measure. None: the words of the
+    dataset itself."""
+    shown = []
+    for dataset in board.data.datasets:
+        rows = [row for row in board.rows_of(dataset.name) if _is_single(row)]
+        if not any(row.cost.contexts for row in rows):
+            continue
+        label = next(label for label in board.columns if any(label in row.measures for row in rows))
+        size = "its own words" if words is None else f"{words:,.0f} words"
+        head = ("system", "context", "words a second", f"hours for {size}", label)
+        lines = [line for row in rows if label in row.measures for line in _lines(row, words, label)]
+        shown.append(Table(f"{dataset.name}: the cost of context", head, tuple(lines)))
+    return shown
+
+
+def _is_single(row: Row) -> bool:
+    kinds = {step.step for step in row.provenance.steps}
+    return row.status == "ok" and bool(kinds) and kinds.isdisjoint(COMPOSITE)
+
+
+def _lines(row: Row, words: float | None, label: str) -> Iterator[tuple[str, ...]]:
+    score = f"{row.measures[label].mean:.4f}"
+    if not row.cost.contexts:
+        yield row.system, "", "", "", score
+    for name, spent in (row.cost.contexts or {}).items():
+        yield row.system, name, f"{spent.words_per_second:,.1f}", _hours(spent, words), score
+
+
+def _hours(spent: ContextCost, words: float | None) -> str:
+    if words is None:
+        return f"{spent.seconds / 3600:.4g}"
+    return f"{words / spent.words_per_second / 3600:.4g}" if spent.words_per_second else ""
