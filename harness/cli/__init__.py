@@ -15,6 +15,7 @@ COMMANDS = {  # in the order of the help; each is the module of its name in this
     "protocols": "look up how a protocol scores",
     "datasets": "look at a collection, or download it",
     "show": "show a leaderboard",
+    "diff": "show what was changed between two leaderboards, and what that did",
     "compare": "test the systems of leaderboards against each other",
     "verify": "compute a leaderboard's numbers again from its runs",
     "score": "make a leaderboard of runs that were made elsewhere",

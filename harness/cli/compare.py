@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from harness.cli import arguments as shared
 from harness.errors import HarnessError
-
-if TYPE_CHECKING:
-    from harness.compare.data import Entry
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -43,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     # a machine that has other work it waits for the first one ten times as long as both would compute.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from harness.compare import Settings, compare, load
-    from harness.compare.data import Filters
+    from harness.compare.data import Filters, check_baseline
     from harness.compare.regressions import EXIT_CODE, regressions, watched
     from harness.compare.text import render
 
@@ -56,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     if options.baseline is not None and filters.systems:
         filters = filters._replace(systems=(*filters.systems, options.baseline.rpartition(": ")[2]))
     loaded = load(options.leaderboards, filters, together=not by_name)
-    _check_baseline(options.baseline, [entry for field in loaded.fields for entry in field.entries])
+    check_baseline(options.baseline, [entry for field in loaded.fields for entry in field.entries])
     labels = list(dict.fromkeys(column.label for field in loaded.fields for column in field.columns))
     watch = watched(options.fail_on_regression, labels) if guarding else {}
     settings = Settings(
@@ -73,10 +68,3 @@ def run(options: argparse.Namespace) -> int:
         drops = [item for item in drops if item.measure is not None]
     print(render(compared, options.format, drops), end="")
     return EXIT_CODE if drops else 0
-
-
-def _check_baseline(baseline: str | None, entries: Sequence[Entry]) -> None:
-    names = {name for entry in entries for name in (entry.name, entry.system)}
-    if baseline is not None and baseline not in names:
-        known_names = ", ".join(sorted({entry.name for entry in entries}))
-        raise HarnessError(f"--baseline {baseline}: there is no such system; there are {known_names}")

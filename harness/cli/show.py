@@ -1,16 +1,26 @@
-"""`harness show`: a leaderboard as a table, Markdown, CSV or JSON."""
+"""`harness show`: a leaderboard as a table, Markdown, CSV or JSON, sorted, cut, and marked."""
 
 from __future__ import annotations
 
 import argparse
+import os
 
 from harness.cli import arguments as shared
+from harness.errors import HarnessError
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(work=show)
     shared.leaderboard(command)
     command.add_argument("--format", choices=("table", "markdown", "csv", "json"), default="table")
+    command.add_argument("--sort", metavar="MEASURE", help="the best system by this measure first")
+    for what in ("dataset", "measure"):
+        text = f"only the {what}s that match (may be repeated)"
+        command.add_argument(f"--{what}", action="append", default=[], metavar="GLOB", help=text)
+    overall = "instead a table a measure: all datasets side by side, with ranks, their mean and the mean"
+    command.add_argument("--overall", action="store_true", help=overall)
+    baseline = "mark what is significantly better (+) or worse (-) than this system"
+    command.add_argument("--baseline", metavar="SYSTEM", help=baseline)
     shared.beside(command)
     command.add_argument(
         "--preprocessing", action="store_true", help="instead: what the context-augmenters cost"
@@ -21,24 +31,49 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def show(options: argparse.Namespace) -> int:
-    from harness.errors import HarnessError
-    from harness.leaderboard import board_file, preprocessing, published, text_tables
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in `harness compare`
+    from harness.leaderboard import board_file, overall, preprocessing, published, selection, text_tables
 
-    if options.words is not None and not options.preprocessing:
-        raise HarnessError("--words: goes with --preprocessing; add that, or leave --words out")
+    _check(options)
     board = board_file.read(options.leaderboard)
     if options.preprocessing:
-        if options.beside or options.format not in ("table", "markdown"):
-            raise HarnessError("--preprocessing: has no --beside, and the formats are table and markdown")
         tables = preprocessing.tables(board, options.words)
         if not tables:
             raise HarnessError(f"{board.data.name}: no row has the cost of a context; run a system with one")
-        form = text_tables.plain if options.format == "table" else text_tables.titled
-        print("\n".join(map(form, tables)), end="")
+        print(text_tables.of_tables(tables, options.format), end="")
         return 0
     board = published.beside(board, [board_file.read(path) for path in options.beside])
-    print(text_tables.render(board, options.format), end="")
+    board = selection.selected(board, options.dataset, options.measure, options.sort)
+    if options.overall:
+        tables = overall.tables(board)
+        if not tables:
+            raise HarnessError("--overall: needs a measure that two datasets have; leave it out")
+        print(text_tables.of_tables(tables, options.format), end="")
+        return 0
+    if options.baseline is None:
+        print(text_tables.render(board, options.format), end="")
+        return 0
+    from harness.compare import marks
+
+    marked = marks.against(
+        options.leaderboard, options.baseline, tuple(options.dataset), tuple(options.measure)
+    )
+    print(text_tables.render(board, options.format, marked.marks))
+    print(marked.note)
     return 0
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Raises HarnessError for options that do not go together."""
+    data = options.format in ("csv", "json")
+    if options.words is not None and not options.preprocessing:
+        raise HarnessError("--words: goes with --preprocessing; add that, or leave --words out")
+    if options.preprocessing and (options.beside or data):
+        raise HarnessError("--preprocessing: has no --beside, and the formats are table and markdown")
+    if options.overall and (options.baseline is not None or options.sort is not None):
+        raise HarnessError("--overall: is sorted by each measure's mean; leave out --sort and --baseline")
+    if options.baseline is not None and data:
+        raise HarnessError("--baseline: marks tables only; `harness compare --format json` has the numbers")
 
 
 def _words(text: str) -> float:

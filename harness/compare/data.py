@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +15,8 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Row
 from harness.leaderboard.per_query import PerQuery
 from harness.leaderboard.same_rules import different_data, redefined_columns
-from harness.problems import nearest, shown_path
+from harness.leaderboard.selection import check_patterns, fits
+from harness.problems import shown_path
 from harness.scoring.measures.names import Average, is_sum
 
 if TYPE_CHECKING:
@@ -70,29 +70,35 @@ class Filters(NamedTuple):
 def load(paths: Sequence[Path], filters: Filters | None = None, together: bool = True) -> Loaded:
     """Read leaderboards. Rows that stand in several of them unchanged are taken once if they are compared
     all `together`. Raises HarnessError for what cannot be compared, naming what differs."""
-    filters = filters or Filters()
     boards = [board_file.read(path) for path in paths]
-    names = _names(boards, paths)
+    return of_boards(boards, distinct_names(boards, paths), filters or Filters(), together)
+
+
+def of_boards(
+    boards: Sequence[Leaderboard], names: Sequence[str], filters: Filters, together: bool = True
+) -> Loaded:
+    """As `load`, of leaderboards that were read."""
     _check_scoring(boards, names)
     _check_filters(boards, filters)
     notes: list[str] = []
     labels = _labels(boards, names, filters, notes)
     fields = []
     for dataset in dict.fromkeys(row.dataset for board in boards for row in board.rows):
-        if not _fits(dataset, filters.datasets):
+        if not fits(dataset, filters.datasets):
             continue
         entries = list(_entries(boards, names, dataset, filters, together, notes))
         if entries:
             fields.append(_field(dataset, entries, labels, notes))
     if not fields:
         raise HarnessError(
-            f"{shown_path(paths[0])}: no row with per-query values is left to compare; "
+            f"{names[0]}: no row with per-query values is left to compare; "
             "check the filters, and that the per-query files lie beside the leaderboard"
         )
     return Loaded(tuple(names), tuple(fields), tuple(notes), tuple(_missing(boards, names, filters)))
 
 
-def _names(boards: Sequence[Leaderboard], paths: Sequence[Path]) -> list[str]:
+def distinct_names(boards: Sequence[Leaderboard], paths: Sequence[Path]) -> list[str]:
+    """Their names; their paths if two have one name."""
     names = [str(board.data.name) for board in boards]
     if len(set(names)) < len(names):
         names = [shown_path(path.parent if path.is_file() else path) for path in paths]
@@ -129,13 +135,7 @@ def _check_filters(boards: Sequence[Leaderboard], filters: Filters) -> None:
         "system": {row.system for board in boards for row in board.rows},
     }
     for (option, names), patterns in zip(known.items(), filters, strict=True):
-        for pattern in patterns:
-            if not any(_fits(name, (pattern,)) for name in names):
-                close = nearest(pattern, sorted(names))
-                meant = f"did you mean '{close}'? " if close is not None else ""
-                raise HarnessError(
-                    f"--{option} {pattern}: matches no {option}; {meant}there are {', '.join(sorted(names))}"
-                )
+        check_patterns(option, names, patterns)
 
 
 def _labels(
@@ -149,7 +149,7 @@ def _labels(
         ]
         if lacking:
             notes.append(f"{column.label} is not in {', '.join(lacking)}, and is left out")
-        elif _fits(column.label, filters.measures):
+        elif fits(column.label, filters.measures):
             shared.append((column.label, column.measure))
     if not shared:
         raise HarnessError(f"{names[0]}: shares no measure with the others; score both by the same measures")
@@ -168,7 +168,7 @@ def _entries(
         (number, row)
         for number, board in enumerate(boards)
         for row in board.rows
-        if row.dataset == dataset and _fits(row.system, filters.systems) and _has_values(row, notes)
+        if row.dataset == dataset and fits(row.system, filters.systems) and _has_values(row, notes)
     ]
     if together:
         rows = _once(rows)
@@ -276,7 +276,7 @@ def _missing(
     for board, name in zip(boards[1:], names[1:], strict=True):
         later = {(row.dataset, row.system): row for row in board.rows}
         for row in boards[0].rows:
-            chosen = _fits(row.dataset, filters.datasets) and _fits(row.system, filters.systems)
+            chosen = fits(row.dataset, filters.datasets) and fits(row.system, filters.systems)
             if row.status != "ok" or row.origin == "published" or not chosen:
                 continue
             counterpart = later.get((row.dataset, row.system))
@@ -286,5 +286,9 @@ def _missing(
                 yield row.dataset, row.system, f"failed in {name}: {counterpart.error}"
 
 
-def _fits(name: str, patterns: Sequence[str]) -> bool:
-    return not patterns or any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
+def check_baseline(baseline: str | None, entries: Sequence[Entry]) -> None:
+    """Raises HarnessError if no entry is called like the baseline."""
+    names = {name for entry in entries for name in (entry.name, entry.system)}
+    if baseline is not None and baseline not in names:
+        known = ", ".join(sorted({entry.name for entry in entries}))
+        raise HarnessError(f"--baseline {baseline}: there is no such system; there are {known}")

@@ -68,7 +68,7 @@ def _lasting(board: Board) -> Board:
 def _differences(old: Row, new: Row) -> Iterator[str]:
     if old.status != new.status:
         yield "failed before" if new.status == "ok" else "fails now"
-    yield from _parameters(old.provenance, new.provenance)
+    yield from parameters(old.provenance, new.provenance)
     for label in dict.fromkeys([*old.measures, *new.measures]):
         one, other = (row.measures.get(label) for row in (old, new))
         if one is None or other is None:
@@ -78,12 +78,13 @@ def _differences(old: Row, new: Row) -> Iterator[str]:
             yield f"{label} {one.mean:.4f} -> {other.mean:.4f} ({other.mean - one.mean:+.4f})"
 
 
-def _parameters(old: Provenance, new: Provenance) -> Iterator[str]:
-    """The parameters and versions that differ, if both were made by the same methods."""
+def parameters(old: Provenance, new: Provenance, versions: bool = False) -> Iterator[str]:
+    """The parameters and versions that differ, step by step. Where the methods differ, only those are named.
+    With `versions` also the libraries, and the sources of methods that are edited."""
     methods = [[(step.step, step.name) for step in provenance.steps] for provenance in (old, new)]
     if methods[0] != methods[1]:
         if old.steps and new.steps:
-            yield "other methods"
+            yield from _methods(*methods) if versions else ("other methods",)
         return
     for one, other in zip(old.steps, new.steps, strict=True):
         for name in dict.fromkeys([*one.params, *other.params]):
@@ -92,3 +93,20 @@ def _parameters(old: Provenance, new: Provenance) -> Iterator[str]:
                 yield f"{other.name}: {name} {values[0]} -> {values[1]}"
         if one.version != other.version:
             yield f"{other.name}: version {one.version} -> {other.version}"
+        for name in sorted({*one.libraries, *other.libraries}) if versions else ():
+            known = [step.libraries.get(name, "none") for step in (one, other)]
+            if known[0] != known[1]:
+                yield f"{name} {known[0]} -> {known[1]}"
+        if versions and one.sources != other.sources:
+            yield f"{other.name}: its sources were edited"
+
+
+def _methods(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> Iterator[str]:
+    """The steps that one of two rows lacks."""
+    for word, here, elsewhere in (("without", old, new), ("with", new, old)):
+        left = list(elsewhere)
+        for step in here:
+            if step in left:
+                left.remove(step)
+            else:
+                yield f"{word} {step[1]} ({step[0]})"

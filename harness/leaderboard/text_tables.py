@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 import orjson
 
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Dataset, Measure, Row, Tuning
+from harness.types import JSON
 
 FORMATS = ("table", "markdown", "csv", "json")
+Marks: TypeAlias = Mapping[tuple[str, str, str, str], str]  # dataset, column, system, origin -> + or -
 
 
 class Table(NamedTuple):
@@ -22,9 +24,10 @@ class Table(NamedTuple):
     rows: tuple[tuple[str, ...], ...]
 
 
-def tables(board: Leaderboard, intervals: bool = False) -> list[Table]:
-    """One table a dataset, systems in the order of the suite, each column's best marked by a star."""
-    return [_table(board, dataset, intervals) for dataset in board.data.datasets]
+def tables(board: Leaderboard, intervals: bool = False, marks: Marks | None = None) -> list[Table]:
+    """One table a dataset, systems in the board's order, each column's best marked by a star. `marks` stand
+    behind the values."""
+    return [_table(board, dataset, intervals, marks or {}) for dataset in board.data.datasets]
 
 
 def averages(board: Leaderboard, intervals: bool = False) -> list[Table]:
@@ -42,7 +45,7 @@ def averages(board: Leaderboard, intervals: bool = False) -> list[Table]:
     return [table for table in shown if table.rows]
 
 
-def _table(board: Leaderboard, dataset: Dataset, intervals: bool) -> Table:
+def _table(board: Leaderboard, dataset: Dataset, intervals: bool, marks: Marks) -> Table:
     rows = board.rows_of(dataset.name)
     columns = [label for label in board.columns if any(label in row.measures for row in rows)]
     starred = any(row.origin != "published" for row in rows)  # a paper's tables may leave out the best
@@ -55,30 +58,47 @@ def _table(board: Leaderboard, dataset: Dataset, intervals: bool) -> Table:
     lines = []
     for row in rows:
         cells = [_cell(row.measures.get(label), best.get(label), intervals) for label in columns]
+        if marks:
+            given = [marks.get((dataset.name, label, row.system, row.origin), " ") for label in columns]
+            cells = [f"{cell} {mark}" if cell else "" for cell, mark in zip(cells, given, strict=True)]
         lines.append((shown_name(row, dataset.split), *cells, *([_seconds(row)] if costed else [])))
     head = ("system", *columns, *(["cost"] if costed else []))
     return Table(f"{dataset.name} ({_size(dataset)})", head, tuple(lines))
 
 
-def render(board: Leaderboard, form: str) -> str:
+def render(board: Leaderboard, form: str, marks: Marks | None = None) -> str:
     """The leaderboard as `table`, `markdown`, `csv` or `json` (flat records)."""
-    if form == "json":
-        return orjson.dumps(board.records(), option=orjson.OPT_INDENT_2).decode() + "\n"
-    if form == "csv":
-        out = io.StringIO()
-        records = board.records()
-        writer = csv.DictWriter(out, list(records[0]) if records else [], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(records)
-        return out.getvalue()
+    if form in ("csv", "json"):
+        return of_records(board.records(), form)
     if form == "markdown":
-        shown = [*tables(board, True), *averages(board, True)]
-        return "\n".join(map(titled, shown))
+        return "\n".join(map(titled, [*tables(board, True, marks), *averages(board, True)]))
     notes = [*(f"tuned: {line}" for line in tuned(board)), *failures(board)]
     below = "".join(f"{line}\n" for line in notes)
-    return "\n".join(
-        [*(plain(table) for table in (*tables(board), *averages(board))), *([below] if notes else [])]
-    )
+    shown = (*tables(board, marks=marks), *averages(board))
+    return "\n".join([*map(plain, shown), *([below] if notes else [])])
+
+
+def of_tables(shown: Sequence[Table], form: str) -> str:
+    """Tables as `table`, `markdown`, `csv` or `json`; the last two have the title of each row's table."""
+    if form in ("csv", "json"):
+        records = [
+            {"table": table.title, **dict(zip(table.head, row, strict=True))}
+            for table in shown
+            for row in table.rows
+        ]
+        return of_records(records, form)
+    return "\n".join(map(titled, shown)) if form == "markdown" else "\n".join(map(plain, shown))
+
+
+def of_records(records: Sequence[Mapping[str, JSON]], form: str) -> str:
+    """Flat records of the same keys as `csv` or `json`."""
+    if form == "json":
+        return orjson.dumps(records, option=orjson.OPT_INDENT_2).decode() + "\n"
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(records[0]) if records else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return out.getvalue()
 
 
 def plain(table: Table) -> str:
