@@ -46,11 +46,13 @@ class Query(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """How relevant a passage is to a query: 0 or less is not."""
+    """How relevant a passage is to a query: 0 or less is not. `labels` name the groups of this pair, as
+    `slices` of a query name those of the query."""
 
     query: str
     passage: str
     grade: int
+    labels: tuple[str, ...] = ()
 
 
 class Inputs(NamedTuple):
@@ -66,6 +68,7 @@ class Official(NamedTuple):
 
     source: str  # "Xie et al. 2023, table 3"
     counts: Mapping[str, int | float]
+    comparable: bool = True  # False: counted in another unit, so shown beside ours and not held against it
 
 
 class Card(NamedTuple):

@@ -36,7 +36,8 @@ _COUNTS = (
 )  # fmt: skip
 _SPREADS = (
     ("passages_per_document", "passages a document"), ("passage_characters", "characters a passage"),
-    ("passage_words", "words a passage"), ("query_characters", "characters a query"),
+    ("passage_words", "words a passage"), ("title_words", "words a title"),
+    ("query_characters", "characters a query"),
     ("query_words", "words a query"), ("judgements_per_query", "judgements a judged query"),
     ("positives_per_query", "positives a judged query"),
 )  # fmt: skip
@@ -164,8 +165,14 @@ def _counted(facts: dict[str, JSON]) -> Iterator[str]:
     for key, words in _COUNTS:
         if facts[key] or key in ("documents", "passages", "queries", "judgements"):
             yield f"  {facts[key]:>14,}  {words}"
-    levels = ", ".join(f"{count:,} of grade {grade}" for grade, count in facts["levels"].items())
+    whole = sum(facts["levels"].values())
+    levels = ", ".join(
+        f"{count:,} of grade {grade} ({count / whole:.1%})" for grade, count in facts["levels"].items()
+    )
     yield f"  judgements: {levels or 'none'}"
+    if facts["labels"]:
+        labels = ", ".join(f"{count:,} {label}" for label, count in facts["labels"].items())
+        yield from _wrapped(f"labels of judged pairs: {labels}")
     yield ""
     yield f"  {'':26}" + "".join(f"{column:>9}" for column in _COLUMNS)
     for key, words in _SPREADS:
@@ -186,7 +193,7 @@ def _held_against(facts: dict[str, JSON], collection: Collection) -> Iterator[st
         yield f"  {part:.2%} of the official collection is here"
     for check in cards.checks(facts, officials):
         here = "not counted" if check.here is None else f"{check.here:,}"
-        word = "agrees" if check.agrees else "differs"
+        word = "beside" if check.agrees is None else "agrees" if check.agrees else "differs"
         yield f"  {word:8} {check.name}: {check.printed:,} in {check.source}, {here} here"
     if officials:
         yield ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -75,7 +76,7 @@ def card(corpus: Path, queries: Path, judgements: Path, said: Card) -> dict[str,
 
 
 def _corpus(read: Corpus, folder: Path, with_words: bool) -> dict[str, JSON]:
-    characters, words = Spread(), Spread()
+    characters, words, title_words = Spread(), Spread(), Spread()
     empty = 0
     for batch in record_batches.streamed(folder, PASSAGES):
         texts = batch.column("text")
@@ -83,10 +84,13 @@ def _corpus(read: Corpus, folder: Path, with_words: bool) -> dict[str, JSON]:
         empty += int(pc.sum(pc.equal(pc.binary_length(pc.utf8_trim_whitespace(texts)), 0)).as_py() or 0)
         if with_words:
             words.add(_words(texts))
-    titled = sum(
-        int(pc.sum(pc.greater(pc.binary_length(batch.column("title")), 0)).as_py() or 0)
-        for batch in record_batches.streamed(folder, "documents")
-    )
+    titled = 0
+    for batch in record_batches.streamed(folder, "documents"):
+        titles = batch.column("title")
+        titles = titles.filter(pc.greater(pc.binary_length(titles), 0))
+        titled += len(titles)
+        if with_words:
+            title_words.add(_words(titles))
     return {
         "documents": read.documents,
         "titled_documents": titled,
@@ -96,6 +100,7 @@ def _corpus(read: Corpus, folder: Path, with_words: bool) -> dict[str, JSON]:
         "passages_per_document": spread(np.diff(read.first)),
         "passage_characters": characters.summary(),
         "passage_words": words.summary(),
+        "title_words": title_words.summary(),
     }
 
 
@@ -114,10 +119,12 @@ def _judgements(read: Corpus, asked: Queries, given: Judgements) -> dict[str, JS
     of_query = np.bincount(judged.query, minlength=len(asked.ids))
     positive = np.bincount(judged.query[judged.grade > 0], minlength=len(asked.ids))
     levels, counts = np.unique(judged.grade, return_counts=True)
+    labels = Counter(label for labels in judged.labels or () for label in labels)
     return {
         "judgements": len(judged.query),
         "judged_passages": len(np.unique(judged.passage)),
         "levels": dict(zip(map(str, levels.tolist()), counts.tolist(), strict=True)),
+        "labels": dict(sorted(labels.items())),
         "judgements_per_query": spread(of_query[of_query > 0]),
         "positives": int(positive.sum()),
         "positives_per_query": spread(positive[of_query > 0]),
@@ -152,18 +159,18 @@ class Check(NamedTuple):
     name: str
     printed: int | float
     here: int | float | None  # None: the collection has no such number
-    agrees: bool
+    agrees: bool | None  # None: counted in another unit
 
 
 def checks(facts: Mapping[str, JSON], officials: Iterable[Official]) -> list[Check]:
     """A number with decimals agrees if it is the same when rounded to as many."""
     made = []
-    for source, counts in officials:
+    for source, counts, comparable in officials:
         for name, printed in counts.items():
             here = _look_up(facts, name)
             places = len(str(printed).partition(".")[2]) if isinstance(printed, float) else 0
             same = here is not None and round(here, places) == printed
-            made.append(Check(source, name, printed, here, same))
+            made.append(Check(source, name, printed, here, same if comparable else None))
     return made
 
 

@@ -22,6 +22,7 @@ class Judged(NamedTuple):
     query: NDArray[np.int32]  # int32[J]
     passage: Ints  # int64[J]
     grade: NDArray[np.int32]  # int32[J]
+    labels: tuple[tuple[str, ...], ...] | None = None  # of each judgement; None: none has any
 
 
 class Judging(NamedTuple):
@@ -44,6 +45,9 @@ def judging(read: Corpus, queries: Queries, judgements: Judgements, *, drop: boo
     if drop:
         grade = np.where(positions[judgements.passage] < 0, np.int32(0), grade)
     positions[missing] = read.passages + np.arange(len(missing))  # distinct, and never found
-    judged = Judged(query[kept], positions[judgements.passage][kept], grade[kept])
+    labels = judgements.labels
+    if labels is not None:
+        labels = tuple(labels[i] for i in np.flatnonzero(kept).tolist())
+    judged = Judged(query[kept], positions[judgements.passage][kept], grade[kept], labels)
     of_missing = int(np.isin(judgements.passage, missing).sum())
     return Judging(judged, missing, of_missing, int((~kept).sum()))

@@ -23,6 +23,7 @@ _QUERY = pa.schema(
 )
 _CODES = pa.dictionary(pa.int32(), pa.string())
 _JUDGEMENT = pa.schema([("query", _CODES), ("passage", _CODES), ("grade", pa.int32())])
+_LABELS = pa.field("labels", _LIST)  # only where a judgement has one
 _BATCH = 65536
 _INT32 = range(-(2**31), 2**31)
 
@@ -46,6 +47,7 @@ class Judgements(NamedTuple):
     query: NDArray[np.int32]  # int32[n]
     passage: NDArray[np.int32]  # int32[n]
     grade: NDArray[np.int32]  # int32[n]
+    labels: tuple[tuple[str, ...], ...] | None = None  # of each judgement; None: none has any
 
 
 def write_queries(queries: Iterable[Query], folder: Path) -> dict[str, JSON]:
@@ -82,6 +84,7 @@ def write_judgements(judgements: Iterable[Judgement], folder: Path) -> dict[str,
     queries: dict[str, int] = {}
     passages: dict[str, int] = {}
     parts = []
+    labels: list[tuple[str, ...]] = []
     rows = iter(judgements)
     while batch := list(islice(rows, _BATCH)):
         _check(batch)
@@ -92,11 +95,16 @@ def write_judgements(judgements: Iterable[Judgement], folder: Path) -> dict[str,
                 np.array([row.grade for row in batch], dtype=np.int32),
             )
         )
+        labels += [row.labels for row in batch]
     query, passage, grade = (np.concatenate(part) for part in zip(*parts, strict=True)) if parts else _NONE
     in_columns = Judgements(list(queries), list(passages), query, passage, grade)
     _refuse_twice(in_columns)
     columns = [_coded(query, in_columns.query_ids), _coded(passage, in_columns.passage_ids), pa.array(grade)]
-    _save(_table(columns, _JUDGEMENT), folder / JUDGEMENTS)
+    if any(labels):
+        labelled = [*columns, pa.array(labels, _LIST)]
+        _save(_table(labelled, _JUDGEMENT.append(_LABELS)), folder / JUDGEMENTS)
+    else:
+        _save(_table(columns, _JUDGEMENT), folder / JUDGEMENTS)
     return {
         "judgements": len(grade),
         "judged_queries": len(queries),
@@ -114,6 +122,7 @@ def read_judgements(folder: Path) -> Judgements:
         query.indices.to_numpy(),
         passage.indices.to_numpy(),
         table.column("grade").to_numpy(),
+        tuple(map(tuple, table.column("labels").to_pylist())) if "labels" in table.schema.names else None,
     )
 
 
@@ -123,11 +132,14 @@ _NONE = tuple(np.empty(0, dtype=np.int32) for _ in range(3))
 def _check(batch: Sequence[Judgement]) -> None:
     for row in batch:
         check_is(row, Judgement, "a dataset's judgements")
-        query, passage, grade = row
+        query, passage, grade, labels = row
         if not query or not passage:
             raise HarnessError(
                 f"judgements: the judgement of query '{query}' and passage '{passage}' lacks an id; give both"
             )
+        if not isinstance(labels, tuple) or not all(isinstance(label, str) and label for label in labels):
+            what = f"the labels of query '{query}' and passage '{passage}'"
+            raise ContractError(f"{what} must be a tuple of strings that are not empty")
         if type(grade) is not int:
             raise ContractError(f"the grade of query '{query}' and passage '{passage}' must be an int")
         if grade not in _INT32:

@@ -105,6 +105,9 @@ def _check_judgement(judgement: Any, queries: set[str]) -> None:
     require(_is_id(judgement.passage), f"a judgement is of the passage {judgement.passage!r}")
     whole = isinstance(judgement.grade, int) and not isinstance(judgement.grade, bool)
     require(whole, f"the grade {judgement.grade!r} of a judgement is not an integer")
+    labels = judgement.labels
+    good = isinstance(labels, tuple) and all(isinstance(label, str) and label for label in labels)
+    require(good, "`labels` of a judgement is not a tuple of strings")
 
 
 def reads_the_same_twice(subject: Subject, folder: Path) -> None:

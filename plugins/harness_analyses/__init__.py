@@ -49,7 +49,7 @@ def harness_analyses() -> Iterable[Analysis]:
     )
     yield Analysis(
         name="slices",
-        summary="each system on each slice of the queries (DAPR, figure 3)",
+        summary="each system on each slice of the queries and label of judged pairs (DAPR, figure 3)",
         build=_build("slices", "Slices"),
     )
     yield Analysis(

@@ -1,12 +1,14 @@
-"""Each system on each slice of the queries."""
+"""Each system on each slice of the queries, and by the labels of judged pairs."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from harness.collection.judgements import Judged
 from harness.findings import Finding
 from harness.scoring.analysis_input import AnalysisInput
 from harness.scoring.score import mean
@@ -17,28 +19,60 @@ class Slices:
         pass
 
     def analyse(self, data: AnalysisInput) -> Iterator[Finding]:
-        names = sorted({name for names in data.queries.slices for name in names})
-        if not names:
-            return
-        column = data.columns[0]
-        rows = []
+        yield from _by_query(data)
+        if data.judged.labels is not None and not data.rules.by_answers:
+            yield _by_pair(data, data.judged.labels)
+
+
+def _by_query(data: AnalysisInput) -> Iterator[Finding]:
+    names = sorted({name for names in data.queries.slices for name in names})
+    if not names:
+        return
+    column = data.columns[0]
+    rows = []
+    for system in data.systems:
+        if system.unit != column.unit:
+            continue
+        scores = data.scores(system.hits, (column,))
+        scored = scores.columns[0]
+        for name in names:
+            chosen = np.array([name in data.queries.slices[i] for i in scores.queries.tolist()])
+            if chosen.any():
+                rows.append((name, system.name, mean(scored, chosen), int(chosen.sum())))
+    yield Finding(
+        name="slices",
+        title=f"{column.label} by slice",
+        kind="bar",
+        columns=("slice", "system", column.label, "queries"),
+        rows=tuple(rows),
+        x="slice",
+        y=column.label,
+        series="system",
+        says="The mean over the queries of each slice (DAPR, figure 3).",
+    )
+
+
+def _by_pair(data: AnalysisInput, labels: tuple[tuple[str, ...], ...]) -> Finding:
+    """A query counts for a label by the judged pairs that have it; its other pairs are left out."""
+    column = data.columns[0]
+    rows = []
+    for name in sorted({label for of_pair in labels for label in of_pair}):
+        chosen = np.array([name in of_pair for of_pair in labels])
+        judged = Judged(*(part[chosen] for part in data.judged[:3]))
         for system in data.systems:
-            if system.unit != column.unit:
-                continue
-            scores = data.scores(system.hits, (column,))
-            scored = scores.columns[0]
-            for name in names:
-                chosen = np.array([name in data.queries.slices[i] for i in scores.queries.tolist()])
-                if chosen.any():
-                    rows.append((name, system.name, mean(scored, chosen), int(chosen.sum())))
-        yield Finding(
-            name="slices",
-            title=f"{column.label} by slice",
-            kind="bar",
-            columns=("slice", "system", column.label, "queries"),
-            rows=tuple(rows),
-            x="slice",
-            y=column.label,
-            series="system",
-            says="The mean over the queries of each slice (DAPR, figure 3).",
-        )
+            if system.unit == column.unit:
+                scores = dataclasses.replace(data, judged=judged).scores(system.hits, (column,))
+                value, queries = mean(scores.columns[0]), len(scores.queries)
+                rows.append((name, system.name, value, queries, int(chosen.sum())))
+    return Finding(
+        name="labels",
+        title=f"{column.label} by label of the judged pairs",
+        kind="bar",
+        columns=("label", "system", column.label, "queries", "pairs"),
+        rows=tuple(rows),
+        x="label",
+        y=column.label,
+        series="system",
+        says="As if the pairs with a label were the only judged ones: a query with several relevant passages "
+        "counts for each label by those passages alone (DAPR, figure 3 by pairs of table 2).",
+    )

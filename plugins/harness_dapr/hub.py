@@ -27,7 +27,7 @@ _HARD = (*_QRELS, Column("query", _TEXT), Column("categories", pa.list_(_TEXT), 
 
 class Hub:
     """`hard` is the configuration nq-hard. Each of its rows is a judgement with its query and the categories
-    of the pair, which become the query's slices."""
+    of the pair, which label the judgement and become the query's slices."""
 
     def __init__(
         self, corpus: tuple[Path, ...], asked: tuple[Path, ...], judged: tuple[Path, ...], hard: bool
@@ -60,5 +60,6 @@ class Hub:
 
     def judgements(self) -> Iterator[Judged]:
         for path in self.judged:
-            for line, row in rows(path, _QRELS):
-                yield Judged(path, line, row["query_id"], row["corpus_id"], row["score"])
+            for line, row in rows(path, _HARD if self.hard else _QRELS):
+                labels = tuple(row["categories"] or ()) if self.hard else ()
+                yield Judged(path, line, row["query_id"], row["corpus_id"], row["score"], labels)

@@ -27,6 +27,7 @@ class Judged(NamedTuple):
     query: str
     passage: str
     grade: int
+    labels: tuple[str, ...] = ()
 
 
 def merged(questions: Iterable[Asked]) -> list[Query]:
@@ -46,9 +47,11 @@ def merged(questions: Iterable[Asked]) -> list[Query]:
 
 
 def highest(labels: Iterable[Judged], queries: Iterable[Query]) -> list[Judgement]:
-    """Each pair once, at its first occurrence, with its highest grade, as in the released loader."""
+    """Each pair once, at its first occurrence, with its highest grade, as in the released loader, and with
+    the labels of all its rows."""
     asked = {query.id for query in queries}
     grades: dict[tuple[str, str], int] = {}
+    of_pairs: dict[tuple[str, str], dict[str, None]] = {}  # sets in order
     for judged in labels:
         if judged.query not in asked:
             what = f"query '{judged.query}' is judged, but the split's queries do not have it"
@@ -57,7 +60,8 @@ def highest(labels: Iterable[Judged], queries: Iterable[Query]) -> list[Judgemen
             refuse(judged.path, judged.line, "the id of the judged passage is empty; name the passage")
         pair = judged.query, judged.passage
         grades[pair] = max(judged.grade, grades.get(pair, judged.grade))
-    return [Judgement(*pair, grade) for pair, grade in grades.items()]
+        of_pairs.setdefault(pair, {}).update(dict.fromkeys(judged.labels))
+    return [Judgement(*pair, grade, tuple(of_pairs[pair])) for pair, grade in grades.items()]
 
 
 def digest(queries: Iterable[Query]) -> str:

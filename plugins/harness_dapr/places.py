@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 _FORMATS = r"\.(?:parquet|jsonl|jsonl\.gz|jsonl\.zst)"
@@ -42,3 +42,8 @@ def _with_missing_shards(names: list[str]) -> list[str]:
     if not parts:
         return names
     return [f"{parts[1]}{number:05d}{parts[2]}" for number in range(int(parts[3]))]
+
+
+def hub_patterns(dataset: str, names: Iterable[str]) -> list[str]:
+    """Which of the hub's files are those of these configurations, in either layout of folders."""
+    return [f"{home}/*" for name in names for home in (f"{dataset}/{name}", f"{dataset}-{name}")]

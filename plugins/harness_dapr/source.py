@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 
 import pyarrow as pa
 
 from harness.errors import HarnessError
+from harness.toolkit.files.hub import snapshot
 from harness.toolkit.files.paths import first_there
 from harness.toolkit.files.rows import documents_of
 from harness.types import Card, Document, Inputs, Judgement, Official, Part, Query
@@ -15,10 +17,11 @@ from harness_dapr import DaprParams
 from harness_dapr.dump import Dump
 from harness_dapr.hub import Hub
 from harness_dapr.judged import digest, highest, merged
-from harness_dapr.places import configuration
+from harness_dapr.places import configuration, hub_patterns
 
 CITATION = "Wang et al., DAPR: A Benchmark on Document-Aware Passage Retrieval, ACL 2024"
-URL = "https://huggingface.co/datasets/UKPLab/dapr"
+REPOSITORY = "UKPLab/dapr"
+URL = f"https://huggingface.co/datasets/{REPOSITORY}"
 LICENCES = {  # of the original datasets, as appendix A of the paper gives them
     "MSMARCO": "MIT, for non-commercial research",
     "NaturalQuestions": "CC BY-SA 3.0",
@@ -42,6 +45,16 @@ QUERIES = {  # of each split, and judgements of each, on average
     "Genomics": {"test": (62, 121.9)},
     "ConditionalQA": {"train": (1_975, 4.1), "dev": (271, 4.0), "test": (271, 4.3)},
 }
+# The released code counts RoBERTa's tokens of 1,000 sampled passages; here all texts are counted, in words.
+TOKENS = "Wang et al. 2024, table 1, perhaps in tokens"
+LENGTHS = {  # of passages, queries and titles, on average
+    "MSMARCO": (63.9, 7.2, 7.7),
+    "NaturalQuestions": (105.5, 9.9, 4.7),
+    "MIRACL": (105.3, 9.1, 5.0),
+    "Genomics": (150.5, 14.0, 22.0),
+    "ConditionalQA": (15.8, 58.7, 6.2),
+}
+LENGTH_NAMES = ("passage_words.mean", "query_words.mean", "title_words.mean")
 HARD = (
     "its queries are those on which BM25, DRAGON+, SPLADEv2 and ColBERTv2 all had an nDCG@10 of zero, and "
     "whose passages need their document (section 3.1): a score of these systems on it, or of their like, "
@@ -72,6 +85,21 @@ class Dapr:
         if release.queries_apart or self._asked_digest is None:
             return Inputs(form, release.asked)
         return Inputs({"asked": self._asked_digest})
+
+    def fetch(self) -> Iterator[Path]:
+        """Download the configurations of the hub that this dataset and split are read from."""
+        if all(
+            path.exists() for path in (*self._release.corpus, *self._release.asked, *self._release.judged)
+        ):
+            return
+        hard = self.params.dataset == "nq-hard"
+        dataset = "NaturalQuestions" if hard else self.params.dataset
+        names = (self.params.text, *(("nq-hard",) if hard else ("queries", "qrels")))
+        snapshot(
+            REPOSITORY, self.params.path, [*hub_patterns(dataset, names), *(["nq-hard/*"] if hard else [])]
+        )
+        self._release = _release(self.params)
+        yield from dict.fromkeys((*self._release.corpus, *self._release.asked, *self._release.judged))
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         return self._release.rows()
@@ -105,11 +133,15 @@ def official(dataset: str, split: str) -> tuple[Official, ...]:
     if dataset == "nq-hard":
         return (
             Official(SOURCE, DOCUMENTS["NaturalQuestions"]),
-            Official("Wang et al. 2024, section 3.1", {"queries": 479}),
+            Official("Wang et al. 2024, section 3.1", {"queries": 479, "judgements": 516}),
         )
     queries, judged = QUERIES[dataset].get(split, (0, 0.0))
     counted = {"queries": queries, "judgements_per_query.mean": judged} if queries else {}
-    return (Official(SOURCE, {**DOCUMENTS[dataset], **counted}),)
+    lengths = dict(zip(LENGTH_NAMES, LENGTHS[dataset], strict=True))
+    return (
+        Official(SOURCE, {**DOCUMENTS[dataset], **counted}),
+        Official(TOKENS, lengths, comparable=False),
+    )
 
 
 def _release(params: DaprParams) -> Hub | Dump:

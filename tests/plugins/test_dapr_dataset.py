@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pyarrow as pa
@@ -176,7 +177,7 @@ def test_a_shard_that_is_missing_is_named_while_planning(tmp_path):
     ]
 
 
-def test_the_categories_of_nq_hard_are_slices(tmp_path):
+def test_the_categories_of_nq_hard_are_slices_of_queries_and_labels_of_pairs(tmp_path):
     source = build(hub(tmp_path, dataset="nq-hard"))
     assert list(source.documents()) == DOCUMENTS
     assert list(source.queries()) == [
@@ -184,9 +185,9 @@ def test_the_categories_of_nq_hard_are_slices(tmp_path):
         Query("h2", "which"),
     ]
     assert list(source.judgements()) == [
-        Judgement("h1", "a-1", 1),
+        Judgement("h1", "a-1", 1, ("coreference",)),
         Judgement("h2", "b-0", 1),
-        Judgement("h1", "b-0", 1),
+        Judgement("h1", "b-0", 1, ("acronym", "coreference")),
     ]
 
 
@@ -194,6 +195,7 @@ def test_nq_hard_is_read_without_its_categories(tmp_path):
     without = [{key: value for key, value in row.items() if key != "categories"} for row in HARD]
     source = build(hub(tmp_path, dataset="nq-hard", nq_hard=without))
     assert [query.slices for query in source.queries()] == [(), ()]
+    assert [judgement.labels for judgement in source.judgements()] == [(), (), ()]
 
 
 def test_coreferences_resolved_by_the_authors_are_another_corpus(tmp_path):
@@ -409,6 +411,51 @@ COUNTS = {  # dataset, split -> queries, judgements
 }
 
 
+def stand_in(monkeypatch, files: dict[str, list[dict]]) -> list[dict]:
+    """The hub's client, which gives these files."""
+    asked: list[dict] = []
+
+    def snapshot_download(name, **options):
+        asked.append({"name": name, **options})
+        for path, rows in files.items():
+            if any(fnmatch(path, pattern) for pattern in options["allow_patterns"]):
+                put(Path(options["local_dir"]) / path, rows)
+
+    monkeypatch.setattr(pytest.importorskip("huggingface_hub"), "snapshot_download", snapshot_download)
+    return asked
+
+
+def test_what_is_missing_is_fetched_from_the_hub_and_nothing_else(tmp_path, monkeypatch):
+    files = {
+        "NaturalQuestions/corpus/test-00000-of-00001.parquet": CORPUS,
+        "NaturalQuestions/docs/test.parquet": CORPUS,
+        "NaturalQuestions/qrels/test.parquet": QRELS,
+        "NaturalQuestions/queries/test.parquet": QUERIES,
+        "nq-hard/test.parquet": HARD,
+    }
+    asked = stand_in(monkeypatch, files)
+    source = build(DaprParams(path=tmp_path, dataset="NaturalQuestions"))
+    names = [path.relative_to(tmp_path).as_posix() for path in source.fetch()]
+    assert names == [
+        "NaturalQuestions/corpus/test-00000-of-00001.parquet",
+        "NaturalQuestions/queries/test.parquet",
+        "NaturalQuestions/qrels/test.parquet",
+    ]
+    assert list(source.documents()) == DOCUMENTS
+    assert list(source.fetch()) == []
+    hard = build(DaprParams(path=tmp_path, dataset="nq-hard"))
+    list(hard.fetch())
+    assert len(list(hard.judgements())) == len(HARD)
+    assert [call["name"] for call in asked] == ["UKPLab/dapr", "UKPLab/dapr"]
+    assert not (tmp_path / "NaturalQuestions" / "docs").exists()
+
+
+def test_a_hub_that_has_nothing_to_give_is_told(tmp_path, monkeypatch):
+    stand_in(monkeypatch, {})
+    with pytest.raises(HarnessError, match="UKPLab/dapr has no files that fit MIRACL/corpus"):
+        list(build(DaprParams(path=tmp_path, dataset="MIRACL")).fetch())
+
+
 def test_a_judgement_is_found_again(tmp_path):
     for values in (hub(tmp_path / "hub"), dump(tmp_path / "dump")):
         source = build(values)
@@ -420,7 +467,7 @@ def test_a_judgement_is_found_again(tmp_path):
 def test_the_card_of_nq_hard_says_how_its_queries_were_chosen(tmp_path):
     card = build(DaprParams(path=tmp_path, dataset="nq-hard")).card()
     assert "BM25, DRAGON+, SPLADEv2 and ColBERTv2 all had an nDCG@10 of zero" in card.notes[0]
-    assert card.official[1].counts == {"queries": 479}
+    assert card.official[1].counts == {"queries": 479, "judgements": 516}
     assert build(DaprParams(path=tmp_path, dataset="Genomics")).card().notes == ()
 
 

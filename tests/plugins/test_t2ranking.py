@@ -13,7 +13,6 @@ from harness.collection.corpus import write
 from harness.errors import HarnessError
 from harness.types import Document, Judgement, Passage, Query
 from harness_t2ranking import T2RankingParams, build, harness_datasets
-from harness_t2ranking.negatives import negatives
 
 RECORD = next(iter(harness_datasets()))
 CORPUS = 'pid\ttext\n0\t"桂花"在秋天开放。\u2028\x1e第二行\n1\t\n2\t荷花在夏天开放。\n'
@@ -214,30 +213,3 @@ def test_what_is_missing_is_fetched_from_the_hub_to_where_it_is_read(tmp_path, m
     names = ("queries.train.tsv", "qrels.train.tsv")
     assert list(source.fetch()) == [tmp_path / name for name in names]
     assert asked == [(f"{base}/{name}", tmp_path / name) for name in names]
-
-
-def test_negatives_are_read_query_by_query(tmp_path):
-    (tmp_path / "train.bm25.tsv").write_text("qid\tpid\tindex\n7\t12\t2\n7\t3\t1\n5\t9\t1\n")
-    assert list(negatives(tmp_path, "bm25")) == [("7", ("3", "12"), ()), ("5", ("9",), ())]
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data/train.mined.tsv").write_text("qid\tpid\tindex\tscore\n7\t12\t1\t0.5\n7\t3\t2\t-1\n")
-    assert list(negatives(tmp_path, "mined")) == [("7", ("12", "3"), (0.5, -1.0))]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("qid\tpid\n7\t12\n", "1: the header must be: qid, pid, index between tabs"),
-        ("qid\tpid\tindex\n7\t12\tx\n", "2: expected a number, got 'x'"),
-        (
-            "qid\tpid\tindex\n7\t1\t1\n8\t1\t1\n7\t2\t2\n",
-            "4: query '7' is already at line 2; keep its rows together",
-        ),
-        (POINTER, "1: this is a Git LFS pointer"),
-    ],
-)
-def test_a_fault_of_the_negatives_is_named_by_file_and_line(tmp_path, text, message):
-    (tmp_path / "train.bm25.tsv").write_text(text)
-    with pytest.raises(HarnessError) as caught:
-        list(negatives(tmp_path, "bm25"))
-    assert str(caught.value).startswith(f"{tmp_path}/train.bm25.tsv:{message}")

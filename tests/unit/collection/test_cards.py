@@ -106,6 +106,12 @@ def test_a_number_agrees_if_it_rounds_to_what_is_printed():
     }  # fmt: skip
 
 
+def test_a_number_in_another_unit_neither_agrees_nor_differs():
+    official = Official("a paper", {"title_words.mean": 7.7}, comparable=False)
+    (check,) = cards.checks({"title_words": {"mean": 6.1}}, [official])
+    assert (check.printed, check.here, check.agrees) == (7.7, 6.1, None)
+
+
 def test_the_share_is_of_passages_or_else_of_documents():
     found = {"passages": 5, "documents": 2}
     assert cards.share(found, [Official("a", {"queries": 1}), Official("b", {"passages": 20})]) == 0.25

@@ -41,6 +41,17 @@ def test_judgements_are_read_back_in_order(tmp_path):
     assert counts == {"judgements": 3, "judged_queries": 2, "judged_passages": 2, "positives": 2}
 
 
+def test_labels_of_judgements_are_read_back_and_change_no_byte_where_there_are_none(tmp_path):
+    plain = [Judgement("q", "a", 1), Judgement("q", "b", 0)]
+    labelled = [plain[0]._replace(labels=("CR", "MT")), plain[1]]
+    for name, rows in (("plain", plain), ("labelled", labelled)):
+        write_judgements(rows, tmp_path / name)
+    assert read_judgements(tmp_path / "plain").labels is None
+    assert read_judgements(tmp_path / "labelled").labels == (("CR", "MT"), ())
+    with pytest.raises(ContractError, match="the labels of query 'q' and passage 'a' must be a tuple"):
+        write_judgements([plain[0]._replace(labels="CR")], tmp_path / "wrong")
+
+
 def test_no_judgements_are_read_back_as_none(tmp_path):
     write_judgements([], tmp_path)
     read = read_judgements(tmp_path)

@@ -1,0 +1,33 @@
+"""Files of a dataset on the model hub, downloaded into a folder of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.errors import HarnessError
+
+
+def snapshot(name: str, to: Path, patterns: Sequence[str], revision: str = "main") -> None:
+    """Downloads the files that fit `patterns` into the folder `to`, under the hub's paths. The client
+    resumes partial files and checks sizes. Raises HarnessError if nothing fits or the hub cannot be asked."""
+    try:
+        import huggingface_hub
+        import huggingface_hub.utils
+    except ImportError:
+        advice = "pip install huggingface-hub; or download the files and name their folder"
+        raise HarnessError(
+            f"{to}: fetching from the hub needs the package huggingface-hub: {advice}"
+        ) from None
+    huggingface_hub.utils.disable_progress_bars()
+    try:
+        huggingface_hub.snapshot_download(
+            name, repo_type="dataset", revision=revision, local_dir=to, allow_patterns=list(patterns)
+        )
+    except Exception as error:  # the type depends on the client's HTTP library
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        advice = f"run `hf download --repo-type dataset {name} --local-dir {to}` where the hub can be reached"
+        raise HarnessError(f"{to}: the hub does not give {name}: {reason}; {advice}") from error
+    if not any(any(to.glob(pattern)) for pattern in patterns):
+        looked = ", ".join(patterns)
+        raise HarnessError(f"{to}: {name} has no files that fit {looked}; download them by hand")
