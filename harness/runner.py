@@ -186,7 +186,7 @@ def execute(
         return content, [*failures.values(), *at_scoring, *failed]
 
     with IsolatedMeasures(store, limits_of(planned.suite)) as isolated:
-        scoring = prepared.scoring._replace(own=isolated.of(prepared.scoring.own))
+        scoring = prepared.scoring._replace(plugin_measures=isolated.of(prepared.scoring.plugin_measures))
         content, failures = with_rebuilds(
             planned.steps, targets, scored, store, reporter, jobs, limits_of(planned.suite)
         )

@@ -15,7 +15,7 @@ from typing import Any
 from harness import catalogue
 from harness.catalogue import Catalogue
 from harness.records import Protocol
-from harness.scoring.protocols import own_measures
+from harness.scoring.protocols import measures_of_plugins
 from harness_protocols.words import computed, paper_name
 from toy_run import toy_of, values
 
@@ -68,7 +68,7 @@ def _run(queries: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _scored(found: Catalogue, own: list[Protocol], queries: Mapping[str, Any]) -> Iterator[str]:
-    toy, measures = toy_of(queries), own_measures(found)
+    toy, measures = toy_of(queries), measures_of_plugins(found)
     every = [
         (protocol, column, value)
         for protocol in own

@@ -54,7 +54,7 @@ def values(toy: Toy, protocol: Protocol, own: Mapping[str, Measure]) -> list[flo
         toy.judged,
         protocol.columns,
         size=size,
-        own=own,
+        plugin_measures=own,
         documents=toy.documents,
         depth=protocol.depth,
     )

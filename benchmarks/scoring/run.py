@@ -36,7 +36,7 @@ def main() -> None:
     findable = bounds.Findable(np.ones(SIZE, np.bool_), {})
     documents = Documents(np.zeros(SIZE, np.int32), np.zeros(1, np.int32))  # no column asks for them
     start = time.perf_counter()
-    bounds.limits(scores, findable, documents, own={}, depth=given.depth)
+    bounds.limits(scores, findable, documents, plugin_measures={}, depth=given.depth)
     limited = time.perf_counter() - start
     start = time.perf_counter()
     theirs = by_ir_measures(hits, judged)

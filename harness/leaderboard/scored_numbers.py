@@ -43,7 +43,7 @@ def scored(
     rules = Rules(depth=scoring.depth, by_answers=scoring.by_answers)
     columns = scoring.of_unit(hits.unit)
     scores = scores_of(
-        rules, hits, opened.judged, columns, opened.corpus, opened.queries, scoring.own, labels
+        rules, hits, opened.judged, columns, opened.corpus, opened.queries, scoring.plugin_measures, labels
     )
     slices = {}
     for name, members in opened.slices.items():
@@ -70,7 +70,9 @@ def _limits(
     excluded = {unit: checked.excluded(corpus, opened.queries, unit) for unit in units}
     findable = bounds.Findable(corpus.candidate, excluded)
     documents = Documents(corpus.document_of, corpus.document_rank)
-    return bounds.limits(scores, findable, documents, own=scoring.own, depth=scoring.depth, below=below)
+    return bounds.limits(
+        scores, findable, documents, plugin_measures=scoring.plugin_measures, depth=scoring.depth, below=below
+    )
 
 
 def _measures(summaries: Mapping[str, bootstrap.Summary]) -> dict[str, Measure]:

@@ -44,10 +44,17 @@ class AnalysisInput:
     corpus: Corpus
     systems: tuple[SystemRun, ...]  # in the suite's order
     columns: tuple[Column, ...]  # of the leaderboard; the first is its main one
-    own: dict[str, Measure]
+    plugin_measures: dict[str, Measure]
 
     def scores(self, hits: Hits, columns: tuple[Column, ...]) -> Scores:
         """As the rows of the leaderboard are scored."""
         return scores_of(
-            self.rules, hits, self.judged, columns, self.corpus, self.queries, self.own, strict=True
+            self.rules,
+            hits,
+            self.judged,
+            columns,
+            self.corpus,
+            self.queries,
+            self.plugin_measures,
+            strict=True,
         )

@@ -62,7 +62,7 @@ def limits(
     findable: Findable,
     documents: Documents,
     *,
-    own: Mapping[str, Measure],
+    plugin_measures: Mapping[str, Measure],
     depth: int,
     below: Below | None = None,
 ) -> dict[str, Limits]:
@@ -74,7 +74,7 @@ def limits(
         mine = _order(view.grades)
         given = None if below is None else _given(below, scores.queries, unit, documents, view, depth)
         for scored in scores.columns:
-            metric = measures.parse(scored.column.measure, own)
+            metric = measures.parse(scored.column.measure, plugin_measures)
             if scored.column.unit == unit and metric.kernel and metric.family not in AMOUNTS:
                 with contextlib.suppress(ContractError):  # a plugin's measure that cannot score a bound
                     bounds[scored.column.label] = _of_column(

@@ -20,7 +20,7 @@ class Scoring(NamedTuple):
 
     columns: tuple[Column, ...]
     depth: int
-    own: dict[str, Measure]  # the measures of plugins that the columns use, by name
+    plugin_measures: dict[str, Measure]  # the measures of plugins that the columns use, by name
     protocol: Protocol | None = None
 
     @property
@@ -37,12 +37,12 @@ def of_measures(
 ) -> tuple[Scoring | None, list[Problem]]:
     """The columns of a suite's bare measures. With `documents` (the suite has systems of that unit) each
     measure of passages gets a second column, of documents. Problems are located by index in the list."""
-    own = own_measures(catalogue)
+    plugin_measures = measures_of_plugins(catalogue)
     problems: list[Problem] = []
     columns: dict[Column, str] = {}
     for index, text in enumerate(texts):
         try:
-            parsed, cutoff = column(text, own)
+            parsed, cutoff = column(text, plugin_measures)
         except HarnessError as error:
             problems.append(Problem(None, (index,), str(error)))
             continue
@@ -60,7 +60,7 @@ def of_measures(
     if documents:
         more = [Column(column.measure, "document") for column in columns]
         columns.update({column: "" for column in more if column not in columns})
-    return _scoring(columns, depth, own, None), []
+    return _scoring(columns, depth, plugin_measures, None), []
 
 
 def of_protocol(name: str, depth: int, catalogue: Catalogue) -> Scoring:
@@ -69,33 +69,34 @@ def of_protocol(name: str, depth: int, catalogue: Catalogue) -> Scoring:
     if depth < protocol.depth:
         what = f"the protocol '{name}' reads {protocol.depth} ranks, but the suite's depth is {depth}"
         raise HarnessError(f"{what}; set depth: {protocol.depth} or more")
-    own = own_measures(catalogue)
+    plugin_measures = measures_of_plugins(catalogue)
     columns = [
-        column._replace(measure=measures.parse(column.measure, own).name) for column in protocol.columns
+        column._replace(measure=measures.parse(column.measure, plugin_measures).name)
+        for column in protocol.columns
     ]
-    return _scoring(columns, protocol.depth, own, protocol)
+    return _scoring(columns, protocol.depth, plugin_measures, protocol)
 
 
-def own_measures(catalogue: Catalogue) -> dict[str, Measure]:
+def measures_of_plugins(catalogue: Catalogue) -> dict[str, Measure]:
     """Name -> record of every measure that plugins offer; one that two of them offer is left out, so that
     its use is refused."""
     offers = catalogue.entries["measures"].items()
     return {name: entries[0].record for name, entries in offers if len(entries) == 1}
 
 
-def column(text: str, own: dict[str, Measure]) -> tuple[Column, int | None]:
+def column(text: str, plugin_measures: dict[str, Measure]) -> tuple[Column, int | None]:
     """The column that a suite names, and how many ranks it reads (None: all)."""
     unit: Unit = "document" if text.startswith(DOCUMENT) else "passage"
-    metric = measures.parse(text.removeprefix(DOCUMENT), own)
+    metric = measures.parse(text.removeprefix(DOCUMENT), plugin_measures)
     return Column(metric.name, unit), metric.cutoff
 
 
 def _scoring(
     columns: Sequence[Column] | dict[Column, str],
     depth: int,
-    own: dict[str, Measure],
+    plugin_measures: dict[str, Measure],
     protocol: Protocol | None,
 ) -> Scoring:
-    families = {measures.parse(column.measure, own).family for column in columns}
-    used = {name: record for name, record in sorted(own.items()) if name in families}
+    families = {measures.parse(column.measure, plugin_measures).family for column in columns}
+    used = {name: record for name, record in sorted(plugin_measures.items()) if name in families}
     return Scoring(tuple(columns), depth, used, protocol)

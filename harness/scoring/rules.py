@@ -32,7 +32,7 @@ def scores_of(
     columns: Sequence[Column],
     read: Corpus,
     queries: Queries,
-    own: Mapping[str, Measure],
+    plugin_measures: Mapping[str, Measure],
     labels: answers.Labels | None = None,
     strict: bool = False,
 ) -> Scores:
@@ -45,6 +45,6 @@ def scores_of(
         judged = answers.judged(labels, hits, queries, read.passages)
     documents = Documents(read.document_of, read.document_rank)
     return score.score(
-        hits, judged, columns, size=read.passages, own=own, documents=documents, depth=how.depth,
-        strict=strict,
+        hits, judged, columns, size=read.passages, plugin_measures=plugin_measures, documents=documents,
+        depth=how.depth, strict=strict,
     )  # fmt: skip

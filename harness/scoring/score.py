@@ -78,7 +78,7 @@ def score(
     columns: Sequence[Column],
     *,
     size: int,
-    own: Mapping[str, Measure] | None = None,
+    plugin_measures: Mapping[str, Measure] | None = None,
     documents: Documents | None = None,
     depth: int | None = None,
     strict: bool = True,
@@ -94,7 +94,7 @@ def score(
         raise HarnessError("judgements: there is none, so nothing can be scored; check the dataset's split")
     hits = ranking.cut(hits, depth)
     queries, row = np.unique(judged.query.astype(np.int64), return_inverse=True)
-    own = own or {}
+    plugin_measures = plugin_measures or {}
     wanted = [column for column in columns if column.unit == "document" or hits.unit == "passage"]
     done: dict[Column, Scored] = {}
     views: dict[Unit, View] = {}
@@ -102,7 +102,7 @@ def score(
     failed: dict[str, str] = {}
     for unit in dict.fromkeys(column.unit for column in wanted):
         same = [column for column in wanted if column.unit == unit]
-        metrics = [measures.parse(column.measure, own) for column in same]
+        metrics = [measures.parse(column.measure, plugin_measures) for column in same]
         view = views[unit] = _view(hits, judged, queries, row, unit, documents)
         for column, metric, values in zip(same, metrics, _computed(metrics, view, strict), strict=True):
             if isinstance(values, ContractError):
@@ -199,7 +199,7 @@ def by_kernel(metric: Metric, view: View) -> tuple[NDArray[np.float64], NDArray[
     except ContractError:
         raise
     except Exception as error:
-        if metric.own is None:
+        if metric.plugin is None:
             raise
         what = f"the measure {metric.name} failed: {type(error).__name__}: {error}"
         raise ContractError(what) from error

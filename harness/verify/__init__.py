@@ -69,7 +69,7 @@ def verify(
     checked = []
     with IsolatedMeasures(store) as isolated:
         if scoring is not None:
-            scoring = scoring._replace(own=isolated.of(scoring.own))
+            scoring = scoring._replace(plugin_measures=isolated.of(scoring.plugin_measures))
         for row in board.rows:
             result, missing = _row(board, row, data, scoring, tolerance)
             checked.append(result)

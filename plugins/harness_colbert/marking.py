@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from harness.errors import HarnessError
 from harness.toolkit.neural import tokens
 from harness.toolkit.neural.tokens import Lost, Tokeniser, Tokens
-from harness_colbert.settings import Said
+from harness_colbert.settings import FolderSettings
 
 
 class Marks(NamedTuple):
@@ -27,7 +27,7 @@ class Marks(NamedTuple):
     attend: bool  # whether the other tokens of a query attend to [MASK]
 
 
-def load(folder: Path, settings_file: Said, trust_remote_code: bool = False) -> Marks:
+def load(folder: Path, settings_file: FolderSettings, trust_remote_code: bool = False) -> Marks:
     tokeniser = tokens.load(folder, trust_remote_code)
     before = tokeniser.single.before
 

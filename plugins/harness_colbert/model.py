@@ -18,7 +18,7 @@ from harness.toolkit.neural import checkpoints, hardware, torch_encoder
 from harness.toolkit.neural.tokens import Tokens
 from harness_colbert import marking
 from harness_colbert.marking import Marks
-from harness_colbert.settings import Said
+from harness_colbert.settings import FolderSettings
 
 if TYPE_CHECKING:
     from harness.types import Floats
@@ -33,7 +33,7 @@ class Network(NamedTuple):
     linear: torch.Tensor  # [dimension, d]
 
 
-def load(folder: Path, settings_file: Said, dtype: str, trust_remote_code: bool = False) -> Network:
+def load(folder: Path, settings_file: FolderSettings, dtype: str, trust_remote_code: bool = False) -> Network:
     """The transformer, whose tensors have its family's prefix (`bert.`), and `linear.weight`."""
     linear = checkpoints.take(checkpoints.weights(folder), "", folder, [LINEAR])[LINEAR]
     if linear.shape[0] != settings_file.dim:

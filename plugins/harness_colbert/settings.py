@@ -14,7 +14,7 @@ from harness_colbert import ColbertParams, registry
 METADATA = "artifact.metadata"
 
 
-class Said(NamedTuple):
+class FolderSettings(NamedTuple):
     """The keys of artifact.metadata that change a score, with the defaults of ColBERT's own code."""
 
     query_maxlen: int = 32
@@ -66,7 +66,7 @@ def _here(model: Path | str, revision: str) -> Path | None:
     return None if models.is_local(model) else models.cached(model, revision)
 
 
-def read(folder: Path) -> Said:
+def read(folder: Path) -> FolderSettings:
     path = folder / METADATA
     try:
         given_settings = json.loads(path.read_bytes())
@@ -78,12 +78,13 @@ def read(folder: Path) -> Said:
     except (OSError, ValueError) as error:
         raise HarnessError(f"model: {path} cannot be read ({error}); fetch the model again") from error
     given_settings = given_settings.get("config", given_settings)  # older versions nest it
-    given = {name: given_settings[name] for name in Said._fields if given_settings.get(name) is not None}
-    usual = Said()._asdict()
+    names = [name for name in FolderSettings._fields if given_settings.get(name) is not None]
+    given = {name: given_settings[name] for name in names}
+    usual = FolderSettings()._asdict()
     wrong = [name for name, value in given.items() if type(value) is not type(usual[name])]
     if wrong:
         raise HarnessError(f"model: {path}: '{wrong[0]}' is {given[wrong[0]]!r}; fetch the model again")
-    said = Said(**given)
+    said = FolderSettings(**given)
     if (said.similarity, said.interaction) != ("cosine", "colbert"):
         raise HarnessError(
             f"model: {path} compares by {said.similarity} and '{said.interaction}'; supported is cosine and "

@@ -78,7 +78,7 @@ _CALLED = re.compile(r"[（(]?(?:以下)?[简通又]称(?:为|作)?[“\"「『]
 _PRONOUN = re.compile(r"(?<![其吉])[他她](?![们人])")
 
 
-class Said(NamedTuple):
+class NamedMention(NamedTuple):
     """A place in the document where something is named."""
 
     mention: Mention
@@ -222,12 +222,12 @@ def _apposed(before: str, repeated: Repeated) -> str:
     return max(sorted(names), key=len)
 
 
-def _every(passages: Sequence[str], names: dict[str, str]) -> list[Said]:
+def _every(passages: Sequence[str], names: dict[str, str]) -> list[NamedMention]:
     """All occurrences of all names; of several that begin together, the longest."""
     begin = {name[:2] for name in names}
     sizes = sorted({len(name) for name in names}, reverse=True)
     return [
-        Said(Mention(number, start, end), names[text[start:end]])
+        NamedMention(Mention(number, start, end), names[text[start:end]])
         for number, text in enumerate(passages)
         for start, end in _places(text, names, begin, sizes)
     ]
@@ -248,11 +248,11 @@ def _places(
 
 
 def _anaphors(
-    passages: Sequence[str], mentions: Sequence[Said], people: dict[str, str], kinds: dict[str, str]
-) -> list[Said]:
+    passages: Sequence[str], mentions: Sequence[NamedMention], people: dict[str, str], kinds: dict[str, str]
+) -> list[NamedMention]:
     """He and she refer to the last matching person, `this company` to the last institution of its kind."""
     genders = dict(people)
-    anaphors: list[Said] = []
+    anaphors: list[NamedMention] = []
     for number, text in enumerate(passages):
         places = [(match.start(), match.end(), "", match.group()) for match in _PRONOUN.finditer(text)]
         places += [(match.start(), match.end(), _NOUNS[match[1]], "") for match in _THIS.finditer(text)]
@@ -269,5 +269,5 @@ def _anaphors(
                     break
             else:
                 continue
-            anaphors.append(Said(here, item.thing))
+            anaphors.append(NamedMention(here, item.thing))
     return anaphors

@@ -16,7 +16,7 @@ from harness_crossencoder.registry import Known
 AUTO_CLASSES = ("AutoModelForSequenceClassification", "AutoModelForSeq2SeqLM")
 
 
-class Said(NamedTuple):
+class FolderSettings(NamedTuple):
     """The settings in a model's folder."""
 
     kind: str
@@ -33,7 +33,7 @@ class Member(NamedTuple):
     model: Path | str
     revision: str
     known: Known | None
-    said: Said | None  # None if it is missing
+    settings: FolderSettings | None  # None if it is missing
 
 
 def resolved(params: CrossEncoderParams) -> CrossEncoderParams:
@@ -45,11 +45,16 @@ def resolved(params: CrossEncoderParams) -> CrossEncoderParams:
     backend = _common(
         "backend",
         params.backend,
-        [(m, m.said and backends.backend("auto", m.said.exported, m.said.weights)) for m in members],
+        [
+            (m, m.settings and backends.backend("auto", m.settings.exported, m.settings.weights))
+            for m in members
+        ],
         "torch",
     )
     kind = _common(
-        "kind", params.kind, [(m, m.known.kind if m.known else m.said and m.said.kind) for m in members]
+        "kind",
+        params.kind,
+        [(m, m.known.kind if m.known else m.settings and m.settings.kind) for m in members],
     )
     if kind == "monot5" and backend == "onnx":
         raise HarnessError("backend: monot5 runs by torch alone; name a folder with safetensors")
@@ -114,10 +119,10 @@ def _member(model: Path | str, revision: str) -> Member:
     return Member(at, commit, known, described)
 
 
-def read(folder: Path) -> Said:
+def read(folder: Path) -> FolderSettings:
     config = model_folder.read(folder / "config.json") or {}
     positions = model_folder.positions(config)
-    return Said(
+    return FolderSettings(
         kind="monot5" if config.get("model_type") in ("t5", "mt5") else "classifier",
         length=model_folder.length(folder, positions),
         positions=positions,
@@ -129,7 +134,7 @@ def read(folder: Path) -> Said:
 
 def _refuse_code(members: Iterable[Member]) -> None:
     for member in members:
-        if member.said and member.said.own_code:
+        if member.settings and member.settings.own_code:
             raise HarnessError(
                 f"model: {member.model} runs code of its own, which is refused; read that code, and if you "
                 "trust it say trust_remote_code: true"
@@ -152,7 +157,7 @@ def _common(
 def _length(params: CrossEncoderParams, members: Sequence[Member]) -> int | str:
     """The given length, or the greatest length that all models support."""
     for member in members:
-        places = member.said and member.said.positions
+        places = member.settings and member.settings.positions
         if params.length != "auto" and places and params.length > places:
             raise HarnessError(
                 f"length: {params.length} tokens, and {member.model} has places for {places}; give fewer"
@@ -165,10 +170,10 @@ def _length(params: CrossEncoderParams, members: Sequence[Member]) -> int | str:
 
 def _taken(member: Member) -> int | None:
     """How many tokens of a pair a model is given; None if it is not here and nobody knows it."""
-    if member.said is None:
+    if member.settings is None:
         return member.known.length if member.known else None
     if member.known:
-        return min(member.known.length, member.said.positions or member.known.length)
-    if member.said.length is None:
+        return min(member.known.length, member.settings.positions or member.known.length)
+    if member.settings.length is None:
         raise HarnessError(f"length: {member.model} does not say how many tokens it takes; give it")
-    return member.said.length
+    return member.settings.length

@@ -20,10 +20,10 @@ class Layer(NamedTuple):
 
     kind: str  # Dense, LayerNorm, Normalize
     path: Path
-    said: dict[str, Any]  # its configuration
+    settings: dict[str, Any]  # its configuration
 
 
-class Said(NamedTuple):
+class FolderSettings(NamedTuple):
     """The settings in a folder; None for those that it does not state."""
 
     pooling: str | None = None
@@ -40,11 +40,11 @@ class Said(NamedTuple):
     weights: bool = False  # it has safetensors
 
 
-def read(folder: Path) -> Said:
+def read(folder: Path) -> FolderSettings:
     at = network(folder)
     config = model_folder.read(at / "config.json") or {}
     positions = model_folder.positions(config)
-    described = Said(
+    described = FolderSettings(
         positions=positions,
         length=model_folder.length(at, positions),
         own_code=model_folder.own_code(config),
@@ -103,7 +103,7 @@ def layers(folder: Path) -> list[Layer]:
     return modules
 
 
-def _sentence_transformer(folder: Path, described: Said) -> Said:
+def _sentence_transformer(folder: Path, described: FolderSettings) -> FolderSettings:
     """The settings in sentence-transformers' files, with its defaults for the others: cosine, no prompt."""
     settings = model_folder.read(folder / "config_sentence_transformers.json") or {}
     text = model_folder.read(network(folder) / "sentence_bert_config.json") or {}

@@ -78,7 +78,7 @@ def _step(layer: Layer) -> Step:
     tensors = _tensors(layer.path)
     if layer.kind == "LayerNorm":
         return layer_norm(tensors["norm.weight"], tensors["norm.bias"], 1e-5)
-    activation = str(layer.said.get("activation_function", "Tanh")).rpartition(".")[2]
+    activation = str(layer.settings.get("activation_function", "Tanh")).rpartition(".")[2]
     if activation not in ACTIVATIONS:
         raise HarnessError(
             f"model: {layer.path} has the activation '{activation}', which is not supported; supported are "

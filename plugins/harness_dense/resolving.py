@@ -11,7 +11,7 @@ from harness.problems import Need, unknown
 from harness.toolkit.neural import backends, model_folder, models
 from harness.toolkit.neural.model_folder import EXPORTS
 from harness_dense import DenseParams, registry
-from harness_dense.folder import Said, network, read
+from harness_dense.folder import FolderSettings, network, read
 from harness_dense.registry import Known
 
 
@@ -72,7 +72,7 @@ def missing_files(params: DenseParams) -> list[str | Need]:
     return needs
 
 
-def _code_revision(params: DenseParams, *towers: Said | None) -> str | None:
+def _code_revision(params: DenseParams, *towers: FolderSettings | None) -> str | None:
     """The commit of code that is in neither tower's folder, if the suite trusts it."""
     names = sorted({name for said in towers if said for name in said.code})
     if len(names) > 1:
@@ -110,7 +110,7 @@ def _located(model: Path | str, revision: str) -> tuple[Path | str, str]:
     return models.located(name, revision)
 
 
-def _described(model: Path | str, revision: str) -> Said | None:
+def _described(model: Path | str, revision: str) -> FolderSettings | None:
     """The settings in the model's folder, or in its small files on the hub. If a hub model is not downloaded
     yet, the hub's list of files decides which backend runs it."""
     at = models.described(model, revision)
@@ -140,7 +140,7 @@ def _of_authors(known: Known | None) -> dict[str, Any]:
     }
 
 
-def _of_folders(passages: Said | None, queries: Said | None) -> dict[str, Any]:
+def _of_folders(passages: FolderSettings | None, queries: FolderSettings | None) -> dict[str, Any]:
     """The settings of both folders. By default vectors are not normalised, compared by inner product, and
     have no prompt."""
     settings: dict[str, Any] = {}
@@ -171,7 +171,7 @@ def _settings(params: DenseParams, authors: dict[str, Any], folders: dict[str, A
     return chosen
 
 
-def _refuse_code(known: Known | None, towers: list[tuple[Path | str | None, Said | None]]) -> None:
+def _refuse_code(known: Known | None, towers: list[tuple[Path | str | None, FolderSettings | None]]) -> None:
     """Refuse a model that needs its own code, as stated by its folder or by the registry."""
     for name, said in towers:
         if said.own_code if said else known and known.own_code:

@@ -14,7 +14,7 @@ ACTIVATIONS = {"relu": "log", "log1p_relu": "log-log"}  # sentence-transformers'
 IDF = "idf.json"  # the weight of each token in a query, {token: idf}, as in OpenSearch's models
 
 
-class Said(NamedTuple):
+class FolderSettings(NamedTuple):
     """The settings in a folder; None for those that it does not state."""
 
     pooling: str | None = None
@@ -88,20 +88,20 @@ def length_of(name: str, given: int | str, folder: Path, encoded: bool = True) -
     return length
 
 
-def _said(model: Path | str, revision: str) -> Said:
+def _said(model: Path | str, revision: str) -> FolderSettings:
     """What the folder says, if it is here."""
     if isinstance(model, Path):
-        return read(model) if model.is_dir() else Said()
+        return read(model) if model.is_dir() else FolderSettings()
     folder = None if models.is_local(model) else models.cached(model, revision)
-    return Said() if folder is None else read(folder)
+    return FolderSettings() if folder is None else read(folder)
 
 
-def read(folder: Path) -> Said:
+def read(folder: Path) -> FolderSettings:
     places = model_folder.places(folder)
     text = model_folder.read(folder / "sentence_bert_config.json") or {}
     # sentence-transformers numbers its modules, and names whose they are: document_1_SpladePooling
     pooling = next(map(model_folder.read, sorted(folder.glob("*SpladePooling/config.json"))), None) or {}
-    return Said(
+    return FolderSettings(
         pooling.get("pooling_strategy"),
         ACTIVATIONS.get(pooling.get("activation_function", "")),
         text.get("max_seq_length") or model_folder.length(folder, places),

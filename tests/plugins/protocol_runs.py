@@ -49,7 +49,13 @@ def scored(columns, run, qrels, depth):
     judged = Judged(query.astype(np.int32), passage, grade.astype(np.int32))
     documents = Documents(np.arange(SIZE, dtype=np.int32) // 2, np.arange(SIZE // 2, dtype=np.int32))
     scores = score(
-        Hits(passages, scores), judged, columns, size=SIZE, own=OWN, documents=documents, depth=depth
+        Hits(passages, scores),
+        judged,
+        columns,
+        size=SIZE,
+        plugin_measures=OWN,
+        documents=documents,
+        depth=depth,
     )
     means = {}
     for column in scores.columns:

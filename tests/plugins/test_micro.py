@@ -26,9 +26,9 @@ def measured(name, run, qrel):
     rows = [(q, p, grade) for q, one in enumerate(qrel) for p, grade in one.items()]
     query, passage, grade = (np.array(column) for column in zip(*rows, strict=True))
     judged = Judged(query.astype(np.int32), passage.astype(np.int64), grade.astype(np.int32))
-    return summarise(score(Hits(passages, scores), judged, [Column(name)], size=8, own=OWN), 1, resamples=50)[
-        name
-    ]
+    return summarise(
+        score(Hits(passages, scores), judged, [Column(name)], size=8, plugin_measures=OWN), 1, resamples=50
+    )[name]
 
 
 def as_the_script_counts(run, qrel, level):

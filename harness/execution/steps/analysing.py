@@ -34,7 +34,7 @@ def analyse(task: Task) -> Outcome:
         corpus=read,
         systems=tuple(_system_run(task, said) for said in work["systems"]),
         columns=tuple(Column(measure, unit) for measure, unit in work["columns"]),
-        own=protocols.own_measures(task.catalogue),
+        plugin_measures=protocols.measures_of_plugins(task.catalogue),
     )
     found = []
     for finding in task.method().analyse(data):

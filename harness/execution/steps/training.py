@@ -83,7 +83,7 @@ def validate(task: Task) -> Outcome:
     work, read, queries = task.work, task.corpus(), task.queries()
     how = Rules(**work["rules"])
     judged = how.judging(read, queries, read_judgements(task.input("judgements").folder)).judged
-    own = protocols.own_measures(task.catalogue)
+    own = protocols.measures_of_plugins(task.catalogue)
     column, _ = protocols.column(work["measure"], own)
     curve: list[float] = []
     count = 0

@@ -26,8 +26,8 @@ def tune(task: Task) -> Outcome:
     stored = read_judgements(task.input("judgements").folder)
     how = Rules(**work["rules"])
     judged = how.judging(read, queries, stored).judged
-    own = protocols.own_measures(task.catalogue)
-    column, _ = protocols.column(work["measure"], own)
+    plugin_measures = protocols.measures_of_plugins(task.catalogue)
+    column, _ = protocols.column(work["measure"], plugin_measures)
     if work["unit"] == "document":
         column = column._replace(unit="document")
     merged = combiner(task)
@@ -35,7 +35,7 @@ def tune(task: Task) -> Outcome:
     scored = np.zeros(0, np.int64)
     for i, value in enumerate(work["values"]):
         task.progress(i, len(work["values"]))
-        found = scores_of(how, merged(value), judged, [column], read, queries, own, strict=True)
+        found = scores_of(how, merged(value), judged, [column], read, queries, plugin_measures, strict=True)
         tried.append(found.columns[0])
         scored = found.queries
     task.progress(len(tried), len(tried))

@@ -143,8 +143,8 @@ KERNELS: dict[str, Kernel] = {
 
 def kernel_of(metric: Metric) -> Kernel:
     """The function that computes a metric whose `kernel` is true."""
-    if metric.own is not None:
-        built: Kernel = metric.own.build()
+    if metric.plugin is not None:
+        built: Kernel = metric.plugin.build()
         return built
     if metric.family == "NumRet":
         return relevant_retrieved if "rel" in metric.params else retrieved

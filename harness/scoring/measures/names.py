@@ -66,7 +66,7 @@ class Metric:
     name: str  # canonical
     family: str
     params: Mapping[str, Any]
-    own: Measure | None = None  # the record of a plugin
+    plugin: Measure | None = None  # the record of a plugin
     kernel: bool = False  # whether the harness computes it itself; ir-measures does otherwise
 
     @property
@@ -81,16 +81,16 @@ class Metric:
 
     @property
     def average(self) -> Average:
-        if self.own is not None:
-            return "ratio" if self.own.ratio else "mean"
+        if self.plugin is not None:
+            return "ratio" if self.plugin.ratio else "mean"
         return "sum" if self.family in _SUMS else "mean"
 
 
-def parse(text: str, own: Mapping[str, Measure]) -> Metric:
+def parse(text: str, plugin_measures: Mapping[str, Measure]) -> Metric:
     """The measure that `text` writes, one of ir-measures or of `own` (name -> record of a plugin)."""
-    family, given, at = _syntax(text, own)
+    family, given, at = _syntax(text, plugin_measures)
     family, preset = ALIASES.get(family, (family, {}))
-    if family in own:
+    if family in plugin_measures:
         slots, at_name, kernel = {"cutoff": _CUTOFF, "rel": _REL}, "cutoff", True
     elif family in FAMILIES:
         slots, at_name = FAMILIES[family], "cutoff"
@@ -99,7 +99,7 @@ def parse(text: str, own: Mapping[str, Measure]) -> Metric:
     else:
         from harness.scoring.measures.by_ir_measures import family_of
 
-        family, slots, at_name, preset = family_of(family, text, [*own, *FAMILIES, *ALIASES])
+        family, slots, at_name, preset = family_of(family, text, [*plugin_measures, *FAMILIES, *ALIASES])
         kernel = False
     if at is not None and at_name in given:
         raise HarnessError(f"{text}: '{at_name}' is given twice; leave out one of the two")
@@ -110,7 +110,7 @@ def parse(text: str, own: Mapping[str, Measure]) -> Metric:
     given = {
         name: given[name] for name, slot in slots.items() if name in given and given[name] != slot.default
     }
-    metric = Metric(_name(family, given, at_name), family, given, own.get(family), kernel)
+    metric = Metric(_name(family, given, at_name), family, given, plugin_measures.get(family), kernel)
     if not kernel:
         from harness.scoring.measures.by_ir_measures import check_supported
 
@@ -123,7 +123,7 @@ def is_sum(text: str) -> bool:
     return _syntax(text)[0] in _SUMS
 
 
-def meant(text: str, own: Iterable[str] = (), others: Iterable[str] = ()) -> str | None:
+def meant(text: str, plugin_measures: Iterable[str] = (), others: Iterable[str] = ()) -> str | None:
     """The measure that was meant, it seems, by one with letters of another case, without its @, or with
     `document` in another place; None for any other. `others` are names of ir-measures beside ours."""
     words = text.split()
@@ -131,7 +131,8 @@ def meant(text: str, own: Iterable[str] = (), others: Iterable[str] = ()) -> str
     match = _LOOSE.fullmatch(" ".join(word for word in words if word not in about))
     if match is None or len(about) > 1:
         return None
-    names = {name.lower(): name for name in (*others, *own, *ALIASES, *FAMILIES)}  # of equal ones the last
+    every = (*others, *plugin_measures, *ALIASES, *FAMILIES)
+    names = {name.lower(): name for name in every}  # of equal ones the last
     family = names.get(match["name"].lower())
     if family is None:
         return None
@@ -139,11 +140,11 @@ def meant(text: str, own: Iterable[str] = (), others: Iterable[str] = ()) -> str
     return "document " * len(about) + right if _parts(right) else None
 
 
-def _syntax(text: str, own: Iterable[str] = ()) -> tuple[str, dict[str, Any], Any]:
+def _syntax(text: str, plugin_measures: Iterable[str] = ()) -> tuple[str, dict[str, Any], Any]:
     """`nDCG(dcg='exp-log2')@10` -> the name, the parameters in brackets, and what follows the @."""
     parts = _parts(text)
     if parts is None:
-        close = meant(text, own)
+        close = meant(text, plugin_measures)
         advice = f"did you mean '{close}'?" if close else "write it like nDCG@10 or R(rel=2)@50"
         raise HarnessError(f"{params.shown(text)}: this is no measure; {advice}")
     return parts

@@ -23,7 +23,7 @@ _TOTAL = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+)")
 _INTERRUPTED = (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError)
 
 
-class Said(NamedTuple):
+class Received(NamedTuple):
     """What a server said of the whole file."""
 
     size: int | None
@@ -47,7 +47,7 @@ def fetch(url: str, to: Path, digest: str | None = None) -> None:
     part.replace(to)
 
 
-def _whole(url: str, to: Path, part: Path) -> Said:
+def _whole(url: str, to: Path, part: Path) -> Received:
     left = TRIES
     while True:
         before = _size(part)
@@ -73,7 +73,7 @@ def _advice(to: Path) -> str:
     return f"try again where the network reaches it, or put the file at {to}"
 
 
-def _continued(url: str, part: Path) -> Said:
+def _continued(url: str, part: Path) -> Received:
     """Append what is missing, as far as it comes."""
     start = _size(part)
     try:
@@ -87,13 +87,13 @@ def _continued(url: str, part: Path) -> Said:
                     file.write(piece)
                 file.flush()
                 os.fsync(file.fileno())
-            return Said(total, _of_hub([*hops, response.headers]))
+            return Received(total, _of_hub([*hops, response.headers]))
     except urllib.error.HTTPError as error:
         total = _place(error.headers)[1]
         if error.code == 416 and total is not None:  # nothing lies behind what is here
             if total != start:
                 part.unlink()
-            return Said(total, _of_hub([error.headers]))
+            return Received(total, _of_hub([error.headers]))
         raise
 
 

@@ -119,8 +119,8 @@ def test_the_example_of_harness_protocols_scores_passages_and_documents(tmp_path
 
 
 def test_the_example_of_harness_measures_is_computed_like_any_other(tmp_path):
-    own = protocols.own_measures(records("harness_measures", tmp_path))
-    scores = score.score(hits_of_two_queries(), JUDGED, [Column("TopHeavy@2")], size=4, own=own)
+    own = protocols.measures_of_plugins(records("harness_measures", tmp_path))
+    scores = score.score(hits_of_two_queries(), JUDGED, [Column("TopHeavy@2")], size=4, plugin_measures=own)
     assert scores.columns[0].values.tolist() == pytest.approx([1 / 3, 2 / 3])
 
 

@@ -18,12 +18,12 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.records import Column
 from harness.scoring import bounds, score
 from harness.scoring.bounds import Below, Findable
-from harness.scoring.protocols import own_measures
+from harness.scoring.protocols import measures_of_plugins
 from harness.scoring.ranking import Documents
 from harness.types import Hits
 
 SIZE, DEPTH = 8, 5
-OWN = own_measures(load())
+OWN = measures_of_plugins(load())
 MEASURES = [
     "nDCG@3",
     "nDCG(dcg='exp-log2')@4",
@@ -55,7 +55,9 @@ def falling(rows):
 
 
 def scores_of(rows, judged, columns=COLUMNS, depth=DEPTH):
-    return score.score(falling(rows), judged, columns, size=SIZE, own=OWN, documents=DOCUMENTS, depth=depth)
+    return score.score(
+        falling(rows), judged, columns, size=SIZE, plugin_measures=OWN, documents=DOCUMENTS, depth=depth
+    )
 
 
 def means(rows, judged, columns=COLUMNS, depth=DEPTH):
@@ -65,7 +67,7 @@ def means(rows, judged, columns=COLUMNS, depth=DEPTH):
 
 def limits_of(rows, judged, findable=ANY, below=None, columns=COLUMNS, depth=DEPTH):
     found = scores_of(rows, judged, columns, depth)
-    return bounds.limits(found, findable, DOCUMENTS, own=OWN, depth=depth, below=below)
+    return bounds.limits(found, findable, DOCUMENTS, plugin_measures=OWN, depth=depth, below=below)
 
 
 def drawn(seed, queries=2):

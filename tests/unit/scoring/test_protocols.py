@@ -37,12 +37,12 @@ def test_measures_become_columns_with_their_canonical_names():
     scoring, problems = protocols.of_measures(["NDCG@10", "MRR", "document R@5"], 100, TOYS)
     assert problems == []
     assert [column.label for column in scoring.columns] == ["nDCG@10", "RR", "document R@5"]
-    assert (scoring.depth, scoring.own, scoring.protocol) == (100, {}, None)
+    assert (scoring.depth, scoring.plugin_measures, scoring.protocol) == (100, {}, None)
 
 
 def test_the_record_of_a_plugins_measure_comes_along():
     scoring, _ = protocols.of_measures(["MicroR(rel=2)@50"], 100, TOYS)
-    assert scoring.own == {"MicroR": RECALL}
+    assert scoring.plugin_measures == {"MicroR": RECALL}
 
 
 def test_systems_of_documents_bring_document_columns():
@@ -77,7 +77,7 @@ def test_a_protocol_names_its_columns_canonically_and_cuts_at_its_own_depth():
     scoring = protocols.of_protocol("paper", 1000, TOYS)
     assert [column.label for column in scoring.columns] == ["RR@10", "MicroR@50", "document AP"]
     assert scoring.columns[0].says == "as printed"
-    assert (scoring.depth, scoring.own, scoring.protocol) == (50, {"MicroR": RECALL}, PAPER)
+    assert (scoring.depth, scoring.plugin_measures, scoring.protocol) == (50, {"MicroR": RECALL}, PAPER)
 
 
 def test_a_protocol_refuses_a_smaller_depth():

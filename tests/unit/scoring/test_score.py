@@ -178,7 +178,7 @@ def test_a_measure_of_a_plugin_may_average_by_sums():
         return np.array([1.0, 0, 0, 0]), np.array([1.0, 3, 0, 0])
 
     own = {"Half": Measure(name="Half", summary="", build=lambda: half, ratio=True)}
-    scores = score(HITS, JUDGED, columns("Half(rel=2)@3"), size=SIZE, own=own)
+    scores = score(HITS, JUDGED, columns("Half(rel=2)@3"), size=SIZE, plugin_measures=own)
     assert values(scores) == {"Half(rel=2)@3": [1, 0, 0, 0]}
     assert summarise(scores, seed=1)["Half(rel=2)@3"].mean == 0.25
 
@@ -187,7 +187,7 @@ def test_a_measure_of_a_plugin_may_average_by_sums():
 def test_a_measure_of_a_plugin_that_breaks_its_contract_is_named(wrong):
     own = {"Odd": Measure(name="Odd", summary="", build=lambda: lambda *_: (wrong, np.ones(4)))}
     with pytest.raises(ContractError, match="the measure Odd@3 did not return a finite numerator"):
-        score(HITS, JUDGED, columns("Odd@3"), size=SIZE, own=own)
+        score(HITS, JUDGED, columns("Odd@3"), size=SIZE, plugin_measures=own)
 
 
 def test_a_measure_of_a_plugin_cannot_change_what_others_read():
@@ -196,7 +196,7 @@ def test_a_measure_of_a_plugin_cannot_change_what_others_read():
 
     own = {"Spoil": Measure(name="Spoil", summary="", build=lambda: spoil)}
     with pytest.raises(ContractError, match="read-only"):
-        score(HITS, JUDGED, columns("Spoil@3", "AP"), size=SIZE, own=own)
+        score(HITS, JUDGED, columns("Spoil@3", "AP"), size=SIZE, plugin_measures=own)
 
 
 def test_a_slice_is_averaged_over_its_own_queries():
