@@ -37,8 +37,8 @@ class Made(str):
 
     def written(self) -> dict[str, JSON]:
         """As a suite writes it, with the seed that it stands for."""
-        said = {"made": self.name, "part": self.part, "checkpoint": self.checkpoint, "seed": self.seed}
-        return {key: value for key, value in said.items() if value is not None}
+        parts = {"made": self.name, "part": self.part, "checkpoint": self.checkpoint, "seed": self.seed}
+        return {key: value for key, value in parts.items() if value is not None}
 
 
 def planned(step: str, part: str) -> str:

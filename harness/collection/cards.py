@@ -63,14 +63,14 @@ def spread(values: NDArray[np.integer]) -> dict[str, JSON] | None:
     return result.summary()
 
 
-def card(corpus: Path, queries: Path, judgements: Path, said: Card) -> dict[str, JSON]:
+def card(corpus: Path, queries: Path, judgements: Path, declared: Card) -> dict[str, JSON]:
     """What the three finished parts of a collection hold. Lengths are in characters and, where blanks part
     words, in words; judgements of queries that are not asked are counted and left out, and a positive is a
     grade of 1 or more."""
     read, asked = Corpus(corpus), read_queries(queries)
     return {
-        **_corpus(read, corpus, said.language not in UNSPACED),
-        **_queries(asked, (said.query_language or said.language) not in UNSPACED),
+        **_corpus(read, corpus, declared.language not in UNSPACED),
+        **_queries(asked, (declared.query_language or declared.language) not in UNSPACED),
         **_judgements(read, asked, read_judgements(judgements)),
     }
 

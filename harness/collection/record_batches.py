@@ -174,12 +174,12 @@ def _alone(batch: pa.RecordBatch) -> pa.RecordBatch:
         _, offsets, data = column.buffers()
         ends = np.frombuffer(offsets, dtype=kind)[column.offset :][: len(column) + 1]
         start, stop = int(ends[0]), int(ends[-1])
-        own = [
+        buffers = [
             None,
             pa.py_buffer(ends - start),
             data.slice(start, stop - start) if data else pa.py_buffer(b""),
         ]
-        columns.append(pa.Array.from_buffers(column.type, len(column), own))
+        columns.append(pa.Array.from_buffers(column.type, len(column), buffers))
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 

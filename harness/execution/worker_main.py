@@ -196,10 +196,10 @@ def _lost(error: BaseException, store: Store) -> str | None:
 
 def _own_stdin() -> BinaryIO:
     """The requests, where neither a plugin nor what it starts can read them."""
-    own = os.dup(0)  # not inherited
+    duplicate = os.dup(0)  # not inherited
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
-    return io.open(own, "rb")  # noqa: UP020 - for the child's whole life
+    return io.open(duplicate, "rb")  # noqa: UP020 - for the child's whole life
 
 
 def _listen(requests: queue.Queue[JSON], stdin: BinaryIO) -> None:

@@ -39,17 +39,17 @@ def planned(planner: Systems, reference: Made, place: Place | None) -> str:
         raise Broken(f"the model '{reference.name}' could not be planned")
     if reference.seed is not None and reference.seed not in spec.seeds:
         planner.refuse(place, (), f"the model '{spec.name}' has no seed {reference.seed}; give it that one")
-    found = _trained(planner, spec, spec.seeds[0] if reference.seed is None else reference.seed)
-    part = reference.part or found.parts[0]
-    if part not in found.parts or (reference.part is None and len(found.parts) > 1):
-        what = f"has the parts {', '.join(found.parts)}" if len(found.parts) > 1 else "has no parts"
+    trained = _trained(planner, spec, spec.seeds[0] if reference.seed is None else reference.seed)
+    part = reference.part or trained.parts[0]
+    if part not in trained.parts or (reference.part is None and len(trained.parts) > 1):
+        what = f"has the parts {', '.join(trained.parts)}" if len(trained.parts) > 1 else "has no parts"
         planner.refuse(place, (), f"the model '{spec.name}' {what}; write {{made: {spec.name}, part: PART}}")
-    step = found.chosen
+    step = trained.chosen
     if reference.checkpoint is not None:
-        if reference.checkpoint > len(found.checkpoints):
-            text = f"the model '{spec.name}' has {len(found.checkpoints)} checkpoints"
+        if reference.checkpoint > len(trained.checkpoints):
+            text = f"the model '{spec.name}' has {len(trained.checkpoints)} checkpoints"
             planner.refuse(place, (), f"{text}; choose one of them")
-        step = found.checkpoints[reference.checkpoint - 1]
+        step = trained.checkpoints[reference.checkpoint - 1]
     return made_models.planned(step, part)
 
 
@@ -63,12 +63,12 @@ def _trained(planner: Systems, spec: ModelSpec, seed: int) -> Trained:
         except Broken as error:
             planner.models[key] = str(error)
             raise
-    found = planner.models[key]
-    if found == CIRCLE:
+    trained = planner.models[key]
+    if trained == CIRCLE:
         planner.refuse(spec.place, ("models", spec.name), CIRCLE)
-    if isinstance(found, str):
-        raise Broken(found)
-    return found
+    if isinstance(trained, str):
+        raise Broken(trained)
+    return trained
 
 
 def _plan(planner: Systems, spec: ModelSpec, seed: int) -> Trained:
@@ -159,9 +159,14 @@ def _validated(planner: Systems, spec: ModelSpec, how: Validation, seed: int, tr
         planner.unshared(collection, _with(system, spec.name, checkpoint + 1)).hits
         for checkpoint in range(len(trained.checkpoints))
     ]
-    said = {"measure": how.measure, "rules": rules, "unit": system.unit}
-    described = {**said, "measured": planner.measured(how.measure)}
-    work = {**said, "checkpoints": list(trained.checkpoints), "hits": hits, "on": "/".join(how.on)}
+    described_measure = {"measure": how.measure, "rules": rules, "unit": system.unit}
+    described = {**described_measure, "measured": planner.measured(how.measure)}
+    work = {
+        **described_measure,
+        "checkpoints": list(trained.checkpoints),
+        "hits": hits,
+        "on": "/".join(how.on),
+    }
     parts = [collection.parts[part] for part in PARTS]
     ids = dict.fromkeys([*hits, *trained.checkpoints, *parts])
     return planner.add(
@@ -178,8 +183,8 @@ def _evaluated(planner: Systems, spec: ModelSpec, how: Validation, seed: int) ->
     path = ("models", spec.name, "validate")
     if how.of is not None:
         name = _system(planner, how.of, seed)
-        found = next((system for system in planner.suite.systems if name in (system.name, system.base)), None)
-        using = [] if found is None else [found]
+        named = next((system for system in planner.suite.systems if name in (system.name, system.base)), None)
+        using = [] if named is None else [named]
     else:
         using = list(planner.suite.systems)
     fitting = [

@@ -87,7 +87,7 @@ def _of_column(
     scored: Scored,
     metric: Metric,
     view: View,
-    there: NDArray[np.bool_],
+    reachable: NDArray[np.bool_],
     mine: _Order,
     given: tuple[_Order, Ints] | None,
     depth: int,
@@ -96,7 +96,7 @@ def _of_column(
         return _mean(scored, *score.by_kernel(metric, view._replace(grades=grades)))
 
     return Limits(
-        mean(_best(view, there, _worth(metric), depth)),
+        mean(_best(view, reachable, _worth(metric), depth)),
         None if given is None else mean(_sorted_head(*given, _worth(metric))[:, :depth]),
         _judged_share(mine, metric.cutoff),
         mean(_condensed(mine)),

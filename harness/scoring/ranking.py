@@ -57,12 +57,12 @@ def canonical(
     step = max(1, CELLS // max(1, width))
     for start in range(0, rows, step):
         block = slice(start, start + step)
-        found, values = hits.passages[block], hits.scores[block]
-        _check(found, values, size, start)
+        best, values = hits.passages[block], hits.scores[block]
+        _check(best, values, size, start)
         if exclude is not None:
-            found = _without(found, exclude[block], size)
-        found, values = _ordered(found, values, rank_of_id)
-        passages[block], scores[block] = found[:, :kept], values[:, :kept]
+            best = _without(best, exclude[block], size)
+        best, values = _ordered(best, values, rank_of_id)
+        passages[block], scores[block] = best[:, :kept], values[:, :kept]
     return Hits(passages, scores, hits.unit)
 
 

@@ -85,7 +85,7 @@ def _by_columns(path: Path) -> Run | None:
     codes = {name: table[name].combine_chunks() for name in NAMES if name != "score"}
     words = {name: codes[name].dictionary.to_pylist() for name in codes}
     scores = table["score"]
-    whole = all(len(" ".join(found).split()) == len(found) and all(found) for found in words.values())
+    whole = all(len(" ".join(texts).split()) == len(texts) and all(texts) for texts in words.values())
     if not whole or scores.null_count or not table.num_rows:
         return None
     values = scores.to_numpy()

@@ -77,7 +77,7 @@ def referred(forms: Forms, node: Node, path: Keys) -> JSON:
 
 def seeds_of(forms: Forms, node: Node | None, usual: int) -> dict[str, tuple[int, ...]]:
     """The seeds of each model by its name, read before anything can refer to one."""
-    found: dict[str, tuple[int, ...]] = {}
+    seeds_of_models: dict[str, tuple[int, ...]] = {}
     items = node.value.items() if node is not None and isinstance(node.value, dict) else ()
     for name, item in items:
         given = item.value.get("seeds") if isinstance(item.value, dict) else None
@@ -88,8 +88,8 @@ def seeds_of(forms: Forms, node: Node | None, usual: int) -> dict[str, tuple[int
                 given, ("models", name, "seeds"), "expected a list of different whole numbers: [0, 1, 2]"
             )
             seeds = [usual]
-        found[str(name)] = tuple(seeds)
-    return found
+        seeds_of_models[str(name)] = tuple(seeds)
+    return seeds_of_models
 
 
 def read(forms: Forms, node: Node | None) -> tuple[ModelSpec, ...]:
@@ -188,8 +188,8 @@ def splits_used(specs: Sequence[ModelSpec]) -> set[str]:
 
 def plain(spec: ModelSpec) -> JSON:
     """What the suite says of a model, for its digest."""
-    said = [spec.name, spec.train.name, spec.train.given, spec.on, spec.negatives, spec.validate, spec.seeds]
-    return params.plain(said)
+    parts = [spec.name, spec.train.name, spec.train.given, spec.on, spec.negatives, spec.validate, spec.seeds]
+    return params.plain(parts)
 
 
 def models_of(system: System) -> list[Made]:

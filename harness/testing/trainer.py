@@ -32,7 +32,7 @@ class Killed(BaseException):
 def examples() -> Examples:
     """Six queries: two with two positives, one with none, one without negatives; every passage that is scored
     has its own score."""
-    negatives = [[p for p in range(len(TEXTS)) if p not in own] for own in POSITIVES]
+    negatives = [[p for p in range(len(TEXTS)) if p not in positives] for positives in POSITIVES]
     negatives[3] = []
 
     def texts_at(positions: Ints) -> list[str]:
@@ -53,8 +53,8 @@ def trained(subject: Subject, folder: Path, training: Training) -> dict[str, str
     with able(f"train segment {training.segment + 1} of {training.segments}"):
         build(subject).train(examples(), folder, training)
     for part in subject.record.parts(resolved(subject)):
-        there = (folder / part).is_dir() and any((folder / part).iterdir())
-        require(there, f"it leaves no model in '{part}', which its record names as a part")
+        written = (folder / part).is_dir() and any((folder / part).iterdir())
+        require(written, f"it leaves no model in '{part}', which its record names as a part")
     return {
         path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))

@@ -35,7 +35,7 @@ class Room(NamedTuple):
     """Buffers that are reused for every query."""
 
     scores: NDArray[np.float32]  # float32[WINDOW], zeros between windows
-    found: NDArray[np.uint16]  # uint16[WINDOW]: texts near or above the threshold
+    near: NDArray[np.uint16]  # uint16[WINDOW]: texts near or above the threshold
     reached: NDArray[np.float32]  # float32[WINDOW]: their scores so far
     keys: NDArray[np.uint64]  # uint64[2k + WINDOW]: the best texts so far
     cursor: NDArray[np.int64]  # int64[m + 1]; this and the others as in `Query`
@@ -53,10 +53,10 @@ ROOM = nb.types.NamedTuple([nb.float32[::1], nb.uint16[::1], nb.float32[::1], nb
 def room(k: int, terms: int) -> Room:
     """Buffers for the k best texts of queries with at most `terms` terms."""
     scores, reached = np.zeros((2, WINDOW), np.float32)
-    found = np.empty(WINDOW, np.uint16)
+    near = np.empty(WINDOW, np.uint16)
     cursor, blocks, ahead, left = np.zeros((4, terms + 1), np.int64)
     keys = np.empty(2 * k + WINDOW, np.uint64)
-    return Room(scores, found, reached, keys, cursor, blocks, np.zeros(terms + 1), ahead, left)
+    return Room(scores, near, reached, keys, cursor, blocks, np.zeros(terms + 1), ahead, left)
 
 
 @inner(nb.void(POSTINGS, BATCH, QUERY, nb.int64))
@@ -120,7 +120,7 @@ def gather(p: Postings, query: Query, done: int, cut: np.float32, room: Room) ->
             for i in range(p.block_start[query.blocks[j]], p.block_start[query.blocks[j] + 1]):
                 text = p.texts[i]
                 if room.scores[text] > cut:
-                    room.found[n], room.reached[n] = text, room.scores[text]
+                    room.near[n], room.reached[n] = text, room.scores[text]
                     n += 1
                 room.scores[text] = 0
     return n
@@ -139,11 +139,11 @@ def complete(
         kept = 0
         for i in range(n):
             if room.reached[i] + query.rest[j] > threshold:
-                place, score = place_in(p, block, room.found[i]), room.reached[i]
+                place, score = place_in(p, block, room.near[i]), room.reached[i]
                 if place >= 0:
                     c = p.pair_first[w] + p.pairs[place]
                     score += gain(p.kind, batch.weight[t], batch.slope[t], p.value[c], p.tf[c])
-                room.found[kept], room.reached[kept] = room.found[i], score
+                room.near[kept], room.reached[kept] = room.near[i], score
                 kept += 1
         n = kept
     return n
@@ -180,11 +180,11 @@ def best(p: Postings, batch: Batch, q: int, k: int, bold: bool, room: Room) -> i
         if (query.ahead[0] - query.ahead[done]) * SPARSE < count:
             n = gather(p, query, done, cut, room)
         else:
-            n = drain(room.scores, count, cut, room.found, room.reached)
+            n = drain(room.scores, count, cut, room.near, room.reached)
         n = complete(p, batch, query, w, done, n, threshold, room)
         for i in range(n):
             if room.reached[i] > threshold:
-                room.keys[size] = key_of(room.reached[i], base + room.found[i])
+                room.keys[size] = key_of(room.reached[i], base + room.near[i])
                 size += 1
         if size > k + (k >> 1):
             threshold = trim(room.keys, size, k)

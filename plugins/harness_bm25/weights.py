@@ -85,8 +85,8 @@ def terms(index: Index, params: BM25 | QL, numbers: NDArray[np.int64], counts: N
         share = (index.occurrences[numbers] + 1) / (float(index.occurrences.sum()) + 1)
         slope = 1 / (params.mu * share) if params.smoothing == "dirichlet" else 1 / share
         return Terms(counts.astype(np.float32), slope.astype(np.float32))
-    found = texts_with(index, numbers).astype(np.float64)
-    weight = counts * idf(found, filled(index), params.form)
+    texts_with_term = texts_with(index, numbers).astype(np.float64)
+    weight = counts * idf(texts_with_term, filled(index), params.form)
     return Terms(weight.astype(np.float32), np.zeros(len(numbers), np.float32))
 
 

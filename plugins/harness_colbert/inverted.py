@@ -36,14 +36,14 @@ def build(index: Index, options: Ivf, device: str = "cpu") -> Inverted:
     total = sum(len(part.vectors) for part in index.parts)
     count = min(options.centroids or usual(total), total)
     centroids = clusters.learnt(index, count, options.seed, device)
-    found, counts = [], []
+    text_numbers, counts = [], []
     for part in index.parts:
         numbers = [clusters.nearest(some, centroids, device) for some in clusters.spans(part.vectors)]
         many = np.empty(len(part.bounds) - 1, np.int64)
-        there = np.concatenate([*numbers, np.empty(0, np.int32)])
-        found.append(kernels.distinct(there, part.bounds, many))
+        all_numbers = np.concatenate([*numbers, np.empty(0, np.int32)])
+        text_numbers.append(kernels.distinct(all_numbers, part.bounds, many))
         counts.append(many)
-    of_texts = np.concatenate(found)
+    of_texts = np.concatenate(text_numbers)
     texts_of = np.bincount(of_texts, minlength=count)
     used = texts_of > 0  # a centroid without texts would waste a probe
     of_texts = (np.cumsum(used) - 1).astype(np.int32)[of_texts]

@@ -53,9 +53,9 @@ def score(index: Index, queries: Floats, texts: Ints, device: str = "cpu") -> Fl
         compare = comparer(queries[row : row + 1], device)
         for places in np.array_split(places_of_row, max(1, len(places_of_row) // TEXTS)):
             vectors, bounds = gathered(index, texts[row, places])
-            found = np.empty((1, len(places)), np.float32)
-            compare(vectors, bounds, found)
-            scores[row, places] = found[0]
+            row_scores = np.empty((1, len(places)), np.float32)
+            compare(vectors, bounds, row_scores)
+            scores[row, places] = row_scores[0]
 
     with ThreadPoolExecutor(hardware.threads() if device == "cpu" else 1) as pool:
         list(pool.map(one, range(len(queries))))

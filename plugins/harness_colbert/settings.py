@@ -84,10 +84,10 @@ def read(folder: Path) -> FolderSettings:
     wrong = [name for name, value in given.items() if type(value) is not type(usual[name])]
     if wrong:
         raise HarnessError(f"model: {path}: '{wrong[0]}' is {given[wrong[0]]!r}; fetch the model again")
-    said = FolderSettings(**given)
-    if (said.similarity, said.interaction) != ("cosine", "colbert"):
+    settings = FolderSettings(**given)
+    if (settings.similarity, settings.interaction) != ("cosine", "colbert"):
         raise HarnessError(
-            f"model: {path} compares by {said.similarity} and '{said.interaction}'; supported is cosine and "
-            "'colbert'"
+            f"model: {path} compares by {settings.similarity} and '{settings.interaction}'; supported is "
+            "cosine and 'colbert'"
         )
-    return said
+    return settings

@@ -43,10 +43,10 @@ def resolved(params: DenseParams) -> DenseParams:
         "code_revision": _code_revision(params, passages, queries),
         **_settings(params, _of_authors(known), _of_folders(passages, queries)),
     }
-    for name, said in (("passage_length", passages), ("query_length", queries)):
-        if said and said.positions:
-            model_folder.refuse_beyond(name, getattr(params, name), said.positions)
-            settled[name] = min(settled[name], said.positions)
+    for name, described in (("passage_length", passages), ("query_length", queries)):
+        if described and described.positions:
+            model_folder.refuse_beyond(name, getattr(params, name), described.positions)
+            settled[name] = min(settled[name], described.positions)
     return dataclasses.replace(params, **settled)
 
 
@@ -58,7 +58,7 @@ def missing_files(params: DenseParams) -> list[str | Need]:
         towers.append((params.query_model, params.query_revision))
     wanted = [(*tower, weights) for tower in towers]
     if params.code_revision is not None:
-        names = {name for tower in towers if (said := _described(*tower)) for name in said.code}
+        names = {name for tower in towers if (described := _described(*tower)) for name in described.code}
         wanted += [(name, params.code_revision, models.CODE) for name in sorted(names)]
     needs: list[str | Need] = [
         need
@@ -74,7 +74,7 @@ def missing_files(params: DenseParams) -> list[str | Need]:
 
 def _code_revision(params: DenseParams, *towers: FolderSettings | None) -> str | None:
     """The commit of code that is in neither tower's folder, if the suite trusts it."""
-    names = sorted({name for said in towers if said for name in said.code})
+    names = sorted({name for described in towers if described for name in described.code})
     if len(names) > 1:
         raise HarnessError(
             f"model: it takes code from {' and '.join(names)}, of which one alone can be named; name a "
@@ -116,13 +116,13 @@ def _described(model: Path | str, revision: str) -> FolderSettings | None:
     at = models.described(model, revision)
     if at is None or not at.is_dir():
         return None
-    said = read(at)
-    names = () if said.weights else models.listed(model, revision)
+    described = read(at)
+    names = () if described.weights else models.listed(model, revision)
     if not names:
-        return said
+        return described
     inner = network(at).relative_to(at)
     weights = any(PurePath(name).match("*.safetensors") and PurePath(name).parent == inner for name in names)
-    return said._replace(exported=model_folder.exported_among(names), weights=weights)
+    return described._replace(exported=model_folder.exported_among(names), weights=weights)
 
 
 def _of_authors(known: Known | None) -> dict[str, Any]:
@@ -173,8 +173,8 @@ def _settings(params: DenseParams, authors: dict[str, Any], folders: dict[str, A
 
 def _refuse_code(known: Known | None, towers: list[tuple[Path | str | None, FolderSettings | None]]) -> None:
     """Refuse a model that needs its own code, as stated by its folder or by the registry."""
-    for name, said in towers:
-        if said.own_code if said else known and known.own_code:
+    for name, described in towers:
+        if described.own_code if described else known and known.own_code:
             raise HarnessError(
                 f"model: {name} runs code of its own, which is refused; read that code, and if you trust it "
                 "say trust_remote_code: true"

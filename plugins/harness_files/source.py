@@ -27,8 +27,10 @@ class Files:
         self._qrels = params.qrels_path()
 
     def card(self) -> Card:
-        said = self.params
-        return Card(said.language, said.split, said.query_language, said.licence, said.citation, said.url)
+        params = self.params
+        return Card(
+            params.language, params.split, params.query_language, params.licence, params.citation, params.url
+        )
 
     def inputs(self, part: Part) -> Inputs:
         """The queries depend on which queries are judged, not on their grades: a changed grade changes no

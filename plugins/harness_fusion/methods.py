@@ -74,39 +74,39 @@ class ReciprocalRank:
         return fused(inputs, depth, structure, self.candidates, score)
 
 
-def _normalised(hits: Hits, found: Candidates, structure: Structure, form: str) -> Doubles:
+def _normalised(hits: Hits, candidates: Candidates, structure: Structure, form: str) -> Doubles:
     """s^ = (s - m_q) / (M_q - m_q) for each candidate, 0 where the input lacks it (float64[n]).
 
     m_q and M_q are the least and greatest score of a query. The paper takes them from the input's own
     list. Its code does so for passages, but for documents it takes them from the scores spread over the
     candidates. Where M_q = m_q the equation is undefined and the code gives 0, as both forms do here.
     """
-    scores = scores_at(hits, hits.scores.astype(np.float64), found, structure)
-    if form == "code" and spread(hits, found):
-        least, greatest = _range_of_found(scores, found)
+    scores = scores_at(hits, hits.scores.astype(np.float64), candidates, structure)
+    if form == "code" and spread(hits, candidates):
+        least, greatest = _range_of_found(scores, candidates)
     else:
         least, greatest = _range_of_list(hits)
     width = greatest - least
     divisor = np.maximum(width, FLOOR) if form == "code" else np.where(width > 0, width, 1.0)
-    result = (scores - least[found.rows]) / divisor[found.rows]
+    result = (scores - least[candidates.rows]) / divisor[candidates.rows]
     return np.nan_to_num(result, nan=0.0)
 
 
 def _range_of_list(hits: Hits) -> tuple[Doubles, Doubles]:
     """The least and greatest score of each row, float64[Q]; 0 for a row without a hit."""
-    there = hits.passages >= 0
+    filled = hits.passages >= 0
     scores = hits.scores.astype(np.float64)
-    least = np.where(there, scores, np.inf).min(axis=1, initial=np.inf)
-    greatest = np.where(there, scores, -np.inf).max(axis=1, initial=-np.inf)
-    empty = ~there.any(axis=1)
+    least = np.where(filled, scores, np.inf).min(axis=1, initial=np.inf)
+    greatest = np.where(filled, scores, -np.inf).max(axis=1, initial=-np.inf)
+    empty = ~filled.any(axis=1)
     return np.where(empty, 0.0, least), np.where(empty, 0.0, greatest)
 
 
-def _range_of_found(scores: Doubles, found: Candidates) -> tuple[Doubles, Doubles]:
+def _range_of_found(scores: Doubles, candidates: Candidates) -> tuple[Doubles, Doubles]:
     """The same over the candidates with a score (NaN means none). The candidates of a query are
     contiguous."""
-    least, greatest = np.zeros(found.queries), np.zeros(found.queries)
-    rows, scores = found.rows[~np.isnan(scores)], scores[~np.isnan(scores)]
+    least, greatest = np.zeros(candidates.queries), np.zeros(candidates.queries)
+    rows, scores = candidates.rows[~np.isnan(scores)], scores[~np.isnan(scores)]
     if len(rows):
         starts = np.flatnonzero(np.diff(rows, prepend=-1))
         least[rows[starts]] = np.minimum.reduceat(scores, starts)

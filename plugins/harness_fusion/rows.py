@@ -51,20 +51,22 @@ def fused(inputs: Sequence[Hits], depth: int, structure: Structure, candidates: 
     return Hits(positions, scores, unit)
 
 
-def scores_at(hits: Hits, values: Doubles, found: Candidates, structure: Structure) -> Doubles:
+def scores_at(hits: Hits, values: Doubles, candidates: Candidates, structure: Structure) -> Doubles:
     """float64[n]: the value of each candidate, or of its document. `values` (float64[Q, k]) belongs to the
     hits; NaN where the input lacks the candidate."""
-    targets = structure.document_of[found.positions] if spread(hits, found) else found.positions
+    targets = (
+        structure.document_of[candidates.positions] if spread(hits, candidates) else candidates.positions
+    )
     size = _size(structure, hits.unit)
     rows, columns = np.nonzero(hits.passages >= 0)
     keys = rows * size + hits.passages[rows, columns]
     order = np.argsort(keys)
-    keys, wanted = keys[order], found.rows * size + targets
+    keys, wanted = keys[order], candidates.rows * size + targets
     result = np.full(len(wanted), np.nan)
     if len(keys):
         places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        there = keys[places] == wanted
-        result[there] = values[rows, columns][order][places[there]]
+        matches = keys[places] == wanted
+        result[matches] = values[rows, columns][order][places[matches]]
     return result
 
 
@@ -75,9 +77,9 @@ def checked_weights(name: str, weights: tuple[float, ...], inputs: int) -> tuple
     return weights or (1.0,) * inputs
 
 
-def spread(hits: Hits, found: Candidates) -> bool:
+def spread(hits: Hits, candidates: Candidates) -> bool:
     """Whether this input ranks documents although passages are fused."""
-    return hits.unit == "document" and found.unit == "passage"
+    return hits.unit == "document" and candidates.unit == "passage"
 
 
 def _candidates(block: Sequence[Hits], structure: Structure, unit: Unit, candidates: str) -> Candidates:
@@ -111,15 +113,15 @@ def _keys(hits: Hits, structure: Structure, unit: Unit, size: int) -> Ints:
     return np.compress(structure.candidate[passages], spread_keys)
 
 
-def _best(found: Candidates, values: Floats, positions: Ints, scores: Floats) -> None:
+def _best(candidates: Candidates, values: Floats, positions: Ints, scores: Floats) -> None:
     """Fill the rows of `positions` and `scores` (each [Q, depth]) with the best candidates."""
-    counts = np.bincount(found.rows, minlength=found.queries)
+    counts = np.bincount(candidates.rows, minlength=candidates.queries)
     starts = np.cumsum(counts) - counts
-    order = _descending(values, found.rows, counts, starts)[:, : positions.shape[1]]
-    there = np.arange(order.shape[1]) < counts[:, None]
-    best = (starts[:, None] + order)[there]
-    positions[:, : order.shape[1]][there] = found.positions[best]
-    scores[:, : order.shape[1]][there] = values[best]
+    order = _descending(values, candidates.rows, counts, starts)[:, : positions.shape[1]]
+    filled = np.arange(order.shape[1]) < counts[:, None]
+    best = (starts[:, None] + order)[filled]
+    positions[:, : order.shape[1]][filled] = candidates.positions[best]
+    scores[:, : order.shape[1]][filled] = values[best]
 
 
 def _descending(values: Floats, rows: Ints, counts: Ints, starts: Ints) -> Ints:
@@ -145,9 +147,9 @@ def _blocks(
     widths = np.zeros(len(inputs[0].passages), dtype=np.int64)
     lengths = np.diff(structure.first)
     for hits in _chosen(inputs, unit, candidates):
-        there = hits.passages >= 0
+        filled = hits.passages >= 0
         spreads = hits.unit != unit
-        widths += np.where(there, lengths[hits.passages] if spreads else 1, 0).sum(axis=1)
+        widths += np.where(filled, lengths[hits.passages] if spreads else 1, 0).sum(axis=1)
     start, widest = 0, 1
     for query, width in enumerate(widths.tolist()):
         widest = max(widest, width)

@@ -37,7 +37,7 @@ class Room(NamedTuple):
     """Buffers that are reused for every query."""
 
     scores: NDArray[np.float32]  # float32[WINDOW], zeros between windows
-    found: NDArray[np.uint16]  # uint16[WINDOW]
+    near: NDArray[np.uint16]  # uint16[WINDOW]
     reached: NDArray[np.float32]  # float32[WINDOW]
     keys: NDArray[np.uint64]  # uint64[2k + WINDOW]: the best texts so far
 
@@ -109,9 +109,9 @@ def best(p: Postings, queries: Queries, q: int, k: int, bold: bool, room: Room) 
             wanted = min(k, int(k * share + 2 * np.sqrt(k * share)) + 1) if bold else k
             threshold = raised(room.scores, count, wanted, most)
             size = keep(room.keys, size, threshold)
-        n = drain(room.scores, count, threshold, room.found, room.reached)
+        n = drain(room.scores, count, threshold, room.near, room.reached)
         for i in range(n):
-            room.keys[size] = key_of(room.reached[i], p.first[w] + room.found[i])
+            room.keys[size] = key_of(room.reached[i], p.first[w] + room.near[i])
             size += 1
         if size > k + (k >> 1):
             threshold = max(threshold, trim(room.keys, size, k))

@@ -29,12 +29,12 @@ class Batch(NamedTuple):
 
 def usable(examples: Examples, scored: bool = False) -> Ints:
     """The queries with a positive; with `scored`, those of which a positive has a score, as a teacher's."""
-    found = []
+    kept = []
     for query in range(len(examples.queries)):
         scores = examples.positives.scores[slice(*examples.positives.bounds[query : query + 2])]
         if len(scores) and not (scored and np.isnan(scores).all()):
-            found.append(query)
-    return np.array(found, np.int64)
+            kept.append(query)
+    return np.array(kept, np.int64)
 
 
 def steps_of(queries: Ints, batch: int, epochs: int) -> int:

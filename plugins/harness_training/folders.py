@@ -62,8 +62,8 @@ def describe(
     modes = {f"pooling_mode_{mode}": name == how for name, mode in MODES.items()}
     _write(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": width, **modes})
     prompts = {"query": query_prompt, "document": passage_prompt}
-    said = {"prompts": prompts, "similarity_fn_name": "cosine" if unit else "dot"}
-    _write(folder / "config_sentence_transformers.json", said)
+    settings = {"prompts": prompts, "similarity_fn_name": "cosine" if unit else "dot"}
+    _write(folder / "config_sentence_transformers.json", settings)
     limit(folder, length)
 
 

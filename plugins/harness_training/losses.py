@@ -11,18 +11,18 @@ from torch.nn import functional
 NOTHING = float("-inf")  # the score of what does not count: e^-inf = 0
 
 
-def contrastive(scores: Tensor, positive: Tensor, there: Tensor) -> Tensor:
+def contrastive(scores: Tensor, positive: Tensor, present: Tensor) -> Tensor:
     """InfoNCE (DPR, Karpukhin et al. 2020, eq. 2; T2Ranking, Xie et al. 2023, section 6.1): the mean over
     queries of -log(e^s(q,p+) / sum_p e^s(q,p)). `scores` float[Q, P] of the passages of a batch, `positive`
     int64[Q] the column of each query's positive, `there` bool[Q, P] the passages that count for a query."""
-    return functional.cross_entropy(scores.masked_fill(~there, NOTHING), positive)
+    return functional.cross_entropy(scores.masked_fill(~present, NOTHING), positive)
 
 
-def listwise(scores: Tensor, there: Tensor) -> Tensor:
+def listwise(scores: Tensor, present: Tensor) -> Tensor:
     """Softmax cross-entropy over lists whose first entry is the positive (RocketQAv2, Ren et al. 2021,
     eq. 5): -1/N sum log(e^s+ / (e^s+ + sum e^s-)). `scores` float[Q, L], `there` bool[Q, L]."""
     first = torch.zeros(len(scores), dtype=torch.int64, device=scores.device)
-    return contrastive(scores, first, there)
+    return contrastive(scores, first, present)
 
 
 def pointwise(logits: Tensor, relevant: Tensor) -> Tensor:
@@ -34,32 +34,32 @@ def pointwise(logits: Tensor, relevant: Tensor) -> Tensor:
     return functional.cross_entropy(logits, relevant.long())
 
 
-def margin_mse(scores: Tensor, teacher: Tensor, there: Tensor) -> Tensor:
+def margin_mse(scores: Tensor, teacher: Tensor, present: Tensor) -> Tensor:
     """Margin-MSE (Hofstaetter et al. 2020, eq. 2): the mean over (q, p+, p-) of
     ((s(p+) - s(p-)) - (t(p+) - t(p-)))^2. float[Q, L] with the positive first, `there` bool[Q, L]."""
     margins = (scores[:, :1] - scores[:, 1:]) - (teacher[:, :1] - teacher[:, 1:])
-    return margins[there[:, 1:]].square().mean()
+    return margins[present[:, 1:]].square().mean()
 
 
-def divergence(first: Tensor, second: Tensor, there: Tensor) -> Tensor:
+def divergence(first: Tensor, second: Tensor, present: Tensor) -> Tensor:
     """The mean over lists of KL(P || R) = sum p log(p / r), where P and R are the softmax of the scores
     `first` and `second`, float[Q, L], over the entries that are `there`, bool[Q, L]."""
-    log_p = functional.log_softmax(first.masked_fill(~there, NOTHING), dim=1)
-    log_r = functional.log_softmax(second.masked_fill(~there, NOTHING), dim=1)
+    log_p = functional.log_softmax(first.masked_fill(~present, NOTHING), dim=1)
+    log_r = functional.log_softmax(second.masked_fill(~present, NOTHING), dim=1)
     # -inf - -inf is not a number, and its gradient neither: both are 0 before they are subtracted
-    log_p, log_r = log_p.masked_fill(~there, 0), log_r.masked_fill(~there, 0)
-    return (log_p.exp() * (log_p - log_r) * there).sum(dim=1).mean()
+    log_p, log_r = log_p.masked_fill(~present, 0), log_r.masked_fill(~present, 0)
+    return (log_p.exp() * (log_p - log_r) * present).sum(dim=1).mean()
 
 
-def distillation(scores: Tensor, teacher: Tensor, there: Tensor, temperature: float = 1.0) -> Tensor:
+def distillation(scores: Tensor, teacher: Tensor, present: Tensor, temperature: float = 1.0) -> Tensor:
     """KL(teacher || student) over each list (Hinton et al. 2015), scaled by the square of the temperature."""
-    return divergence(teacher / temperature, scores / temperature, there) * temperature**2
+    return divergence(teacher / temperature, scores / temperature, present) * temperature**2
 
 
 def dynamic_listwise(
     retriever: Tensor,
     reranker: Tensor,
-    there: Tensor,
+    present: Tensor,
     direction: Literal["retriever-reranker", "reranker-retriever"] = "retriever-reranker",
     reaches_reranker: bool = True,
 ) -> Tensor:
@@ -68,5 +68,5 @@ def dynamic_listwise(
     direction. If the gradient does not reach the re-ranker, that is a teacher."""
     reranker = reranker if reaches_reranker else reranker.detach()
     if direction == "retriever-reranker":
-        return divergence(retriever, reranker, there)
-    return divergence(reranker, retriever, there)
+        return divergence(retriever, reranker, present)
+    return divergence(reranker, retriever, present)

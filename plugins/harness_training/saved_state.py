@@ -56,15 +56,15 @@ def remove(folder: Path) -> None:
 
 def of_models(models: Mapping[str, torch.nn.Module], optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
     """Weights and AdamW's moments by the parameters' names."""
-    found: dict[str, Tensor] = {}
+    tensors: dict[str, Tensor] = {}
     for part, model in models.items():
         for name, tensor in model.state_dict().items():
-            found[f"{part}/weight/{name}"] = tensor.clone()  # tied weights must not share memory
+            tensors[f"{part}/weight/{name}"] = tensor.clone()  # tied weights must not share memory
         for name, parameter in model.named_parameters():
             for moment in ("exp_avg", "exp_avg_sq"):
                 if parameter in optimiser.state:
-                    found[f"{part}/{moment}/{name}"] = optimiser.state[parameter][moment]
-    return found
+                    tensors[f"{part}/{moment}/{name}"] = optimiser.state[parameter][moment]
+    return tensors
 
 
 def into_models(

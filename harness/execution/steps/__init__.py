@@ -45,6 +45,6 @@ def execute(task: Task) -> Outcome:
     began = time.perf_counter()
     outcome = EXECUTORS[task.kind](task)
     total, spent = time.perf_counter() - began, compiled()
-    own = total - spent - outcome.cost.pop("apart_seconds", 0.0)
-    cost = {"seconds": own, **({"compile_seconds": spent} if spent else {}), **outcome.cost}
+    seconds = total - spent - outcome.cost.pop("apart_seconds", 0.0)
+    cost = {"seconds": seconds, **({"compile_seconds": spent} if spent else {}), **outcome.cost}
     return Outcome(outcome.facts, cost)

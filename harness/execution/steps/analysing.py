@@ -47,29 +47,29 @@ def analyse(task: Task) -> Outcome:
     return Outcome({"analyses": found}, {})
 
 
-def _system_run(task: Task, said: JSON) -> SystemRun:
+def _system_run(task: Task, described: JSON) -> SystemRun:
     @functools.cache  # what the combiner reads, and has scored further, is read and scored once
     def merged(parameter: str) -> Callable[[Any], Hits]:
-        work = {**said["combine"], "parameter": parameter}
+        work = {**described["combine"], "parameter": parameter}
         return combiner(dataclasses.replace(task, kind="tune", work=work))
 
     def vary(parameter: str, value: float) -> Hits:
         return merged(parameter)(value)
 
     reported = []
-    for kind, method, step in said["telling"]:
+    for kind, method, step in described["telling"]:
         facts = task.store.read(step, trust=True).facts.get("reported")
         if facts:
             reported.append({"step": kind, "method": method, "facts": facts})
     return SystemRun(
-        name=said["name"],
-        unit=said["unit"],
-        hits=hits_files.load(task.store.read(said["hits"])),
-        context=tuple(said["context"]),
-        stages=tuple(said["texts"]["stages"]),
-        retriever=said["retriever"],
-        texts=task.texts(said),
+        name=described["name"],
+        unit=described["unit"],
+        hits=hits_files.load(task.store.read(described["hits"])),
+        context=tuple(described["context"]),
+        stages=tuple(described["texts"]["stages"]),
+        retriever=described["retriever"],
+        texts=task.texts(described),
         reported=tuple(reported),
-        parameters=tuple(said["combine"]["method"]["params"]) if said["combine"] else (),
-        vary=vary if said["combine"] else None,
+        parameters=tuple(described["combine"]["method"]["params"]) if described["combine"] else (),
+        vary=vary if described["combine"] else None,
     )

@@ -23,15 +23,15 @@ def canonical(
     document = hits.unit == "document"
     size = read.documents if document else read.passages
     ranks = read.document_rank if document else read.id_rank
-    found = ranking.canonical(
+    ranked = ranking.canonical(
         hits, size=size, rank_of_id=ranks, depth=depth, exclude=excluded, queries=queries, asked=asked
     )
-    strange = ~read.candidate[found.passages] & (found.passages >= 0) if not document else np.zeros(0)
+    strange = ~read.candidate[ranked.passages] & (ranked.passages >= 0) if not document else np.zeros(0)
     if strange.any():
         row, column = np.argwhere(strange)[0]
-        text = f"query {row}: the position {found.passages[row, column]} is no candidate"
+        text = f"query {row}: the position {ranked.passages[row, column]} is no candidate"
         raise ContractError(f"{text}; only what `batches` yields may be returned")
-    return found
+    return ranked
 
 
 def excluded(read: Corpus, queries: Queries, unit: Unit) -> list[Ints] | None:
@@ -39,9 +39,9 @@ def excluded(read: Corpus, queries: Queries, unit: Unit) -> list[Ints] | None:
     exclude nothing. A document is excluded with the last of its passages."""
     if not any(queries.exclude):
         return None
-    found = read.positions([name for ids in queries.exclude for name in ids])
+    positions_of_ids = read.positions([name for ids in queries.exclude for name in ids])
     ends = np.cumsum([len(ids) for ids in queries.exclude])
-    each = [positions[positions >= 0] for positions in np.split(found, ends[:-1])]
+    each = [positions[positions >= 0] for positions in np.split(positions_of_ids, ends[:-1])]
     return [_whole_documents(read, positions) for positions in each] if unit == "document" else each
 
 

@@ -68,12 +68,12 @@ def _parameter(task: Task) -> str:
 
 def _tuned(task: Task, merged: Callable[[Any], Hits]) -> Hits:
     """Each query by the value that was found for it."""
-    found = task.input("tune").facts["tuning"]
-    if found["folds"] is None:
-        return merged(found["value"])
-    fold_of = folding.folds(task.queries().ids, len(found["folds"]))  # int[Q]
-    value_of = np.array(found["folds"])[fold_of]
-    parts = {value: merged(value) for value in dict.fromkeys(found["folds"])}
+    tuning = task.input("tune").facts["tuning"]
+    if tuning["folds"] is None:
+        return merged(tuning["value"])
+    fold_of = folding.folds(task.queries().ids, len(tuning["folds"]))  # int[Q]
+    value_of = np.array(tuning["folds"])[fold_of]
+    parts = {value: merged(value) for value in dict.fromkeys(tuning["folds"])}
     width = max(part.passages.shape[1] for part in parts.values())
     passages = np.full((len(fold_of), width), -1, np.int64)
     scores = np.full((len(fold_of), width), -np.inf, np.float32)

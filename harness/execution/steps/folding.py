@@ -15,6 +15,6 @@ if TYPE_CHECKING:
 def folds(ids: Sequence[str], count: int) -> Ints:
     """int64[Q]: the fold of each query, folds of nearly one size, dealt out by the SHA-256 of the ids."""
     order = sorted(range(len(ids)), key=lambda i: (hashlib.sha256(ids[i].encode()).digest(), ids[i]))
-    found = np.empty(len(ids), np.int64)
-    found[order] = np.arange(len(ids)) % count
-    return found
+    numbers = np.empty(len(ids), np.int64)
+    numbers[order] = np.arange(len(ids)) % count
+    return numbers

@@ -12,6 +12,6 @@ from harness.store import hits_files
 def label(task: Task) -> Outcome:
     read, queries = task.corpus(), task.queries()
     hits = hits_files.load(task.store.read(hits_files.among(task.work["inputs"])[0]))
-    found = answers.labels(read, queries, hits, task.work["depth"], lambda done: task.progress(done, None))
-    np.save(task.folder / "labels.npy", found)
-    return Outcome({"relevant": int((found > 0).sum())}, {})
+    labels = answers.labels(read, queries, hits, task.work["depth"], lambda done: task.progress(done, None))
+    np.save(task.folder / "labels.npy", labels)
+    return Outcome({"relevant": int((labels > 0).sum())}, {})

@@ -32,21 +32,21 @@ def rerank(task: Task) -> Outcome:
         scores = checked.scores(scorer.score(asked, candidates), candidates)
         rows.add(Hits(candidates, scores, hits.unit), time.perf_counter() - began, _counts(scorer))
         task.progress(rows.done, len(queries.texts))
-    told, seconds, width = rows.counts, rows.seconds, head.shape[1]
-    told.update(_counts(scorer))
+    counts, seconds, width = rows.counts, rows.seconds, head.shape[1]
+    counts.update(_counts(scorer))
     scored = rows.finish()
     reranked = checked.canonical(scored, texts.corpus, width, len(head), width, None)
     if task.work["tail"] == "keep":
         reranked = hits_files.with_tail(reranked, hits)
-    facts = hits_files.save(task.folder, reranked, task.work["inputs"]) | reported(told)
+    facts = hits_files.save(task.folder, reranked, task.work["inputs"]) | reported(counts)
     pairs = int((head >= 0).sum())
     return Outcome(facts, {"queries": len(queries.texts), "pairs": pairs, "rerank_seconds": seconds})
 
 
 def _counts(scorer: Scorer) -> Mapping[str, JSON]:
     """What a scorer has told so far: whole numbers, so that the parts of a resumed step add up."""
-    told = scorer.report() if isinstance(scorer, Reporting) else {}
-    for name, value in told.items():
+    counts = scorer.report() if isinstance(scorer, Reporting) else {}
+    for name, value in counts.items():
         if type(value) is not int:
             raise ContractError(f"a scorer reports counts, but '{name}' is {value!r}")
-    return told
+    return counts

@@ -33,13 +33,13 @@ class Rows:
         while (part := self._part(self.done)).exists():
             self._load(part)
 
-    def add(self, hits: Hits, seconds: float, told: Mapping[str, JSON]) -> None:
+    def add(self, hits: Hits, seconds: float, counts: Mapping[str, JSON]) -> None:
         """One more block; `told` is all that the method has told in this process so far."""
         self.blocks.append(hits)
         self.done += len(hits.passages)
         self.seconds += seconds
         if time.monotonic() - self._last > EVERY:
-            self._write(told)
+            self._write(counts)
 
     def finish(self) -> Hits:
         """All rows; what was kept of them on the way is removed, for it is no part of the artifact."""
@@ -50,9 +50,9 @@ class Rows:
         for part in self.folder.glob("rows-*.npz"):
             part.unlink()
 
-    def _write(self, told: Mapping[str, JSON]) -> None:
+    def _write(self, counts: Mapping[str, JSON]) -> None:
         fresh = hits_files.joined(self.blocks[self._written :], self.unit)
-        said = orjson.dumps({"seconds": self.seconds, "counts": self.counts + Counter(told)})
+        said = orjson.dumps({"seconds": self.seconds, "counts": self.counts + Counter(counts)})
         with disk.replacing(self._part(self.done - len(fresh.passages))) as beside:
             np.savez(beside, passages=fresh.passages, scores=fresh.scores, said=np.frombuffer(said, np.uint8))
         self._written = len(self.blocks)

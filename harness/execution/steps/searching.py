@@ -22,8 +22,8 @@ SAMPLE_SECONDS = 5.0
 def index(task: Task) -> Outcome:
     texts = task.texts()
     task.progress(0, len(texts))
-    told = task.method().index(texts, task.folder)
-    return Outcome({"texts": len(texts), **reported(told)}, {})
+    report = task.method().index(texts, task.folder)
+    return Outcome({"texts": len(texts), **reported(report)}, {})
 
 
 def search(task: Task) -> Outcome:
@@ -45,14 +45,14 @@ def search(task: Task) -> Outcome:
             rows.add(hits, seconds, {})
             task.progress(rows.done, len(queries.texts))
         began = time.perf_counter()
-        told = dict(searcher.report()) if isinstance(searcher, Reporting) else {}
-        if not (resumed and told):
+        report = dict(searcher.report()) if isinstance(searcher, Reporting) else {}
+        if not (resumed and report):
             break
         # report() covers only the queries searched in this process, so all are searched again
         rows, resumed = Rows(task.folder, texts.unit, keep=False), False
         searcher = task.method().open(texts, task.input("index").folder)
     seconds = rows.seconds
-    facts = hits_files.save(task.folder, rows.finish(), task.work["inputs"]) | reported(told)
+    facts = hits_files.save(task.folder, rows.finish(), task.work["inputs"]) | reported(report)
     sample = _latency(searcher, queries.texts, depth)
     apart = time.perf_counter() - began
     cost = {"queries": len(queries.texts), "search_seconds": seconds, "apart_seconds": apart}

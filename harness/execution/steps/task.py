@@ -89,14 +89,14 @@ class Task:
         return self._values(self.work, {})
 
     def _values(self, work: JSON, changed: Mapping[str, JSON]) -> Any:
-        record, said = self.record_of(work), {**work["method"]["params"], **changed}
-        given = made_models.placed(said, self.model)
+        record, all_given = self.record_of(work), {**work["method"]["params"], **changed}
+        given = made_models.placed(all_given, self.model)
         values, problems = params.convert(record.params, given, Path("/"))
         if problems:
             raise ContractError(
                 f"the parameters of '{record.name}' did not survive planning: {problems[0].text}"
             )
-        if record.resolve is not None and given != said:  # what only the folder of a made model says
+        if record.resolve is not None and given != all_given:  # what only the folder of a made model says
             about = work.get("texts", work)
             language = about.get("language")
             return record.resolve(values, Facts(language, language, about.get("unit", "passage")))
@@ -120,10 +120,10 @@ class Task:
         return Corpus(self.input("corpus").folder)
 
     def texts(self, work: JSON = None) -> Texts:
-        said = (work or self.work)["texts"]
-        stages = [context_additions.Additions(self.store.read(step).folder) for step in said["stages"]]
-        read = Corpus(self.store.read(said["corpus"]).folder)
-        return Texts(read, stages, said["unit"], said["language"], self.progress)
+        described = (work or self.work)["texts"]
+        stages = [context_additions.Additions(self.store.read(step).folder) for step in described["stages"]]
+        read = Corpus(self.store.read(described["corpus"]).folder)
+        return Texts(read, stages, described["unit"], described["language"], self.progress)
 
     def queries(self) -> Queries:
         return read_queries(self.input("queries").folder)

@@ -47,8 +47,8 @@ def examples(task: Task) -> Outcome:
         passages, worth = _cut(hits, query, cut["depth"], cut["below"], cut["above"])
         open_ = ~np.isin(passages, positives)
         passages, worth = passages[open_], worth[open_]
-        own = set(texts.take(positives)) if len(positives) else set()
-        other = np.array([text not in own for text in texts.take(passages)], np.bool_)
+        texts_of_positives = set(texts.take(positives)) if len(positives) else set()
+        other = np.array([text not in texts_of_positives for text in texts.take(passages)], np.bool_)
         duplicates += int((~other).sum())
         bad.append((passages[other], worth[other]))
     _write(task.folder / POSITIVES, list(zip(good, scores, strict=True)))
@@ -71,11 +71,11 @@ def train(task: Task) -> Outcome:
         work["seed"], work["segment"], work["segments"], before,
         lambda done, total, note: task.progress(done, total, note),
     )  # fmt: skip
-    found = task.method().train(_joined_examples(task), task.folder, training)
+    report = task.method().train(_joined_examples(task), task.folder, training)
     missing = [part for part in task.record.parts(task.values) if not (task.folder / part).is_dir()]
     if missing:
         raise HarnessError(f"the trainer '{task.record.name}' left no model in {', '.join(missing)}")
-    return Outcome(reported(found), {})
+    return Outcome(reported(report), {})
 
 
 def validate(task: Task) -> Outcome:
@@ -83,16 +83,18 @@ def validate(task: Task) -> Outcome:
     work, read, queries = task.work, task.corpus(), task.queries()
     how = Rules(**work["rules"])
     judged = how.judging(read, queries, read_judgements(task.input("judgements").folder)).judged
-    own = protocols.measures_of_plugins(task.catalogue)
-    column, _ = protocols.column(work["measure"], own)
+    plugin_measures = protocols.measures_of_plugins(task.catalogue)
+    column, _ = protocols.column(work["measure"], plugin_measures)
     curve: list[float] = []
     count = 0
     for done, step in enumerate(work["hits"]):
         task.progress(done, len(work["hits"]))
         hits = hits_files.load(task.store.read(step))
-        found = scores_of(how, hits, judged, [column._replace(unit=hits.unit)], read, queries, own)
-        count = len(found.queries)
-        curve.append(score.mean(found.columns[0], np.ones(count, np.bool_)))
+        scores = scores_of(
+            how, hits, judged, [column._replace(unit=hits.unit)], read, queries, plugin_measures
+        )
+        count = len(scores.queries)
+        curve.append(score.mean(scores.columns[0], np.ones(count, np.bool_)))
     best = int(np.argmax(curve))
     facts = {
         "on": work["on"], "measure": column.label, "queries": count, "curve": curve, "checkpoint": best + 1,

@@ -35,9 +35,9 @@ def tune(task: Task) -> Outcome:
     scored = np.zeros(0, np.int64)
     for i, value in enumerate(work["values"]):
         task.progress(i, len(work["values"]))
-        found = scores_of(how, merged(value), judged, [column], read, queries, plugin_measures, strict=True)
-        tried.append(found.columns[0])
-        scored = found.queries
+        scores = scores_of(how, merged(value), judged, [column], read, queries, plugin_measures, strict=True)
+        tried.append(scores.columns[0])
+        scored = scores.queries
     task.progress(len(tried), len(tried))
     curve = [score.mean(one, np.ones(len(scored), np.bool_)) for one in tried]
     slices = sorted({name for names in queries.slices for name in names})
@@ -68,8 +68,8 @@ def _across(tried: Sequence[Scored], work: JSON, fold_of: NDArray[np.int64]) -> 
     """For each fold the value that is best on all others."""
     if len(np.unique(fold_of)) < 2:
         raise HarnessError(f"{work['folds']} folds of {len(fold_of)} judged queries; take fewer")
-    found = []
+    chosen = []
     for fold in range(work["folds"]):
         others = fold_of != fold
-        found.append(work["values"][best([score.mean(one, others) for one in tried])])
-    return found
+        chosen.append(work["values"][best([score.mean(one, others) for one in tried])])
+    return chosen

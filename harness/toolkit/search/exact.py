@@ -65,11 +65,11 @@ def search(
     if k == 0 or len(queries) == 0:
         return np.full((len(queries), k), -1, np.int64), np.full((len(queries), k), -np.inf, np.float32)
     find = _directly if len(queries) <= FEW else _by_estimates
-    found = [
+    results = [
         find(queries[start : start + QUERIES], vectors, k, threads)
         for start in range(0, len(queries), QUERIES)
     ]
-    return kernels.decode(np.concatenate(found))
+    return kernels.decode(np.concatenate(results))
 
 
 def score(queries: Floats, vectors: NDArray[Any], places: Ints, *, threads: int | None = None) -> Floats:
