@@ -385,7 +385,7 @@ def test_a_checkpoint_with_strange_or_missing_tensors_is_refused_by_name(tmp_pat
 
 def test_a_projection_of_another_width_than_said_is_refused(tmp_path):
     model = tiny_heads.colbert(tmp_path / "model", dim=16)
-    with pytest.raises(HarnessError, match="vectors of 8 numbers and says 16"):
+    with pytest.raises(HarnessError, match="vectors of 8 numbers, but its settings say 16"):
         opened(given(model), TEXTS, tmp_path / "index")
 
 
