@@ -16,6 +16,7 @@ from harness.types import (
     Hits,
     Inputs,
     Judgement,
+    Made,
     Part,
     Query,
     Structure,
@@ -26,6 +27,7 @@ from harness.types import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from harness.collection.maker_input import MakerInput
     from harness.findings import Finding
     from harness.scoring.analysis_input import AnalysisInput
     from harness.types import Floats, Ints
@@ -188,6 +190,24 @@ class Trainer(Protocol):
         """Train one segment and leave each part's model in `folder / part`. What a killed run left in
         `folder` may be used; the files end as the same bytes, killed or not. Unless the segment is the last,
         `folder` also holds what the next one needs. What is returned is shown with the row."""
+        ...
+
+
+class Maker(Protocol):
+    """A stage of making a collection: it is a pure function of what it is given."""
+
+    def make(self, given: MakerInput) -> Made:
+        """The parts that its record names in `changes`. What it drops, and why, goes into `given.tally`.
+        Every judgement must be of a query that is still asked."""
+        ...
+
+
+@runtime_checkable
+class Encoding(Protocol):
+    """A retriever that can say how it sees a text: makers and analyses compare texts by it."""
+
+    def encode(self, texts: Sequence[str], queries: bool) -> Floats:
+        """float32[n, d], of the texts as queries or as passages; similarity is the cosine of two rows."""
         ...
 
 

@@ -44,6 +44,11 @@ def harness_trainers() -> Iterable[records.Trainer]:  # type: ignore[empty-body]
 
 
 @hookspec
+def harness_makers() -> Iterable[records.Maker]:  # type: ignore[empty-body]
+    """Stages of making a collection: of passages, queries or judgements."""
+
+
+@hookspec
 def harness_analysers() -> Iterable[records.Analyser]:  # type: ignore[empty-body]
     """Ways to turn a text into index terms, by language."""
 

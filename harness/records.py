@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from harness import contracts
 from harness.problems import Need
-from harness.types import Facts, Unit
+from harness.types import Facts, Part, Unit
 
 
 def param(
@@ -89,6 +89,18 @@ class Trainer(Record):
 
     build: Callable[[Any], contracts.Trainer]
     parts: Callable[[Any], tuple[str, ...]] = lambda params: ("model",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Maker(Record):
+    """A stage of making a collection. A part that it neither reads nor changes is not in its key."""
+
+    build: Callable[[Any], contracts.Maker]
+    changes: tuple[Part, ...]
+    reads: tuple[Part, ...] = ("corpus", "queries", "judgements")
+    systems: tuple[str, ...] = ()  # parameters that name systems of the suite: their runs are handed over
+    splits: tuple[str, ...] = ()  # parameters that name datasets or DATASET/SPLIT: these are handed over too
+    encoder: str | None = None  # the parameter that holds `{RETRIEVER: {parameters}}`, or null
 
 
 @dataclass(frozen=True, kw_only=True)

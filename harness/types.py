@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -61,6 +61,15 @@ class Inputs(NamedTuple):
 
     params: Mapping[str, JSON]
     files: tuple[Path, ...] = ()
+
+
+class Made(NamedTuple):
+    """What a maker hands over: the parts that its record says it changes. They are read in this order, each
+    once, so that a later one may use what an earlier one left behind while it was read."""
+
+    documents: Iterable[Document] | None = None
+    queries: Iterable[Query] | None = None
+    judgements: Iterable[Judgement] | None = None
 
 
 class Official(NamedTuple):

@@ -25,6 +25,7 @@ KINDS: dict[str, type] = {  # in the order that `harness list` shows; the hook i
     "rerankers": records.Reranker,
     "combiners": records.Combiner,
     "trainers": records.Trainer,
+    "makers": records.Maker,
     "analysers": records.Analyser,
     "analyses": records.Analysis,
     "protocols": records.Protocol,

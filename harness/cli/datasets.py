@@ -17,6 +17,7 @@ from harness.collection import cards
 from harness.contracts import Fetching, Traced
 from harness.errors import HarnessError, Problems
 from harness.execution import open_dataset, progress
+from harness.leaderboard import made_stages
 from harness.plan.graph import Collection, Step
 from harness.plan.kinds import PARTS
 from harness.problems import Problem, shown_path
@@ -64,12 +65,12 @@ def show(options: argparse.Namespace) -> int:
     """Reads what is not columnar yet into the store, as a run would."""
     records = catalogue.load()
     store = Store(options.store or user_cache.default_store()).open()
-    specs = _specs(options, records)
+    specs, whole = _specs(options, records)
     planned = []
     problems: list[Problem] = []
     for spec in specs:
         try:
-            planned.append(plan.dataset(spec, records, store.digest))
+            planned.append(plan.dataset(spec, records, store.digest, whole))
         except HarnessError as error:
             problems += error.problems
     if problems:
@@ -79,7 +80,8 @@ def show(options: argparse.Namespace) -> int:
 
 def fetch(options: argparse.Namespace) -> int:
     """Downloads what is not here, for datasets whose plugin knows where it is."""
-    for spec in _specs(options, catalogue.load()):
+    specs, _ = _specs(options, catalogue.load())
+    for spec in specs:
         source = spec.chosen.entry.record.build(spec.chosen.params)
         if not isinstance(source, Fetching):
             where = source.card().url
@@ -95,13 +97,15 @@ def fetch(options: argparse.Namespace) -> int:
     return 0
 
 
-def _specs(options: argparse.Namespace, records: Catalogue) -> tuple[DatasetSpec, ...]:
+def _specs(options: argparse.Namespace, records: Catalogue) -> tuple[tuple[DatasetSpec, ...], Suite | None]:
+    """The datasets that are named, and their suite, if it is one's."""
     target, _, wanted = options.target.partition("#")
     if Path(target).suffix not in (".yaml", ".yml"):
-        return (_of_plugin(records, options.target, options.given),)
+        return (_of_plugin(records, options.target, options.given),), None
     if options.given:
         raise HarnessError(f"'{options.given[0]}': a suite has its parameters; leave this out")
-    return _of_suite(suite.load(Path(target), records), wanted)
+    whole = suite.load(Path(target), records)
+    return _of_suite(whole, wanted), whole
 
 
 def _of_suite(loaded: Suite, wanted: str) -> tuple[DatasetSpec, ...]:
@@ -139,6 +143,7 @@ def _show(collection: Collection, steps: Mapping[str, Step], store: Store) -> in
         reporter.close()
     corpus, queries, judgements = (parts[part].folder for part in PARTS)
     facts = cards.card(corpus, queries, judgements, collection.card)
+    print("\n".join(_stages(collection, steps, store)))
     print("\n".join([*_counted(facts), *_held_against(facts, collection)]))
     if facts["judgements_of_unknown_passages"]:
         print("\n".join(_wrapped(_first_unknown(collection, corpus, judgements))))
@@ -158,6 +163,25 @@ def _described(collection: Collection) -> Iterator[str]:
             yield from _wrapped(f"{label}: {text}")
     for note in card.notes:
         yield from _wrapped(f"note: {note}")
+
+
+def _stages(collection: Collection, steps: Mapping[str, Step], store: Store) -> Iterator[str]:
+    """How a made collection was made: what each stage took in, gave out and dropped."""
+    for number, (step, known) in enumerate(made_stages.facts(collection, steps, store), start=1):
+        yield ""
+        yield f"  stage {number}: {step.subject}"
+        for name, count in known["after"].items():
+            before = known["before"].get(name)
+            came = f" from {before:,}" if before is not None and before != count else ""
+            yield f"  {count:>14,}  {name}{came}"
+        for item in known["dropped"]:
+            yield f"  {-item['count']:>14,}  {item['what']}: {item['why']}"
+            for example in item["examples"]:
+                yield f"  {'':16}such as {' '.join(example.split())[: WIDTH - 26]}"
+        for name, value in known["facts"].items():
+            yield from _wrapped(f"{name}: {value}")
+        for flag in known["flags"]:
+            yield from _wrapped(f"note: {flag}")
 
 
 def _counted(facts: dict[str, JSON]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from harness.plan import keys
 from harness.plan.graph import Collection, Step
 from harness.store.artifacts import Artifact, Corrupt, Store
 from harness.store.remote import fetch_missing, push_all
-from harness.suite import DatasetSpec
+from harness.suite import DatasetSpec, Suite
 from harness.types import JSON, Part
 
 if TYPE_CHECKING:
@@ -45,10 +45,12 @@ class Unavailable(HarnessError):
     """A dataset that cannot be opened here: its data or its plugin is missing, or reading it failed."""
 
 
-def open_dataset(spec: DatasetSpec, catalogue: Catalogue, store: Store, reporter: Reporter) -> Opened:
-    """Plan and open one dataset, without a suite. Raises Unavailable, or HarnessError if its
+def open_dataset(
+    spec: DatasetSpec, catalogue: Catalogue, store: Store, reporter: Reporter, suite: Suite | None = None
+) -> Opened:
+    """Plan and open one dataset; one that is made needs its suite. Raises Unavailable, or HarnessError if its
     judgements are refused."""
-    collection, steps = plan.dataset(spec, catalogue, store.digest)
+    collection, steps = plan.dataset(spec, catalogue, store.digest, suite)
     return open_collection(collection, steps, store, reporter)
 
 

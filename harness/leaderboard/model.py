@@ -209,6 +209,25 @@ class Average(Struct, frozen=True):
     rows: tuple[AverageRow, ...]
 
 
+class DroppedPart(Struct, frozen=True):
+    """What a stage of making a collection left out, and why."""
+
+    what: str
+    why: str
+    count: Count
+
+
+class MadeStage(Struct, frozen=True, kw_only=True):
+    """A stage of making a collection: the maker, and what it took in and gave out."""
+
+    maker: str
+    params: dict[str, Any]
+    before: dict[str, Count]
+    after: dict[str, Count]
+    dropped: tuple[DroppedPart, ...]
+    facts: dict[str, Any]
+
+
 class Dataset(Struct, frozen=True, kw_only=True):
     """A dataset as it was read, with what tells its data from another's of the same name."""
 
@@ -225,6 +244,7 @@ class Dataset(Struct, frozen=True, kw_only=True):
     unknown_judgements: Literal["keep", "drop", "refuse"] | UnsetType = UNSET
     counts: dict[str, Count]
     digests: dict[str, str]  # part -> the key of the step that read it
+    made: tuple[MadeStage, ...] | UnsetType = UNSET  # of a dataset that the suite makes
     contents: dict[str, str] | UnsetType = UNSET  # part -> the digest of what was read, whatever read it
 
 

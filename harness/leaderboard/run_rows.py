@@ -13,7 +13,7 @@ from harness.execution.open_dataset import Opened, opened, place_of, read_parts
 from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
 from harness.findings import Finding
-from harness.leaderboard import board_file, model, row_cost, scored_numbers, training_rows
+from harness.leaderboard import board_file, made_stages, model, row_cost, scored_numbers, training_rows
 from harness.leaderboard.averages import with_averages
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Board, Cost, Dataset, Provenance, Reported, SuiteFacts, Tuning
@@ -63,7 +63,9 @@ def board_of_run(
         collected = _opened(collection, store, failures)
         if isinstance(collected, Failure):
             failed.append(collected)
-        datasets.append(dataset_of(collection, collected if isinstance(collected, Opened) else None))
+        known = collected if isinstance(collected, Opened) else None
+        made = made_stages.stages(collection, planned, store) if known else ()
+        datasets.append(dataset_of(collection, known, made))
         for row in chosen:
             reporter.scored(len(rows), len(shown))
             steps = [failures[step] for step in (row.hits, row.labels) if step in failures]
@@ -103,7 +105,9 @@ def columns_of(scoring: Scoring) -> tuple[model.Column, ...]:
     return tuple(model.Column(item.label, item.measure, item.unit, item.says) for item in scoring.columns)
 
 
-def dataset_of(collection: Collection, collected: Opened | None) -> Dataset:
+def dataset_of(
+    collection: Collection, collected: Opened | None, made: tuple[model.MadeStage, ...] = ()
+) -> Dataset:
     """The leaderboard's block of a dataset; without counts if it could not be opened."""
     card, spec = collection.card, collection.spec
     return Dataset(
@@ -120,6 +124,7 @@ def dataset_of(collection: Collection, collected: Opened | None) -> Dataset:
         unknown_judgements=spec.unknown_judgements,
         counts={name: int(count) for name, count in collected.facts.items()} if collected else {},
         digests={part: step.partition("-")[2] for part, step in collection.parts.items()},
+        made=made or msgspec.UNSET,
         contents=collected.contents if collected else {},
     )
 
@@ -227,7 +232,8 @@ def _scored_row(row: Row, context: _Context, collected: Opened, before: model.Ro
             entry = {"key": step.key, "on": step.work["on"], **facts["tuning"]}
             tuning.append(msgspec.convert(entry, Tuning))
     trained = training_rows.flags(row, plan, collected.queries.texts, store)
-    flags = [*empty.flags, *trained, *numbers.flags]
+    made = made_stages.flags(plan.collections[row.dataset], plan, store)
+    flags = [*empty.flags, *made, *trained, *numbers.flags]
     return msgspec.structs.replace(
         empty,
         **numbers._replace(flags=tuple(flags))._asdict(),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from harness.catalogue import Catalogue
 from harness.errors import Problems
-from harness.plan import plugin_sources
+from harness.plan import plugin_sources, tuning
 from harness.plan.graph import Collection, Plan, Row, Step
 from harness.plan.guard import Broken
 from harness.plan.keys import Digest
@@ -25,13 +25,15 @@ def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str
     planner = Systems(catalogue, digest, timeout=suite.timeout, suite=suite)
     # what is only tuned on is planned when a system tunes on it
     scored = [spec for spec in suite.datasets if spec.scored]
-    collections = {spec.name: planner.collection(spec) for spec in scored}
-    planner.collections = collections
+    for spec in sorted(scored, key=lambda spec: bool(spec.make)):  # made ones may look at the others
+        planner.collections[spec.name] = planner.collection(spec)
+    collections = {spec.name: planner.collections[spec.name] for spec in scored}
     rows = []
     for spec in scored:
         for system in suite.systems:
             chosen = _selected(spec.name, system.name, only)
             rows.append(_row(planner, collections[spec.name], system, chosen))
+    tuning.refuse_scored(planner)
     analyses = tuple(planner.analysis(chosen) for chosen in suite.analyses)
     unmatched = [
         pattern for pattern in only
@@ -46,10 +48,12 @@ def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str
     return Plan(suite, planner.steps, collections, tuple(rows), analyses, rules)
 
 
-def dataset(spec: DatasetSpec, catalogue: Catalogue, digest: Digest) -> tuple[Collection, dict[str, Step]]:
-    """One dataset by itself, with the steps that make it columnar."""
+def dataset(
+    spec: DatasetSpec, catalogue: Catalogue, digest: Digest, suite: Suite | None = None
+) -> tuple[Collection, dict[str, Step]]:
+    """One dataset by itself, with the steps that make it columnar. One that is made needs its suite."""
     plugin_sources.digest.cache_clear()
-    planner = Datasets(catalogue, digest)
+    planner = Datasets(catalogue, digest) if suite is None else Systems(catalogue, digest, suite=suite)
     collection = planner.collection(spec)
     if planner.problems:
         raise Problems(planner.problems)

@@ -11,8 +11,11 @@ PREPARING: Final = ("augment", "index")  # what a method does before it sees a q
 RANKINGS: Final = ("search", "combine", "rerank")  # whose artifact holds hits
 METHODS: Final = (*PREPARING, *RANKINGS)
 MAKING: Final = ("examples", "train", "validate")  # of a model
-APART: Final = ("tune", "train", "validate")  # what lies behind them is not a system's own work
+MAKE: Final = "make"  # a stage of a made collection: its artifact has a folder for each part that it changes
+APART: Final = ("tune", "train", "validate", MAKE)  # what lies behind them is not a system's own work
 
 # The format of each kind's artifact: raised when the harness itself writes it differently, or writes other
 # numbers into it. It is in every key.
-FORMATS: Final[dict[str, int]] = dict.fromkeys((*PARTS, *METHODS, "tune", "label", "analyse", *MAKING), 1)
+FORMATS: Final[dict[str, int]] = dict.fromkeys(
+    (*PARTS, *METHODS, "tune", "label", "analyse", *MAKING, MAKE), 1
+)

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from harness import made_models
-from harness.plan import models
+from harness.plan import making, models
 from harness.plan import tuning as tune
 from harness.plan.graph import Collection
 from harness.plan.guard import Broken
 from harness.plan.steps import Base, named, work_of
-from harness.problems import Need
-from harness.suite import Chosen, System
+from harness.problems import Keys, Need, Place
+from harness.suite import Chosen, DatasetSpec, System
 from harness.types import JSON, Unit
 
 
@@ -41,6 +41,12 @@ class Systems(Base):
 
     done: dict[tuple[str, str], Output | str] = field(default_factory=dict)  # a text is the error
     models: dict[tuple[str, int], models.Trained | str] = field(default_factory=dict)  # by name and seed
+    making: list[str] = field(default_factory=list)  # the made datasets that are being planned
+    apart: list[tuple[str, Place, Keys, str]] = field(default_factory=list)  # who tunes or trains on a split
+
+    def collection(self, spec: DatasetSpec) -> Collection:
+        """As for any dataset, with the stages that a suite makes it by."""
+        return making.made(self, spec, super().collection(spec))
 
     def add(
         self, kind: str, dataset: str, subject: str, described: JSON, work: JSON, inputs: Sequence[str],

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from harness.catalogue import params
 from harness.plan.graph import Collection
 from harness.plan.guard import Broken
 from harness.plan.kinds import PARTS
 from harness.plan.steps import work_of
 from harness.problems import Keys, Place
-from harness.suite import DatasetSpec, System
+from harness.suite import DatasetSpec, System, made_datasets
 from harness.types import Unit
 
 if TYPE_CHECKING:
@@ -64,33 +64,38 @@ def split_of(planner: Systems, on: tuple[str, str], place: Place, path: Keys, ad
         spec = next(spec for spec in planner.suite.datasets if spec.name == name)
         collection = planner.collections.get(name)
         if collection is None or collection.card.split != split:
-            collection = planner.collection(_of_split(planner, spec, split, place, path, advice))
+            collection = planner.collection(with_split(planner, spec, split, place, path, advice))
         planner.tuned_on[key] = collection
     collection = planner.tuned_on[key]
     if not collection.parts:
         needs = map(str, collection.needs)
         raise Broken(collection.error or next(needs, f"'{key}' failed while planning"))
+    planner.apart.append((key, place, path, advice))
+    _refuse_scored(planner, key, place, path, advice)
+    return collection
+
+
+def refuse_scored(planner: Systems) -> None:
+    """Once all datasets are planned: no split that is tuned or trained on is one that is scored."""
+    for item in planner.apart:
+        with contextlib.suppress(Broken):
+            _refuse_scored(planner, *item)
+
+
+def _refuse_scored(planner: Systems, key: str, place: Place, path: Keys, advice: str) -> None:
+    collection = planner.tuned_on[key]
     for scored in planner.collections.values():
         same = scored.parts and scored.parts["judgements"] == collection.parts["judgements"]
         if same and scored.spec.scored:
             text = f"'{key}' is what the suite scores as '{scored.spec.name}'"
             planner.refuse(place, path, f"{text}; {advice}")
-    return collection
 
 
-def _of_split(
-    planner: Systems, spec: DatasetSpec, split: str, place: Place, path: Keys, advice: str
+def with_split(
+    planner: Systems, spec: DatasetSpec, split: str, place: Place | None, path: Keys, advice: str
 ) -> DatasetSpec:
-    """The same dataset with another split."""
-    chosen = spec.chosen
-    record = chosen.entry.record
-    if "split" not in params.fields_of(record.params):
-        what = f"the dataset '{spec.name}' has no parameter 'split'"
-        planner.refuse(place, path, f"{what}; {advice}")
-    given = {**chosen.given, "split": split}
-    values, problems = params.convert(
-        record.params, {**params.plain(chosen.params), "split": split}, planner.suite.path.parent
-    )
-    if problems:
-        planner.refuse(place, path, f"{spec.name}/{split}: {problems[0].text}")
-    return spec._replace(name=f"{spec.name}/{split}", chosen=chosen._replace(given=given, params=values))
+    """The same dataset with another split; raises Broken."""
+    other = made_datasets.with_split(spec, split, planner.suite.path.parent)
+    if isinstance(other, str):
+        planner.refuse(place, path, f"{other}; {advice}")
+    return other

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.catalogue import Catalogue
-from harness.suite.model import Chosen, DatasetSpec, Rerank, Suite, System, Tuning, Unsound
+from harness.suite.model import Chosen, DatasetSpec, Rerank, Stage, Suite, System, Tuning, Unsound
 
-__all__ = ["Chosen", "DatasetSpec", "Rerank", "Suite", "System", "Tuning", "Unsound", "load"]
+__all__ = ["Chosen", "DatasetSpec", "Rerank", "Stage", "Suite", "System", "Tuning", "Unsound", "load"]
 
 
 def load(path: Path, catalogue: Catalogue) -> Suite:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from harness.problems import Problem
-from harness.suite import across, models, relations
+from harness.problems import Keys, Problem
+from harness.suite import across, made_datasets, models, relations
 from harness.suite.model import Chosen, DatasetSpec, Suite, System, Unsound, digest
 from harness.suite.systems import SystemForms
 from harness.suite.yaml_nodes import Node
@@ -50,7 +50,10 @@ class Checker(SystemForms):
         written = set(values["systems"].value) if systems else set()
         made = models.read(self, values.get("models"))
         self.problems += models.problems(made, datasets, systems)
-        self.problems += relations.problems(systems, datasets, written, depth, models.splits_used(made))
+        used = models.splits_used(made) | made_datasets.used(datasets)
+        self.problems += relations.problems(systems, datasets, written, depth, used)
+        names = {*written, *(system.name for system in systems)}
+        self.problems += made_datasets.problems(datasets, names)
         scoring = values.get("measures") or values.get("protocol")
         problems = sorted(set(self.problems), key=_by_place)
         if problems and (scoring is None or not (measures or protocol)):
@@ -73,15 +76,39 @@ class Checker(SystemForms):
         return suite
 
     def datasets(self, node: Node) -> Iterator[DatasetSpec]:
-        for name, item in self.named(node, "datasets"):
+        """The datasets in the order written."""
+        nodes = dict(self.named(node, "datasets"))
+        specs: dict[str, DatasetSpec] = {}
+        made: dict[str, DatasetSpec] = {}
+        for name, item in nodes.items():
             path = ("datasets", name)
             values = item.value if isinstance(item.value, dict) else {}
             keys = {key: values[key] for key in DATASET_KEYS if key in values}
             policy = self.choice(keys, "unknown_judgements", ("keep", "drop", "refuse"), path)
             scored = self.scalar(keys, "scored", bool, "true or false", True, path=path)
+            if made_datasets.is_made(item):
+                spec = self.made_dataset(name, item, path)
+                if spec is not None:
+                    made[name] = spec._replace(unknown_judgements=policy, scored=scored)
+                continue
             chosen = self.chosen(item, path, "datasets", DATASET_KEYS, default=name)
             if chosen is not None:
-                yield DatasetSpec(name, chosen, policy, scored)
+                specs[name] = DatasetSpec(name, chosen, policy, scored)
+        specs |= made_datasets.joined(self, nodes, specs, made)
+        yield from (specs[name] for name in nodes if name in specs)
+
+    def made_dataset(self, name: str, item: Node, path: Keys) -> DatasetSpec | None:
+        """A made dataset whose plugin is not known yet: it is that of what it is made of."""
+        values = self.mapping(item, path, (*made_datasets.KEYS, *DATASET_KEYS))
+        for key, words in (("of", "the dataset that it is made of"), ("make", "a list of makers")):
+            if key not in values:
+                self.note(item, path, f"'{key}' is missing; a made dataset has 'of' and 'make': say {words}")
+        of = self.scalar(values, "of", str, "the name of a dataset", None, path=path)
+        stages = made_datasets.stages(self, values["make"], (*path, "make")) if "make" in values else None
+        if of is None or stages is None:
+            return None
+        nothing = Chosen(stages[0].chosen.entry, {}, None, item.place)  # until `joined`
+        return DatasetSpec(name, nothing, "keep", True, stages, of)
 
     def analyses(
         self, values: dict[str, Node], datasets: Sequence[str]

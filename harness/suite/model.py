@@ -51,11 +51,23 @@ class Rerank(NamedTuple):
     tail: Literal["keep", "drop"]
 
 
+class Stage(NamedTuple):
+    """One stage of a made dataset."""
+
+    chosen: Chosen  # a maker
+    splits: tuple[str, ...] = ()  # it is left out for others; empty: for all
+
+
 class DatasetSpec(NamedTuple):
+    """A dataset of a suite. A made one has the plugin of the dataset that it is made of at last, and the
+    stages from there on."""
+
     name: str
     chosen: Chosen
     unknown_judgements: Literal["keep", "drop", "refuse"]
     scored: bool = True  # else it is only tuned on
+    make: tuple[Stage, ...] = ()
+    of: str = ""  # the dataset that it is made of, as written
 
 
 class System(NamedTuple):
@@ -116,7 +128,10 @@ def digest(name: str, datasets: tuple[DatasetSpec, ...], systems: tuple[System, 
 
 
 def _plain_dataset(spec: DatasetSpec) -> JSON:
-    plain = [spec.name, spec.chosen.name, spec.chosen.given, spec.unknown_judgements]
+    plain: list[JSON] = [spec.name, spec.chosen.name, spec.chosen.given, spec.unknown_judgements]
+    if spec.of:
+        stages = [[stage.chosen.name, stage.chosen.given, list(stage.splits)] for stage in spec.make]
+        plain = [*plain, spec.of, stages]
     return plain if spec.scored else [*plain, "not scored"]
 
 

@@ -57,7 +57,7 @@ def _tuning(
             yield Problem(tuning.place, (*path, "grid"), problem.text)
     for spec in datasets:
         if not spec.scored and spec.name not in tuned_on:
-            text = "'scored: false' is for a dataset that something is tuned or trained on; nothing is"
+            text = "'scored: false' is for a dataset that something is tuned, trained or made of; nothing is"
             yield Problem(spec.chosen.place, ("datasets", spec.name), text)
     if datasets and not any(spec.scored for spec in datasets):
         yield Problem(datasets[0].chosen.place, ("datasets",), "none is scored; score at least one")

@@ -46,6 +46,7 @@ def json_schema(catalogue: Catalogue) -> JSON:
     """The schema of suites with the plugins that are installed here, so that editors complete names and
     parameters."""
     kinds = ("contexts", "retrievers", "combiners", "trainers")
+    splits = {"splits": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}}
     definitions = {kind: _plugins(catalogue, kind) for kind in kinds}
     beside_dataset = {
         "unknown_judgements": _choice("keep", "drop", "refuse"),
@@ -54,6 +55,14 @@ def json_schema(catalogue: Catalogue) -> JSON:
     definitions["datasets"] = _plugins(catalogue, "datasets", beside_dataset)
     together = {"together": {"type": "array", "items": {"type": "string"}, "minItems": 2}}
     definitions["analyses"] = _plugins(catalogue, "analyses", together)
+    definitions["makers"] = _plugins(catalogue, "makers", splits)
+    made = {
+        "type": "object",
+        "description": "a dataset that the suite makes of another",
+        "properties": {"of": {"type": "string"}, "make": _one_or_list("makers"), **beside_dataset},
+        "required": ["of", "make"],
+        "additionalProperties": False,
+    }
     beside = {"depth": {"type": "integer", "minimum": 1}, "tail": _choice("keep", "drop")}
     definitions["rerankers"] = _plugins(catalogue, "rerankers", beside)
     names = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
@@ -69,7 +78,7 @@ def json_schema(catalogue: Catalogue) -> JSON:
         },
         "additionalProperties": False,
     }
-    dataset = {"anyOf": [_ref("datasets"), {"type": "null"}]}
+    dataset = {"anyOf": [_ref("datasets"), made, {"type": "null"}]}
     measures = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
     properties = {
         "suite": {"type": "string", "description": "the leaderboard's name"},

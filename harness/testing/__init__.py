@@ -6,7 +6,8 @@
     def test_contract(case, tmp_path):
         case(tmp_path)
 
-The kinds are dataset, context, retriever, reranker, combiner, analyser and trainer. Each case checks one
+The kinds are dataset, context, retriever, reranker, combiner, analyser, trainer and
+maker. Each case checks one
 promise of `harness.contracts` and fails with a sentence that says which promise is broken and how. `texts`
 makes small corpora for an author's other tests.
 """

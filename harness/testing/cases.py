@@ -15,6 +15,7 @@ from harness.testing import (
     combiner,
     context,
     dataset,
+    maker,
     other_process,
     record,
     reranker,
@@ -33,6 +34,7 @@ OF_KIND: dict[str, tuple[Check, ...]] = {
     "combiner": combiner.CHECKS,
     "analyser": analyser.CHECKS,
     "trainer": trainer.CHECKS,
+    "maker": maker.CHECKS,
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.testing import analyser, combiner, context, dataset, interruption, reranker, retriever
+from harness.testing import analyser, combiner, context, dataset, interruption, maker, reranker, retriever
 from harness.testing.record import run
 from harness.testing.subject import Subject, find, require
 from harness.testing.texts import MemoryTexts
@@ -26,6 +26,7 @@ FINGERPRINTS: dict[str, Callable[[Subject, Path], str]] = {
     "reranker": reranker.fingerprint,
     "combiner": combiner.fingerprint,
     "analyser": analyser.fingerprint,
+    "maker": maker.fingerprint,
 }
 INDEXES: dict[str, Callable[..., object]] = {"retriever": retriever.index, "reranker": reranker.index}
 CORPORA: dict[str, Callable[[Subject], MemoryTexts]] = {
@@ -94,4 +95,5 @@ CHECKS: dict[str, tuple[Callable[[Subject, Path], None], ...]] = {
     "context": (gives_the_same_in_another_process,),
     "combiner": (gives_the_same_in_another_process,),
     "analyser": (gives_the_same_in_another_process,),
+    "maker": (gives_the_same_in_another_process,),
 }

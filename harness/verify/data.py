@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from harness import suite as suites
 from harness.catalogue import Catalogue
 from harness.errors import HarnessError, Problems
 from harness.execution import open_dataset
@@ -69,7 +70,8 @@ class Data:
             opened = ids_only.of_board(self.board, dataset)
         elif self.suite is not None:
             spec = self._spec_of_suite(self.suite, dataset)
-            opened = open_dataset.open_dataset(spec, self.catalogue, self.store, self.reporter)
+            whole = suites.load(self.suite, self.catalogue) if spec.make else None
+            opened = open_dataset.open_dataset(spec, self.catalogue, self.store, self.reporter, whole)
         else:
             opened = self._open_as_cited(block)
         for part, digest in (block.contents or {}).items():
@@ -81,6 +83,8 @@ class Data:
     def _open_as_cited(self, block: Dataset) -> Opened:
         """From where the leaderboard says that the data are, or as a run left them in the store."""
         try:
+            if block.made:
+                raise Unavailable("its suite makes it")
             spec = self._spec_of_block(block)
             return open_dataset.open_dataset(spec, self.catalogue, self.store, self.reporter)
         except HarnessError as error:

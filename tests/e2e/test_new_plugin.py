@@ -59,6 +59,7 @@ def test_a_new_package_passes_its_own_tests_and_its_suite_has_its_method(kind, n
     board = leaderboard(package)
     used = {step["name"] for row in board["rows"] for step in row["provenance"]["steps"]}
     used |= {dataset["plugin"] for dataset in board["datasets"]}
+    used |= {stage["maker"] for dataset in board["datasets"] for stage in dataset.get("made", ())}
     used |= {column["measure"].partition("@")[0] for column in board["columns"]}
     used |= {entry["name"].partition("/")[0] for entry in board.get("analyses", ())}
     assert scaffold.record_name(kind, name) in used

@@ -69,7 +69,16 @@ def every_case():
 
 def shipped():
     plugins = catalogue.load()
-    for kind in ("datasets", "contexts", "retrievers", "rerankers", "combiners", "analysers", "trainers"):
+    for kind in (
+        "datasets",
+        "contexts",
+        "retrievers",
+        "rerankers",
+        "combiners",
+        "analysers",
+        "trainers",
+        "makers",
+    ):
         for name in plugins.names(kind):
             entry = plugins.find(kind, name)
             if entry.plugin.distribution == catalogue.OWN:

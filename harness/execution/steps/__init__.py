@@ -8,6 +8,7 @@ from collections.abc import Callable
 from harness.execution import compile_time
 from harness.execution.steps import (
     analysing,
+    collecting,
     combining,
     labelling,
     making,
@@ -24,6 +25,7 @@ EXECUTORS: dict[str, Callable[[Task], Outcome]] = {
     "corpus": making.corpus_,
     "queries": making.queries,
     "judgements": making.judgements,
+    "make": collecting.make,
     "augment": making.augment,
     "index": searching.index,
     "search": searching.search,

@@ -82,6 +82,10 @@ def test_the_example_of_harness_trainers(tmp_path):
     keeps_the_contract("trainer", the_record("harness_trainers", tmp_path), tmp_path)
 
 
+def test_the_example_of_harness_makers(tmp_path):
+    keeps_the_contract("maker", the_record("harness_makers", tmp_path), tmp_path)
+
+
 def test_the_example_of_harness_retrievers(tmp_path):
     keeps_the_contract("retriever", the_record("harness_retrievers", tmp_path), tmp_path)
 

@@ -24,7 +24,9 @@ DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])
 SUITE = """
 suite: first
-datasets: {tour: {tour: {documents: 20}}}
+datasets:
+  tour: {tour: {documents: 20}}
+  made: {of: tour, make: [{join-paragraphs: {limit: 300}}]}
 systems:
   bm25: {context: [titles], retriever: bm25}
   documents: {retriever: bm25, unit: document}
@@ -49,6 +51,10 @@ WHOLE = (
     "analyses[].rows",
     "rows[].reported[].facts",
     "datasets[].params",
+    "datasets[].made[].params",
+    "datasets[].made[].before",
+    "datasets[].made[].after",
+    "datasets[].made[].facts",
     "rows[].provenance.steps[].params",
     "rows[].provenance.steps[].uses",
 )  # described as they are

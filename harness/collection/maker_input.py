@@ -1,0 +1,78 @@
+"""What a stage of making a collection is given: the collection so far, runs on it, other collections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from harness.collection.corpus import Corpus
+from harness.collection.queries import Judgements, Queries
+from harness.collection.tally import Tally
+from harness.errors import ContractError
+from harness.types import Document, Hits, Judgement, Query
+
+if TYPE_CHECKING:
+    from harness.types import Floats
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of a collection as columns. One that the maker's record does not name in `reads` is not
+    there."""
+
+    language: str | None
+    query_language: str | None  # None: the passages' language
+    split: str
+    read_corpus: Corpus | None
+    read_queries: Queries | None
+    read_judgements: Judgements | None
+
+    @property
+    def corpus(self) -> Corpus:
+        return _there(self.read_corpus, "corpus")
+
+    @property
+    def queries(self) -> Queries:
+        return _there(self.read_queries, "queries")
+
+    @property
+    def judgements(self) -> Judgements:
+        return _there(self.read_judgements, "judgements")
+
+    def documents(self) -> Iterator[Document]:
+        """All documents in order, streamed."""
+        return self.corpus.documents_in(0, self.corpus.documents)
+
+    def asked(self) -> list[Query]:
+        """The queries as tuples, in order."""
+        rows = zip(*self.queries, strict=True)
+        return [Query(id, text, *(tuple(item) for item in lists)) for id, text, *lists in rows]
+
+    def judged(self) -> Iterator[Judgement]:
+        """The judgements as tuples, in order."""
+        given = self.judgements
+        for query, passage, grade in zip(given.query, given.passage, given.grade, strict=True):
+            yield Judgement(given.query_ids[query], given.passage_ids[passage], int(grade))
+
+
+@dataclass(frozen=True)
+class MakerInput(Parts):
+    """What `make` is given."""
+
+    dataset: str  # the made dataset's name
+    folder: Path  # for working files; what lies in `folder / "kept"` stays with the stage
+    tally: Tally = field(default_factory=Tally)
+    runs: Mapping[str, Hits] = field(default_factory=dict)  # system -> its hits, row q is query q
+    others: Mapping[str, Parts] = field(default_factory=dict)  # as the parameters name them
+    encode: Callable[[Sequence[str], bool], Floats] | None = None  # as `contracts.Encoding.encode`
+    progress: Callable[..., None] = lambda done, total, note="": None
+
+
+def _there(part: T | None, name: str) -> T:
+    if part is None:
+        raise ContractError(f"it reads the {name}, which its record does not name in `reads`")
+    return part

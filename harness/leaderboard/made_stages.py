@@ -1,0 +1,45 @@
+"""What a leaderboard says of a dataset that its suite made: the stages, with counts and no texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from harness.leaderboard.model import DroppedPart, MadeStage
+from harness.plan.graph import Collection, Plan, Step
+from harness.plan.making import stages_of
+from harness.store.artifacts import Store
+from harness.types import JSON
+
+
+class MadeFacts(NamedTuple):
+    """A stage, and what it left in the store about itself."""
+
+    step: Step
+    facts: JSON
+
+
+def facts(collection: Collection, steps: Mapping[str, Step], store: Store) -> Iterator[MadeFacts]:
+    """The stages in order. One whose parts a later stage replaced need not have run, and is left out."""
+    for step in stages_of(steps, collection.parts):
+        if store.has(step.id):
+            yield MadeFacts(step, store.read(step.id, trust=True).facts["made"])
+
+
+def stages(collection: Collection, planned: Plan, store: Store) -> tuple[MadeStage, ...]:
+    return tuple(
+        MadeStage(
+            maker=known["maker"],
+            params=step.described["method"]["params"],
+            before=known["before"],
+            after=known["after"],
+            dropped=tuple(DroppedPart(item["what"], item["why"], item["count"]) for item in known["dropped"]),
+            facts=known["facts"],
+        )
+        for step, known in facts(collection, planned.steps, store)
+    )
+
+
+def flags(collection: Collection, planned: Plan, store: Store) -> list[str]:
+    """What a reader of every row must know of how the collection was made."""
+    return [flag for _, known in facts(collection, planned.steps, store) for flag in known["flags"]]

@@ -1,0 +1,155 @@
+"""The stages of a made dataset: a step for each, and one for each part that it leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from harness.catalogue import params
+from harness.errors import HarnessError
+from harness.plan.graph import Collection, Step
+from harness.plan.guard import Broken
+from harness.plan.kinds import MAKE
+from harness.plan.steps import named, work_of
+from harness.plan.tuning import with_split
+from harness.problems import Need
+from harness.suite import Chosen, DatasetSpec, Stage
+from harness.suite.made_datasets import named as names_in
+from harness.suite.made_datasets import parted
+from harness.types import JSON, Part
+
+if TYPE_CHECKING:
+    from harness.plan.systems import Systems
+
+
+def made(planner: Systems, spec: DatasetSpec, base: Collection) -> Collection:
+    """The collection that the stages make of `base`; one without parts if a stage cannot be planned."""
+    if not base.parts or not spec.make:
+        return base
+    path = ("datasets", spec.name)
+    collection = base
+    stages = [stage for stage in spec.make if not stage.splits or base.card.split in stage.splits]
+    try:
+        if spec.name in planner.making:
+            planner.refuse(spec.chosen.place, path, "is made of itself; break the circle")
+        planner.making.append(spec.name)
+        try:
+            for number, stage in enumerate(stages):
+                here = spec._replace(name=f"{spec.name}, stage {number}", make=())
+                collection = _stage(planner, collection._replace(spec=here), stage, spec.name)
+        finally:
+            planner.making.remove(spec.name)
+    except HarnessError as error:
+        planner.problems += error.below(spec.chosen.place, path)
+        return Collection(spec, base.card, {}, (), str(error))
+    except Broken as error:
+        return Collection(spec, base.card, {}, (), str(error))
+    names = " -> ".join(stage.chosen.name for stage in stages)
+    note = f"made of '{spec.of}': {names}" if spec.of and names else ""
+    card = base.card._replace(official=(), notes=(*base.card.notes, *filter(None, (note,))))
+    return collection._replace(spec=spec, card=card)
+
+
+def _stage(planner: Systems, given: Collection, stage: Stage, dataset: str) -> Collection:
+    """The collection after one stage."""
+    chosen, record = stage.chosen, stage.chosen.entry.record
+    values, needs = planner.resolved(given, chosen, "passage")
+    runs = {name: _hits(planner, given, stage, name) for name in names_in(stage, "systems")}
+    others = {name: _other(planner, stage, name) for name in names_in(stage, "splits")}
+    encoder = None if record.encoder is None else getattr(values, record.encoder)
+    left_out = (record.encoder,) if encoder is not None else ()
+    described: dict[str, JSON] = {
+        "method": planner.method(given, chosen, values, left_out),
+        "language": [given.card.language, given.card.query_language],
+    }
+    work: dict[str, JSON] = {
+        "method": work_of(chosen, values),
+        "parts": {part: given.parts[part] for part in record.reads},
+        "given": dict(given.parts),
+        "runs": runs,
+        "others": {name: {"parts": dict(other.parts), **_said(other)} for name, other in others.items()},
+        "of": dataset,
+        **_said(given),
+    }
+    if encoder is not None:
+        described["encoder"], work["encoder"], more = _encoder(planner, given, chosen, encoder)
+        needs = [*needs, *more]
+    inputs = [*(given.parts[part] for part in record.reads), *runs.values()]
+    inputs += [step for other in others.values() for step in other.parts.values()]
+    subject = named(chosen.name, chosen.given)
+    step = planner.add(MAKE, dataset, subject, described, work, tuple(dict.fromkeys(inputs)), needs)
+    parts = dict(given.parts)
+    for part in record.changes:
+        parts[part] = planner.add(part, dataset, "", {"made": part}, {"made": step}, (step,), ())
+    return given._replace(parts=parts)
+
+
+def _said(collection: Collection) -> dict[str, JSON]:
+    card = collection.card
+    return {"language": card.language, "query_language": card.query_language, "split": card.split}
+
+
+def _hits(planner: Systems, given: Collection, stage: Stage, name: str) -> str:
+    """The step with the hits of a system on the collection as the stage is given it."""
+    if all(system.name != name for system in planner.suite.systems):
+        text = f"'{name}' is several systems or could not be read; name one system"
+        planner.refuse(stage.chosen.place, (stage.chosen.name,), text)
+    output = planner.output(given, name)
+    if output.unit != "passage":
+        text = f"'{name}' finds documents, and a pool is of passages; name another system"
+        planner.refuse(stage.chosen.place, (stage.chosen.name,), text)
+    return output.hits
+
+
+def _other(planner: Systems, stage: Stage, name: str) -> Collection:
+    """The dataset, or the split of one, that a stage looks at."""
+    specs = {spec.name: spec for spec in planner.suite.datasets}
+    base, split = parted(name, set(specs))
+    if base not in specs:  # noted when the suite was checked
+        raise Broken(f"there is no dataset '{base}'")
+    path = ("datasets", stage.chosen.name)
+    collection = planner.collections.get(base) or planner.tuned_on.get(base)
+    if collection is None:
+        collection = planner.tuned_on[base] = planner.collection(specs[base])
+    if split is not None and collection.card.split != split:
+        if name not in planner.tuned_on:
+            other = with_split(planner, specs[base], split, stage.chosen.place, path, "name another")
+            planner.tuned_on[name] = planner.collection(other)
+        collection = planner.tuned_on[name]
+    if not collection.parts:
+        raise Broken(collection.error or f"'{name}' lacks its data: {collection.needs[0]}")
+    return collection
+
+
+def _encoder(planner: Systems, given: Collection, chosen: Chosen, said: Any) -> tuple[JSON, JSON, list[Need]]:
+    """What of a retriever that encodes texts enters the key, and what builds it."""
+    path = (chosen.name, str(chosen.entry.record.encoder))
+    if len(said) != 1:
+        planner.refuse(
+            chosen.place, path, "expected one retriever with its parameters: {dense: {model: ...}}"
+        )
+    (name, inner), *_ = said.items()
+    entry = planner.catalogue.find("retrievers", name)
+    values, problems = params.convert(entry.record.params, inner or {}, planner.suite.path.parent)
+    if problems:
+        planner.refuse(chosen.place, (*path, name, *problems[0].path), problems[0].text)
+    retriever = Chosen(entry, dict(inner or {}), values, chosen.place)
+    values, needs = planner.resolved(given, retriever, "passage")
+    described = planner.method(given, retriever, values)
+    return described, {"method": work_of(retriever, values)}, needs
+
+
+def stages_of(steps: Mapping[str, Step], parts: Mapping[Part, str]) -> list[Step]:
+    """The `make` steps behind a collection's parts, first stages first."""
+    wanted: set[str] = set()
+    waiting = list(parts.values())
+    while waiting:
+        step = steps[waiting.pop()]
+        if step.kind == MAKE and step.id in wanted:
+            continue
+        if step.kind == MAKE:
+            wanted.add(step.id)
+            waiting += step.work["given"].values()
+        elif "made" in step.work:
+            waiting.append(step.work["made"])
+    return [step for step in steps.values() if step.id in wanted]

@@ -1,0 +1,135 @@
+"""Datasets that a suite makes of others: `{of: NAME, make: [MAKER, ...]}`, and splits of a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.catalogue import params
+from harness.problems import Keys, Problem, unknown
+from harness.suite.model import DatasetSpec, Stage
+from harness.suite.yaml_nodes import Node
+
+if TYPE_CHECKING:
+    from harness.suite.forms import Forms
+
+KEYS = ("of", "make")
+STAGE_KEYS = ("splits",)
+
+
+def is_made(node: Node) -> bool:
+    return isinstance(node.value, dict) and ("of" in node.value or "make" in node.value)
+
+
+def stages(forms: Forms, node: Node, path: Keys) -> tuple[Stage, ...] | None:
+    """The makers of a dataset in order; None if one of them could not be read."""
+    items = node.value if isinstance(node.value, list) else [node]
+    if not items:
+        forms.note(node, path, "is empty; name at least one maker (harness list makers)")
+        return None
+    read: list[Stage | None] = []
+    for i, item in enumerate(items):
+        here = (*path, i)
+        chosen = forms.chosen(item, here, "makers", STAGE_KEYS)
+        splits: tuple[str, ...] = ()
+        if isinstance(item.value, dict) and "splits" in item.value:
+            splits = forms.names(item.value["splits"], (*here, "splits"), "split")
+        read.append(None if chosen is None or chosen.params is None else Stage(chosen, splits))
+    sound = tuple(stage for stage in read if stage is not None)
+    return sound if len(sound) == len(read) else None
+
+
+def joined(
+    forms: Forms,
+    nodes: Mapping[str, Node],
+    specs: Mapping[str, DatasetSpec],
+    options: Mapping[str, DatasetSpec],
+) -> dict[str, DatasetSpec]:
+    """The made datasets, each with the plugin that it begins with and all stages from there on. `specs` are
+    the others; `options` hold what stands beside `of` and `make`, with the plugin still to come."""
+    done: dict[str, DatasetSpec] = {}
+    waiting: list[str] = []
+
+    def made(name: str) -> DatasetSpec | None:
+        if name in specs or name in done or name not in options:
+            return specs.get(name) or done.get(name)
+        path, node = ("datasets", name, "of"), nodes[name]
+        if name in waiting:
+            forms.note(node, path, f"'{name}' is made of itself; break the circle")
+            return None
+        of = options[name].of
+        base, split = parted(of, {*specs, *options})
+        if base not in specs and base not in options:
+            forms.note(node, path, unknown("dataset", base, sorted({*specs, *options} - {name})))
+            return None
+        waiting.append(name)
+        below = made(base)
+        waiting.pop()
+        if below is None:  # what is wrong with it is noted already
+            return None
+        if split is not None:
+            other = with_split(below, split, node.file.parent)
+            if isinstance(other, str):
+                forms.note(node, path, other)
+                return None
+            below = other
+        chosen = below.chosen._replace(place=node.place)
+        own = options[name]
+        done[name] = own._replace(chosen=chosen, make=(*below.make, *own.make))
+        return done[name]
+
+    for name in options:
+        made(name)
+    return done
+
+
+def parted(name: str, known: set[str]) -> tuple[str, str | None]:
+    """A dataset and the split that is named with it, if one is: `raw`, `raw/train`."""
+    if name in known or "/" not in name:
+        return name, None
+    base, _, split = name.rpartition("/")
+    return base, split
+
+
+def with_split(spec: DatasetSpec, split: str, base: Path) -> DatasetSpec | str:
+    """The same dataset with another split, or why there is none."""
+    chosen = spec.chosen
+    record = chosen.entry.record
+    if "split" not in params.fields_of(record.params):
+        return f"the dataset '{spec.name}' has no parameter 'split'"
+    given = {**params.plain(chosen.params), "split": split}
+    values, problems = params.convert(record.params, given, base)
+    if problems:
+        return f"{spec.name}/{split}: {problems[0].text}"
+    with_given = chosen._replace(given={**chosen.given, "split": split}, params=values)
+    return spec._replace(name=f"{spec.name}/{split}", chosen=with_given)
+
+
+def named(stage: Stage, kind: str) -> tuple[str, ...]:
+    """What a stage's parameters name: `systems` of the suite, or `splits`."""
+    values = [getattr(stage.chosen.params, name) for name in getattr(stage.chosen.entry.record, kind)]
+    names = [name for value in values for name in (value if isinstance(value, tuple) else (value,))]
+    return tuple(dict.fromkeys(name for name in names if name is not None))
+
+
+def used(specs: Sequence[DatasetSpec]) -> set[str]:
+    """The datasets that others are made of, or look at."""
+    known = {spec.name for spec in specs}
+    names = [spec.of for spec in specs if spec.of]
+    names += [name for spec in specs for stage in spec.make for name in named(stage, "splits")]
+    return {parted(name, known)[0] for name in names}
+
+
+def problems(specs: Sequence[DatasetSpec], systems: set[str]) -> Iterator[Problem]:
+    """Names in stages that the suite does not have."""
+    known = {spec.name for spec in specs}
+    for spec in specs:
+        for stage in spec.make:
+            path = ("datasets", spec.name, "make", stage.chosen.name)
+            for name in named(stage, "systems"):
+                if name not in systems:
+                    yield Problem(stage.chosen.place, path, unknown("system", name, sorted(systems)))
+            for name in named(stage, "splits"):
+                if parted(name, known)[0] not in known:
+                    yield Problem(stage.chosen.place, path, unknown("dataset", name, sorted(known)))

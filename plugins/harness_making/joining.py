@@ -1,0 +1,76 @@
+"""The maker `join-paragraphs`: paragraphs become passages of a useful length (DuReader-retrieval, 2.2.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.collection.maker_input import MakerInput
+from harness.types import Document, Judgement, Made, Passage
+from harness_making import JoinParams
+
+
+class Join:
+    """A document below the limit is one passage. In a longer one, a paragraph below the limit is joined with
+    the next until the passage is longer than the limit. Lengths are in characters, without the separators."""
+
+    def __init__(self, params: JoinParams) -> None:
+        self._params = params
+
+    def make(self, given: MakerInput) -> Made:
+        joined_into: dict[str, str] = {}  # a paragraph -> the passage that it became part of
+        return Made(
+            documents=self._documents(given, joined_into),
+            judgements=_judgements(given, joined_into),
+        )
+
+    def _documents(self, given: MakerInput, joined_into: dict[str, str]) -> Iterator[Document]:
+        for document in given.documents():
+            groups = self.groups([len(passage.text) for passage in document.passages])
+            passages = []
+            for start, stop in groups:
+                passage = self._joined(document.passages[start:stop])
+                passages.append(passage)
+                if stop - start > 1:
+                    given.tally.drop("passages", "joined with the one before", passage.text, stop - start - 1)
+                    for part in document.passages[start:stop]:
+                        joined_into[part.id] = passage.id
+            if len(document.passages) > 1 and len(groups) == 1:
+                given.tally.add("documents that became one passage")
+            yield document._replace(passages=tuple(passages))
+
+    def groups(self, lengths: list[int]) -> list[tuple[int, int]]:
+        """Which paragraphs make a passage, as ranges. What is left at a document's end stays a passage of its
+        own, however short."""
+        limit = self._params.limit
+        if self._params.join_whole == "below" and sum(lengths) < limit:
+            return [(0, len(lengths))]
+        groups, start = [], 0
+        while start < len(lengths):
+            stop, length = start + 1, lengths[start]
+            if length < limit:
+                while length <= limit and stop < len(lengths):
+                    length += lengths[stop]
+                    stop += 1
+            groups.append((start, stop))
+            start = stop
+        return groups
+
+    def _joined(self, parts: tuple[Passage, ...]) -> Passage:
+        """The parts as one passage with the first one's id; a candidate if any of them is."""
+        if len(parts) == 1:
+            return parts[0]
+        text = self._params.separator.join(part.text for part in parts)
+        return Passage(parts[0].id, text, any(part.candidate for part in parts))
+
+
+def _judgements(given: MakerInput, joined_into: dict[str, str]) -> Iterator[Judgement]:
+    """Those of the parts; a passage has the highest grade that any of its parts has."""
+    best: dict[tuple[str, str], int] = {}
+    for query, passage, grade in given.judged():
+        pair = (query, joined_into.get(passage, passage))
+        if pair in best:
+            given.tally.drop("judgements", "of another part of the same passage", f"{query} {passage}")
+            grade = max(grade, best[pair])
+        best[pair] = grade
+    for (query, passage), grade in best.items():
+        yield Judgement(query, passage, grade)

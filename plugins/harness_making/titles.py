@@ -1,0 +1,24 @@
+"""The maker `strip-titles`: documents without their titles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from harness.collection.maker_input import MakerInput
+from harness.types import Document, Made
+
+
+class StripTitles:
+    def __init__(self, params: Any) -> None:
+        pass
+
+    def make(self, given: MakerInput) -> Made:
+        return Made(documents=_untitled(given))
+
+
+def _untitled(given: MakerInput) -> Iterator[Document]:
+    for document in given.documents():
+        if document.title:
+            given.tally.add("titles removed")
+        yield document._replace(title="")
