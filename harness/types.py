@@ -164,6 +164,8 @@ class Examples(NamedTuple):
     take: int  # negatives of a query in one epoch, at most
     draw: Literal["sample", "stride"]  # how they are drawn
     texts_at: Callable[[Ints], list[str]]  # the texts of positions
+    undenoised: Pool | None = None  # the negatives before any was removed by its score
+    share: float = 0.0  # of the negatives, which are drawn from `undenoised`
 
 
 class Training(NamedTuple):
@@ -174,3 +176,4 @@ class Training(NamedTuple):
     segments: int = 1
     before: Path | None = None  # the folder of the segment before
     progress: Callable[[int, int, str], None] = lambda done, total, note: None
+    measured: Callable[[Mapping[str, float]], None] = lambda numbers: None  # shown with the step's cost

@@ -13,6 +13,7 @@ from harness.store.artifacts import Store
 from harness.types import JSON
 
 MAKING = ("train", "validate")
+DRAWING = ("seed", "segment", "take", "draw", "share", "queries")
 
 
 def described(step: Step) -> dict[str, JSON]:
@@ -28,7 +29,7 @@ def described(step: Step) -> dict[str, JSON]:
     method: dict[str, JSON] = {**step.described["method"], "plugin": step.work["method"]["plugin"]}
     if step.kind != "train":
         return method
-    return {**method, "training": {key: step.described[key] for key in ("seed", "segment", "take", "draw")}}
+    return {**method, "training": {key: step.described[key] for key in DRAWING}}
 
 
 def seconds(row: Row, plan: Plan, store: Store) -> float | None:

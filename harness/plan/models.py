@@ -80,7 +80,12 @@ def _plan(planner: Systems, spec: ModelSpec, seed: int) -> Trained:
     values, needs = planner.resolved(first, chosen, "passage")
     segments = spec.validate.checkpoints if spec.validate else 1
     negatives = spec.negatives
-    drawing = {"take": negatives.take if negatives else 0, "draw": negatives.draw if negatives else "sample"}
+    drawing = {
+        "take": negatives.take if negatives else 0,
+        "draw": negatives.draw if negatives else "sample",
+        "share": negatives.undenoised if negatives else 0.0,
+        "queries": spec.queries,
+    }
     ids = [step for step, collection in zip(sources, collections, strict=True)
            for step in (step, collection.parts["corpus"])]  # fmt: skip
     checkpoints: list[str] = []
@@ -128,7 +133,7 @@ def _examples(planner: Systems, spec: ModelSpec, collection: Collection, seed: i
     negatives = spec.negatives
     parts = [collection.parts[part] for part in PARTS]
     if negatives is None:
-        described: JSON = {"negatives": None}
+        described: JSON = {"negatives": None, "level": spec.level}
         return planner.add("examples", collection.spec.name, "", described, described, parts, ())
     output = planner.output(collection, _system(planner, negatives.of, seed))
     if output.unit != "passage":
@@ -137,8 +142,12 @@ def _examples(planner: Systems, spec: ModelSpec, collection: Collection, seed: i
     if negatives.depth > planner.suite.depth:
         text = f"depth: {negatives.depth}, but the suite's depth is {planner.suite.depth}; raise that one"
         planner.refuse(spec.place, ("models", spec.name, "negatives"), text)
-    cut = {"depth": negatives.depth, "below": negatives.below, "above": negatives.above}
-    subject, described = f"negatives of {negatives.of}", {"negatives": cut}
+    cut = {
+        "depth": negatives.depth, "below": negatives.below, "above": negatives.above,
+        "positives_above": negatives.positives_above, "undenoised": negatives.undenoised > 0,
+        "fill": negatives.take if negatives.fill else 0,
+    }  # fmt: skip
+    subject, described = f"negatives of {negatives.of}", {"negatives": cut, "level": spec.level}
     inputs = (output.hits, *parts)
     return planner.add("examples", collection.spec.name, subject, described, described, inputs, ())
 

@@ -19,6 +19,8 @@ MODEL = _object(
     {
         "train": {"$ref": "#/$defs/trainers"},
         "on": {"anyOf": [_SPLIT, {"type": "array", "items": _SPLIT, "minItems": 1}]},
+        "level": {"type": "integer", "default": 1, "description": "the lowest grade of a positive"},
+        "queries": {**_COUNT, "description": "how many training queries are used"},
         "negatives": _object(
             {
                 "of": {
@@ -30,6 +32,9 @@ MODEL = _object(
                 "below": {"type": "number"},
                 "above": {"type": "number"},
                 "draw": {"enum": ["sample", "stride"]},
+                "positives_above": {"type": "number"},
+                "undenoised": {"type": "number", "minimum": 0, "maximum": 1, "default": 0},
+                "fill": {"type": "boolean", "default": False},
             },
             "of",
         ),

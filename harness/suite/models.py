@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from harness.suite.forms import Forms
     from harness.suite.model import DatasetSpec, System
 
-KEYS = ("train", "on", "negatives", "validate", "seeds")
+KEYS = ("train", "on", "level", "queries", "negatives", "validate", "seeds")
+NEGATIVES = ("of", "depth", "take", "below", "above", "draw", "positives_above", "undenoised", "fill")
 REFERENCE = ("made", "part", "checkpoint")
 MOST_CHECKPOINTS = 1000
 Split = tuple[str, str]  # dataset and split
@@ -31,6 +32,9 @@ class Negatives(NamedTuple):
     below: float | None  # only those that the run scores lower
     above: float | None
     draw: Literal["sample", "stride"]
+    positives_above: float | None  # what the run scores higher is a positive too
+    undenoised: float  # the share of the negatives that `below` and `above` do not concern
+    fill: bool  # whether random passages stand where the run has too few
 
 
 class Validation(NamedTuple):
@@ -50,6 +54,8 @@ class ModelSpec(NamedTuple):
     validate: Validation | None
     seeds: tuple[int, ...]
     place: Place
+    level: int  # the lowest grade of a positive
+    queries: int | None  # how many training queries are used; None: all
 
 
 def referred(forms: Forms, node: Node, path: Keys) -> JSON:
@@ -121,11 +127,14 @@ def _model(forms: Forms, name: str, item: Node) -> ModelSpec | None:
     splits = tuple(one for one in on if one is not None)
     if train is None or len(splits) < len(on) or not splits:
         return None
-    return ModelSpec(name, train, splits, negatives, validate, forms.made[name], item.place)
+    level = forms.scalar(values, "level", int, "a grade", 1, path=path)
+    queries = forms.scalar(values, "queries", int, "a whole number", None, least=1, path=path)
+    seeds = forms.made[name]
+    return ModelSpec(name, train, splits, negatives, validate, seeds, item.place, level, queries)
 
 
 def _negatives(forms: Forms, node: Node, path: Keys) -> Negatives | None:
-    values = forms.mapping(node, path, ("of", "depth", "take", "below", "above", "draw"))
+    values = forms.mapping(node, path, NEGATIVES)
     of = forms.scalar(values, "of", str, "the name of a system", None, path=path)
     if of is None and "of" not in values:
         forms.note(node, path, "'of' is missing; name the system whose run they are taken from")
@@ -134,7 +143,12 @@ def _negatives(forms: Forms, node: Node, path: Keys) -> Negatives | None:
     below = forms.scalar(values, "below", float, "a score", None, path=path)
     above = forms.scalar(values, "above", float, "a score", None, path=path)
     draw = forms.choice(values, "draw", ("sample", "stride"), path)
-    return None if of is None else Negatives(of, depth, take, below, above, draw)
+    trusted = forms.scalar(values, "positives_above", float, "a score", None, path=path)
+    share = forms.scalar(values, "undenoised", float, "a share from 0 to 1", 0.0, path=path)
+    if not 0 <= share <= 1:
+        forms.note(values["undenoised"], (*path, "undenoised"), "expected a share from 0 to 1")
+    fill = forms.scalar(values, "fill", bool, "true or false", False, path=path)
+    return None if of is None else Negatives(of, depth, take, below, above, draw, trusted, share, fill)
 
 
 def _validation(forms: Forms, node: Node, path: Keys) -> Validation | None:
@@ -188,7 +202,8 @@ def splits_used(specs: Sequence[ModelSpec]) -> set[str]:
 
 def plain(spec: ModelSpec) -> JSON:
     """What the suite says of a model, for its digest."""
-    parts = [spec.name, spec.train.name, spec.train.given, spec.on, spec.negatives, spec.validate, spec.seeds]
+    parts = [spec.name, spec.train.name, spec.train.given, spec.on, spec.negatives, spec.validate, spec.seeds,
+            spec.level, spec.queries]  # fmt: skip
     return params.plain(parts)
 
 

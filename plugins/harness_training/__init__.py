@@ -22,6 +22,7 @@ Dtype = Literal["auto", "fp32", "bf16"]
 Device = Literal["auto", "cpu", "cuda"]
 INIT = "the model to start from: a folder, a hub id, package:MODULE/FOLDER, or {made: NAME}"
 COMPUTED = "what matrix products are computed in: bf16 where the device has it; weights stay in fp32"
+OPTIMISER = "how weights move: lamb scales each matrix's step by its norm (T2Ranking's code)"
 MICRO = "texts or pairs that are held in memory at a time; it does not change the batch"
 
 
@@ -47,6 +48,7 @@ class DualEncoderParams:
     lr: float = param(3e-5, "the highest learning rate", minimum=0)
     warmup: float = param(0.1, "the share of the steps in which the rate rises", minimum=0, maximum=1)
     decay: float = param(0.0, "weight decay of matrices", minimum=0)
+    optimiser: Literal["adamw", "lamb"] = param("adamw", OPTIMISER)
     clip: float = param(1.0, "the largest norm of a step's gradient; 0: any", minimum=0)
     dropout: float = param(0.1, "of hidden states and attention", minimum=0, maximum=0.99)
     query_length: int = param(32, "how many tokens of a query are read", minimum=3)
@@ -72,6 +74,7 @@ class CrossEncoderParams:
     lr: float = param(1e-5, "the highest learning rate", minimum=0)
     warmup: float = param(0.0, "the share of the steps in which the rate rises", minimum=0, maximum=1)
     decay: float = param(0.01, "weight decay of matrices", minimum=0)
+    optimiser: Literal["adamw", "lamb"] = param("adamw", OPTIMISER)
     clip: float = param(1.0, "the largest norm of a step's gradient; 0: any", minimum=0)
     dropout: float = param(0.1, "of hidden states and attention", minimum=0, maximum=0.99)
     length: int = param(384, "how many tokens of a pair are read", minimum=8)
@@ -104,6 +107,7 @@ class RocketQAv2Params:
     lr: float = param(1e-5, "the highest learning rate", minimum=0)
     warmup: float = param(0.0, "the share of the steps in which the rate rises", minimum=0, maximum=1)
     decay: float = param(0.01, "weight decay of matrices", minimum=0)
+    optimiser: Literal["adamw", "lamb"] = param("adamw", OPTIMISER)
     clip: float = param(1.0, "the largest norm of a step's gradient; 0: any", minimum=0)
     dropout: float = param(0.1, "of the re-ranker", minimum=0, maximum=0.99)
     query_length: int = param(32, "how many tokens of a query are read", minimum=3)

@@ -64,9 +64,8 @@ def batch_of(
         open_ = np.flatnonzero(~np.isnan(good_scores)) if scored else np.arange(len(good))
         first = chance.choice(open_)
         lists[row, 0], scores[row, 0] = good[first], good_scores[first]
-        bad, bad_scores = examples.negatives.of(query)
-        picked = drawn(len(bad), negatives, epoch, chance, draw)
-        lists[row, 1 : 1 + len(picked)], scores[row, 1 : 1 + len(picked)] = bad[picked], bad_scores[picked]
+        bad, bad_scores = _drawn_negatives(examples, query, negatives, epoch, chance, draw)
+        lists[row, 1 : 1 + len(bad)], scores[row, 1 : 1 + len(bad)] = bad, bad_scores
     positions, places = np.unique(lists[lists >= 0], return_inverse=True)
     lists[lists >= 0] = places
     texts = examples.texts_at(positions)
@@ -80,15 +79,31 @@ def batch_of(
     )
 
 
+def _drawn_negatives(
+    examples: Examples, query: int, wanted: int, epoch: int, chance: np.random.Generator, draw: Draw
+) -> tuple[Ints, Floats]:
+    """Those of one epoch. RocketQAv2's hybrid augmentation (Ren et al. 2021, section 3.3) takes a share of
+    them from what was not denoised, and what that lacks from the denoised; none twice."""
+    bad, scores = examples.negatives.of(query)
+    raw, raw_scores = bad[:0], scores[:0]
+    if examples.undenoised is not None:
+        raw, raw_scores = examples.undenoised.of(query)
+        picked = drawn(len(raw), round(examples.share * wanted), epoch, chance, draw)
+        raw, raw_scores = raw[picked], raw_scores[picked]
+    left = np.flatnonzero(~np.isin(bad, raw))
+    picked = left[drawn(len(left), wanted - len(raw), epoch, chance, draw)]
+    return np.concatenate([raw, bad[picked]]), np.concatenate([raw_scores, scores[picked]])
+
+
 def drawn(pool: int, wanted: int, epoch: int, chance: np.random.Generator, draw: Draw) -> Ints:
     """Places in a pool of so many negatives, best first, for one epoch: at random without repetition, or by
     T2Ranking's stride, `pool[offset::interval]` with interval = pool // wanted and offset = epoch modulo
     interval. Fewer where the pool is smaller."""
-    if pool <= wanted:
-        return np.arange(pool)
+    if pool <= wanted or not wanted:
+        return np.arange(min(pool, wanted))
     if draw == "sample":
         return np.sort(chance.choice(pool, wanted, replace=False))
-    interval = pool // wanted if wanted else 1
+    interval = pool // wanted
     return np.arange(epoch % interval, pool, interval)[:wanted]
 
 

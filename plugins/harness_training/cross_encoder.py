@@ -12,7 +12,7 @@ from harness.errors import HarnessError
 from harness.types import JSON, Examples, Training
 from harness_training import CrossEncoderParams, batches, losses
 from harness_training.batches import Batch
-from harness_training.loop import Optimisation, run, seeded
+from harness_training.loop import Optimisation, run
 from harness_training.networks import Scorer
 
 
@@ -30,29 +30,29 @@ class CrossEncoder:
         scorer = Scorer(params.init, classes, params.dropout, params.dtype, training.seed, params.device)
         steps = batches.steps_of(queries, params.batch, params.epochs)
 
-        def backward(step: int) -> float:
+        def backward(step: int, micro: int) -> float:
             batch = batches.batch_of(
                 examples, queries, step, size=params.batch, negatives=examples.take, seed=training.seed,
                 draw=examples.draw,
             )  # fmt: skip
-            return self._backward(scorer, batch, (training.seed, step))
+            return self._backward(scorer, batch, (training.seed, step), micro)
 
-        how = Optimisation(steps, params.lr, params.warmup, params.decay, params.clip)
+        how = Optimisation.of(params, steps)
         found = run({"model": scorer}, how, backward, folder, training)
         scorer.save(folder / "model", params.length)
-        left_out = len(examples.queries) - len(queries)
-        return {"steps": len(found), "queries": len(queries), "queries_left_out": left_out, "loss": found[-1]}
+        return {**found, "queries": len(queries), "queries_left_out": len(examples.queries) - len(queries)}
 
-    def _backward(self, scorer: Scorer, batch: Batch, seeds: tuple[int, ...]) -> float:
+    def _backward(self, scorer: Scorer, batch: Batch, seeds: tuple[int, int], micro: int) -> float:
         """The gradients of a batch, some whole lists at a time; a part weighs as much as it holds."""
         params, total = self._params, 0.0
         whole = int((batch.lists >= 0).sum()) if params.loss != "listwise" else len(batch.lists)
-        rows = max(1, params.micro // batch.lists.shape[1])
-        for number, start in enumerate(range(0, len(batch.lists), rows)):
+        width = batch.lists.shape[1]
+        rows = max(1, micro // width)
+        for start in range(0, len(batch.lists), rows):
             lists = batch.lists[start : start + rows]
             there = lists >= 0
             row, column = np.nonzero(there)
-            seeded(*seeds, number)
+            scorer.keys.set(seeds, ((start + row) * width + column).tolist())
             logits = scorer(
                 [batch.queries[start + i] for i in row.tolist()],
                 [batch.texts[place] for place in lists[there].tolist()],

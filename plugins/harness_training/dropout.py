@@ -1,11 +1,14 @@
-"""Dropout whose mask costs little: 16 random bits a number, four numbers from one draw of a fast generator.
+"""Dropout whose mask costs little and depends on nothing but the text: four numbers from one counter.
 
 torch draws a mask number by number on the CPU, which can take half of a training step there. The mask here is
-that of Srivastava et al. 2014 with the probability rounded to a multiple of 2^-16."""
+that of Srivastava et al. 2014 with the probability rounded to a multiple of 2^-16, from a counter-based
+generator (Salmon et al. 2011; the mixing function is that of SplitMix64, Steele et al. 2014). A number's bits
+follow from the seed, the step, the text's place in the batch, the layer and the number's place in the text, so
+they are the same whatever the batch is cut into."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,17 +17,34 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 
+from harness_training import dropout_kernel
+
 NAME = "harness_fast_dropout"
 STEPS = 1 << 16
+WIDTHS = {torch.bfloat16: np.uint16, torch.float16: np.uint16, torch.float32: np.uint32}
+
+
+class Keys:
+    """The texts that a network is about to read, for all dropouts of the network."""
+
+    def __init__(self) -> None:
+        self.values = np.zeros(0, np.uint64)  # uint64[n]
+
+    def set(self, seeds: Sequence[int], places: Sequence[int]) -> None:
+        """`places` are those of the texts in the batch, in the order in which the network gets them."""
+        start = 0
+        for number in seeds:
+            start = int(dropout_kernel.mixed(start, number))
+        self.values = dropout_kernel.mixed(start, np.array(places, np.int64))
+        torch.manual_seed(start % 2**63)  # for a GPU, and for modules that draw on their own
 
 
 class Dropout(nn.Module):  # type: ignore[misc]
-    """Zeroes numbers with the probability `p` while training, and scales the others by 1 / (1 - p). What is
-    dropped follows from the state of torch's generator alone."""
+    """Zeroes numbers with the probability `p` while training, and scales the others by 1 / (1 - p)."""
 
-    def __init__(self, p: float) -> None:
+    def __init__(self, p: float, keys: Keys, layer: int) -> None:
         super().__init__()
-        self.p = p
+        self.p, self.keys, self.layer = p, keys, layer
 
     def forward(self, x: Tensor) -> Tensor:
         threshold = round(self.p * STEPS)
@@ -32,23 +52,28 @@ class Dropout(nn.Module):  # type: ignore[misc]
             return x
         if x.device.type != "cpu":
             return nn.functional.dropout(x, self.p)
-        seed = int(torch.randint(0, 2**62, ()).item())
-        count = x.numel()
-        raw = np.random.SFC64(seed).random_raw((count + 3) // 4).view(np.uint16)[:count]
-        kept = torch.from_numpy(raw >= threshold).view(x.shape)
-        return x * (kept.to(x.dtype) * (STEPS / (STEPS - threshold)))
+        one = torch.tensor(STEPS / (STEPS - threshold), dtype=x.dtype)
+        bits = WIDTHS[x.dtype]
+        mask = np.empty((len(x), *[1] * (4 - x.ndim), *x.shape[1:]), bits)
+        pattern = one.view(torch.int16 if bits is np.uint16 else torch.int32).numpy().view(bits)
+        dropout_kernel.fill(mask, self.keys.values, np.uint64(self.layer), np.uint64(threshold), pattern[()])
+        signed = mask.view(np.int16 if bits is np.uint16 else np.int32)
+        return x * torch.from_numpy(signed).view(x.dtype).view(x.shape)
 
 
-def install(model: Any, p: float) -> None:
+def install(model: Any, p: float) -> Keys:
     """Put this dropout, with this probability, wherever a model has one, in its attention too."""
+    keys, count = Keys(), 0
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
             if isinstance(child, nn.Dropout):
-                setattr(module, name, Dropout(p))
+                setattr(module, name, Dropout(p, keys, count))
+                count += 1
     AttentionInterface.register(NAME, attention)
     AttentionMaskInterface.register(NAME, eager_mask)  # without it padding would not be masked
     if isinstance(getattr(next(_attentions(model), None), "dropout", None), Dropout):
         model.set_attn_implementation(NAME)
+    return keys
 
 
 def _attentions(model: Any) -> Any:
@@ -60,11 +85,13 @@ def attention(
     scaling: float | None = None, dropout: float = 0.0, **_: Any,
 ) -> tuple[Tensor, None]:  # fmt: skip
     """softmax(q k^T / sqrt(d) + mask) v (Vaswani et al. 2017, equation 1), float[n, heads, L, d] each, with
-    the module's own dropout on the weights."""
+    the module's own dropout on the weights. Autocast would copy the weights to fp32 and back; torch's softmax
+    of bf16 adds up in fp32 anyway."""
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
-    scores = torch.matmul(query * scale, key.transpose(-1, -2))
-    if attention_mask is not None:
-        scores = scores + attention_mask
-    drop: Callable[[Tensor], Tensor] = module.dropout
-    weights = drop(torch.softmax(scores.float(), dim=-1).to(query.dtype))
-    return torch.matmul(weights, value).transpose(1, 2).contiguous(), None
+    with torch.autocast(query.device.type, enabled=False):
+        scores = torch.matmul(query * scale, key.transpose(-1, -2))
+        if attention_mask is not None:
+            scores = scores + attention_mask.to(scores.dtype)
+        drop: Callable[[Tensor], Tensor] = module.dropout
+        weights = drop(torch.softmax(scores, dim=-1))
+        return torch.matmul(weights, value).transpose(1, 2).contiguous(), None

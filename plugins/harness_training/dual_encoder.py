@@ -14,7 +14,7 @@ from harness.errors import HarnessError
 from harness.types import JSON, Examples, Training
 from harness_training import DualEncoderParams, batches, losses, networks
 from harness_training.batches import Batch
-from harness_training.loop import Optimisation, run, seeded
+from harness_training.loop import Optimisation, run
 from harness_training.networks import Tower
 
 TAUGHT = ("margin-mse", "kl")  # losses that read a teacher's scores
@@ -27,7 +27,7 @@ class Lot(NamedTuple):
     texts: list[str]
     length: int
     places: list[int]  # rows of all vectors of the batch
-    number: int  # of the lot in its batch
+    side: int  # 0: queries, 1: passages
 
 
 class DualEncoder:
@@ -43,25 +43,24 @@ class DualEncoder:
         steps = batches.steps_of(queries, params.batch, params.epochs)
         towers = self._towers()
 
-        def backward(step: int) -> float:
+        def backward(step: int, micro: int) -> float:
             batch = batches.batch_of(
                 examples, queries, step, size=params.batch, negatives=examples.take, seed=training.seed,
                 draw=examples.draw, scored=taught,
             )  # fmt: skip
-            lots = self._lots(towers, batch)
+            lots = self._lots(towers, batch, micro)
             count = len(batch.queries)
             return backward_in_parts(
                 lots, count + len(batch.texts), (training.seed, step),
                 lambda vectors: self._loss(vectors[:count], vectors[count:], batch),
             )  # fmt: skip
 
-        how = Optimisation(steps, params.lr, params.warmup, params.decay, params.clip)
+        how = Optimisation.of(params, steps)
         found = run(towers, how, backward, folder, training)
         for part, tower in towers.items():
             at = folder / (part if params.untied else "model")
             tower.save(at, params.passage_length, params.query_prompt, params.passage_prompt)
-        left_out = len(examples.queries) - len(queries)
-        return {"steps": len(found), "queries": len(queries), "queries_left_out": left_out, "loss": found[-1]}
+        return {**found, "queries": len(queries), "queries_left_out": len(examples.queries) - len(queries)}
 
     def _towers(self) -> dict[str, Tower]:
         params = self._params
@@ -83,7 +82,7 @@ class DualEncoder:
                 )
         return made
 
-    def _lots(self, towers: Mapping[str, Tower], batch: Batch) -> list[Lot]:
+    def _lots(self, towers: Mapping[str, Tower], batch: Batch, micro: int) -> list[Lot]:
         """The micro-batches: queries first, then passages, each sorted by length."""
         params, lots = self._params, list[Lot]()
         sides = (
@@ -91,10 +90,10 @@ class DualEncoder:
             (towers["passage"], params.passage_prompt, batch.texts, params.passage_length),
         )
         offset = 0
-        for tower, prompt, texts, length in sides:
-            for places in networks.by_length(texts, params.micro):
+        for side, (tower, prompt, texts, length) in enumerate(sides):
+            for places in networks.by_length(texts, micro):
                 given = [prompt + texts[place] for place in places]
-                lots.append(Lot(tower, given, length, [offset + place for place in places], len(lots)))
+                lots.append(Lot(tower, given, length, [offset + place for place in places], side))
             offset += len(texts)
         return lots
 
@@ -143,7 +142,7 @@ def backward_in_parts(
 
 
 def _vectors(lot: Lot, seeds: tuple[int, ...]) -> Tensor:
-    seeded(*seeds, lot.number)
+    lot.tower.keys.set((*seeds, lot.side), lot.places)
     found: Tensor = lot.tower(lot.texts, lot.length)
     return found
 

@@ -6,17 +6,19 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import orjson
 import torch
 from torch import nn
 
 from harness.errors import HarnessError
-from harness.types import Training
+from harness.types import JSON, Training
 from harness_training import saved_state
+from harness_training.lamb import Lamb
 
 STATE, LOG = "state", "log.jsonl"
+ROOT = {"adamw": 1e-8, "lamb": 1e-6}  # what keeps the root of the second moment from 0, as published
 SHARE = 20  # a state is kept when so many times as long has passed as keeping the last one took
 
 
@@ -28,6 +30,14 @@ class Optimisation(NamedTuple):
     warmup: float  # the share of the steps in which the rate rises from 0
     decay: float  # of weights; biases and layer norms are left alone
     clip: float  # the largest norm of the gradient; 0: any
+    micro: int = 32  # texts or pairs that are held in memory at a time
+    optimiser: Literal["adamw", "lamb"] = "adamw"
+
+    @classmethod
+    def of(cls, params: Any, steps: int) -> Optimisation:
+        return cls(
+            steps, params.lr, params.warmup, params.decay, params.clip, params.micro, params.optimiser
+        )
 
 
 def rate_at(step: int, how: Optimisation) -> float:
@@ -41,14 +51,16 @@ def rate_at(step: int, how: Optimisation) -> float:
 def run(
     models: Mapping[str, nn.Module],
     how: Optimisation,
-    backward: Callable[[int], float],
+    backward: Callable[[int, int], float],
     folder: Path,
     training: Training,
-) -> list[float]:
-    """Train the segment of `training`. `backward(step)` adds the gradients of one batch and returns its loss;
-    it must depend on the step and the weights alone. What is left in `folder` is the log, and, unless the
-    segment is the last, the state that the next one begins with. Returns the losses of all steps so far."""
-    optimiser = torch.optim.AdamW(_groups(models, how.decay), lr=how.rate, betas=(0.9, 0.999), eps=1e-8)
+) -> dict[str, JSON]:
+    """Train the segment of `training`. `backward(step, micro)` adds the gradients of one batch, of which it
+    holds `micro` texts or pairs in memory at a time, and returns its loss; it must depend on the step and the
+    weights alone. What is left in `folder` is the log, and, unless the segment is the last, the state that
+    the next one begins with. Returns what the row shows."""
+    kind = torch.optim.AdamW if how.optimiser == "adamw" else Lamb
+    optimiser = kind(_groups(models, how.decay), lr=how.rate, betas=(0.9, 0.999), eps=ROOT[how.optimiser])
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     state = saved_state.newest(folder / STATE)  # of a run that was killed
     if state is None and training.before is not None:
@@ -60,14 +72,22 @@ def run(
         saved_state.into_models(state, models, optimiser)
         step, losses = state.step, state.tensors["losses"].tolist()
     last = how.steps * (training.segment + 1) // training.segments
-    kept, cost = time.monotonic(), 0.0
+    kept, cost, micro = time.monotonic(), 0.0, how.micro
+    began, first, read = kept, step, _read(models)
     for model in models.values():
         model.train()
     while step < last:
         for group in optimiser.param_groups:
             group["lr"] = rate_at(step, how)
-        optimiser.zero_grad(set_to_none=True)
-        loss = backward(step)
+        try:
+            optimiser.zero_grad(set_to_none=True)
+            loss = backward(step, micro)
+        except (RuntimeError, MemoryError) as error:
+            if not out_of_memory(error) or micro == 1:
+                raise
+            micro //= 2
+            training.progress(step, how.steps, f"memory is short: {micro} texts or pairs at a time")
+            continue
         if not math.isfinite(loss):
             raise HarnessError(
                 f"training: the loss of batch {step + 1} of {how.steps} is {loss}; lower the learning rate, "
@@ -78,26 +98,39 @@ def run(
         optimiser.step()
         losses.append(loss)
         step += 1
-        training.progress(step, how.steps, f"loss {sum(losses[-20:]) / len(losses[-20:]):.4f}")
+        passed = time.monotonic() - began
+        pace = (_read(models) - read) / passed
+        left = passed / (step - first) * (last - step)
+        recent = sum(losses[-20:]) / len(losses[-20:])
+        training.progress(
+            step, how.steps,
+            f"loss {recent:.4f}, rate {rate_at(step - 1, how):.2g}, {pace:.0f} tokens/s, {left:.0f} s left",
+        )  # fmt: skip
         if step < last and time.monotonic() - kept > SHARE * cost:
-            began = time.monotonic()
+            before = time.monotonic()
             _keep(folder, step, models, optimiser, losses)
-            kept, cost = time.monotonic(), time.monotonic() - began
+            kept, cost = time.monotonic(), time.monotonic() - before
     saved_state.remove(folder / STATE)
     if training.segment + 1 < training.segments:
         _keep(folder, step, models, optimiser, losses)
     lines = ({"step": i + 1, "loss": loss, "rate": rate_at(i, how)} for i, loss in enumerate(losses))
     (folder / LOG).write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
-    return losses
+    if step > first:
+        passed = time.monotonic() - began
+        training.measured({"tokens_per_second": (_read(models) - read) / passed})
+        training.measured({"steps_per_second": (step - first) / passed})
+    return {"steps": step, "loss": losses[-1], **({"micro": micro} if micro < how.micro else {})}
 
 
-def seeded(*numbers: int) -> None:
-    """Start torch's generator from these numbers: dropout then depends on the seed, the step and the place
-    in the batch, so a resumed training needs no generator's state and a second pass drops the same."""
-    mixed = 0
-    for number in numbers:
-        mixed = (mixed * 1_000_003 + number + 1) % 2**63
-    torch.manual_seed(mixed)
+def out_of_memory(error: Exception) -> bool:
+    """Whether torch says that it could not allocate."""
+    words = ("out of memory", "can't allocate memory", "not enough memory")
+    return isinstance(error, MemoryError) or any(text in str(error).lower() for text in words)
+
+
+def _read(models: Mapping[str, nn.Module]) -> int:
+    """The tokens that the models have been trained on."""
+    return sum(getattr(model, "tokens", 0) for model in models.values())
 
 
 def _keep(

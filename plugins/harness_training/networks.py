@@ -38,11 +38,14 @@ class Tower(nn.Module):  # type: ignore[misc]
         self.pooling = folders.pooling(at) if pooling == "auto" else pooling
         self.unit, self.dtype, self.device = unit, dtype, device
         self.tokeniser: Tokeniser = tokens.load(self.inner)
-        self.network = _trainable(checkpoints.load(self.inner), dropout).to(device)
+        model, self.keys = _trainable(checkpoints.load(self.inner), dropout)
+        self.network = model.to(device)
+        self.tokens = 0  # that have been trained on
         self.places = model_folder.places(self.inner)
 
     def forward(self, texts: Sequence[str], length: int) -> Tensor:
         encoded, _ = tokens.tokenise(self.tokeniser, texts, length)
+        self.tokens += len(encoded.ids) if torch.is_grad_enabled() else 0
         arrays = tokens.padded(encoded, self.tokeniser.padding)
         ids, mask, types = (torch.from_numpy(array).to(self.device) for array in arrays)
         given = {"token_type_ids": types} if getattr(self.network.config, "type_vocab_size", 0) > 1 else {}
@@ -72,12 +75,15 @@ class Scorer(nn.Module):  # type: ignore[misc]
         model = checkpoints.load(
             self.inner, "AutoModelForSequenceClassification", spare=HEADS, surplus=SURPLUS, num_labels=classes
         )
-        self.network = _trainable(model, dropout).to(device)
+        model, self.keys = _trainable(model, dropout)
+        self.network = model.to(device)
+        self.tokens = 0  # that have been trained on
 
     def forward(
         self, queries: Sequence[str], passages: Sequence[str], length: int, query_length: int
     ) -> Tensor:
         encoded, _ = tokens.tokenise(self.tokeniser, queries, length, passages, first_length=query_length)
+        self.tokens += len(encoded.ids) if torch.is_grad_enabled() else 0
         arrays = tokens.padded(encoded, self.tokeniser.padding)
         ids, mask, types = (torch.from_numpy(array).to(self.device) for array in arrays)
         given = {"token_type_ids": types} if getattr(self.network.config, "type_vocab_size", 0) > 1 else {}
@@ -115,15 +121,12 @@ def autocast(dtype: str, device: str) -> Any:
     return torch.autocast(device, torch.bfloat16, enabled=dtype == "bf16")
 
 
-def _trainable(model: Any, dropout: float) -> Any:
-    """The model with gradients, in training mode, with that dropout everywhere."""
+def _trainable(model: Any, dropout: float) -> tuple[Any, fast.Keys]:
+    """The model with gradients and that dropout everywhere, and the keys that the dropouts read."""
     model.requires_grad_(True)
-    for name in ("pooler",):
-        # what no loss reads gets no gradient; AdamW then leaves it alone
-        if getattr(model, name, None) is not None:
-            getattr(model, name).requires_grad_(False)
-    fast.install(model, dropout)
-    return model
+    if getattr(model, "pooler", None) is not None:  # no loss reads it
+        model.pooler.requires_grad_(False)
+    return model, fast.install(model, dropout)
 
 
 def _save(network: Any, inner: Path, folder: Path) -> None:

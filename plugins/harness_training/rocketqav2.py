@@ -13,7 +13,7 @@ from harness.errors import HarnessError
 from harness.types import JSON, Examples, Training
 from harness_training import RocketQAv2Params, batches, losses
 from harness_training.batches import Batch
-from harness_training.loop import Optimisation, run, seeded
+from harness_training.loop import Optimisation, run
 from harness_training.networks import Scorer, Tower
 
 RETRIEVER, RERANKER = "retriever", "reranker"
@@ -40,27 +40,29 @@ class RocketQAv2:
             scorer.eval().requires_grad_(False)
         steps = batches.steps_of(queries, params.batch, params.epochs)
 
-        def backward(step: int) -> float:
+        def backward(step: int, micro: int) -> float:
             batch = batches.batch_of(
                 examples, queries, step, size=params.batch, negatives=examples.take, seed=training.seed,
                 draw=examples.draw,
             )  # fmt: skip
-            return self._backward(tower, scorer, batch, (training.seed, step))
+            return self._backward(tower, scorer, batch, (training.seed, step), micro)
 
-        how = Optimisation(steps, params.lr, params.warmup, params.decay, params.clip)
+        how = Optimisation.of(params, steps)
         found = run(models, how, backward, folder, training)
         tower.save(folder / RETRIEVER, params.passage_length, params.query_prompt, params.passage_prompt)
         scorer.save(folder / RERANKER, params.query_length + params.passage_length)
-        left_out = len(examples.queries) - len(queries)
-        return {"steps": len(found), "queries": len(queries), "queries_left_out": left_out, "loss": found[-1]}
+        return {**found, "queries": len(queries), "queries_left_out": len(examples.queries) - len(queries)}
 
-    def _backward(self, tower: Tower, scorer: Scorer, batch: Batch, seeds: tuple[int, ...]) -> float:
+    def _backward(
+        self, tower: Tower, scorer: Scorer, batch: Batch, seeds: tuple[int, int], micro: int
+    ) -> float:
         """The gradients of equation 6, some whole lists at a time; lists do not see each other."""
-        params, total, count = self._params, 0.0, len(batch.lists)
-        rows = max(1, params.micro // batch.lists.shape[1])
-        for number, start in enumerate(range(0, count, rows)):
+        total, count, width = 0.0, len(batch.lists), batch.lists.shape[1]
+        rows = max(1, micro // width)
+        for start in range(0, count, rows):
             lists = batch.lists[start : start + rows]
-            seeded(*seeds, number)
+            row, column = np.nonzero(lists >= 0)
+            scorer.keys.set(seeds, ((start + row) * width + column).tolist())
             loss = self._loss(tower, scorer, batch, lists, start) * len(lists) / count
             loss.backward()
             total += float(loss.detach())

@@ -23,6 +23,7 @@ from harness_training import (  # noqa: E402
     batches,
     dropout,
     dual_encoder,
+    lamb,
     loop,
     networks,
     saved_state,
@@ -128,7 +129,7 @@ def test_the_gradient_cache_equals_the_plain_batch(tmp_path):
         batch = batches.batch_of(examples(), np.arange(5), 0, size=5, negatives=2, seed=0)
         count = len(batch.queries)
         loss = dual_encoder.backward_in_parts(
-            trainer._lots(towers, batch), count + len(batch.texts), (0,),
+            trainer._lots(towers, batch, micro), count + len(batch.texts), (0,),
             lambda v, t=trainer, b=batch, c=count: t._loss(v[:c], v[c:], b),
         )  # fmt: skip
         slopes = [p.grad.clone() for p in towers["passage"].parameters() if p.grad is not None]
@@ -144,20 +145,86 @@ def test_the_gradient_cache_equals_the_plain_batch(tmp_path):
 def test_both_passes_of_the_gradient_cache_drop_the_same(tmp_path):
     params = encoder(tmp_path, dropout=0.5)
     tower = DualEncoder(params)._towers()["passage"].train()
-    lot = dual_encoder.Lot(tower, TEXTS[:4], 16, [0, 1, 2, 3], 7)
+    lot = dual_encoder.Lot(tower, TEXTS[:4], 16, [0, 1, 2, 3], 1)
     first, again = (dual_encoder._vectors(lot, (1, 2)) for _ in range(2))
     other = dual_encoder._vectors(lot, (1, 3))
     assert torch.equal(first, again)
     assert not torch.allclose(first, other)
 
 
-def test_dropout_keeps_the_mean_and_drops_the_share_that_it_says():
-    layer = dropout.Dropout(0.3).train()
-    loop.seeded(5)
-    found = layer(torch.ones(1000, 1001))
+def test_what_is_dropped_does_not_depend_on_how_the_batch_is_cut(tmp_path):
+    """Texts of different lengths, so that the padding differs too."""
+    texts = ["river", TEXTS[0] + " " + TEXTS[5], "stone old", TEXTS[3]]
+    tower = DualEncoder(encoder(tmp_path, dropout=0.5))._towers()["passage"].train()
+
+    def vectors(places):
+        tower.keys.set((7, 1), places)
+        return tower([texts[place] for place in places], 16)
+
+    with torch.no_grad():
+        whole, parts = vectors([0, 1, 2, 3]), torch.cat([vectors([0, 2]), vectors([1]), vectors([3])])
+    assert torch.allclose(whole[[0, 2, 1, 3]], parts, atol=1e-5)
+    assert not torch.allclose(whole[0], vectors([1, 0])[0], atol=1e-2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_dropout_keeps_the_mean_and_drops_the_share_that_it_says(dtype):
+    keys = dropout.Keys()
+    layer = dropout.Dropout(0.3, keys, 2).train()
+    keys.set((5,), range(1000))
+    found = layer(torch.ones(1000, 1001, dtype=dtype)).float()
     assert float((found == 0).float().mean()) == pytest.approx(0.3, abs=0.002)
     assert float(found.mean()) == pytest.approx(1.0, abs=0.005)
+    assert abs(np.corrcoef(found[:, 0].numpy(), found[:, 1].numpy())[0, 1]) < 0.15
     assert torch.equal(layer.eval()(torch.ones(3)), torch.ones(3))
+
+
+def test_memory_that_runs_short_halves_what_is_held_and_not_the_batch(tmp_path, monkeypatch):
+    """And the model stays that of the whole batch, to float error."""
+    params = encoder(tmp_path, epochs=1, micro=8)
+    _, whole = trained(DualEncoder(params), tmp_path / "whole")
+    forward = networks.Tower.forward
+
+    def scarce(self, texts, length):
+        if len(texts) > 3:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 7 bytes")
+        return forward(self, texts, length)
+
+    monkeypatch.setattr(networks.Tower, "forward", scarce)
+    notes = []
+    facts, losses = trained(
+        DualEncoder(params), tmp_path / "scarce", progress=lambda done, total, note: notes.append(note)
+    )
+    assert facts["micro"] == 2
+    assert "memory is short: 2 texts or pairs at a time" in notes
+    assert losses == pytest.approx(whole, abs=1e-4)
+
+
+def test_lamb_moves_weights_as_its_paper_says():
+    """Against a slow transcription of algorithm 2."""
+    weight = torch.nn.Parameter(torch.tensor([[1.0, -2.0], [0.5, 3.0]]))
+    optimiser = lamb.Lamb([{"params": [weight], "weight_decay": 0.1}], lr=0.2)
+    slow, m, v = weight.detach().numpy().astype(np.float64), np.zeros((2, 2)), np.zeros((2, 2))
+    for step in range(1, 4):
+        slope = np.array([[1.0, 2.0], [-1.0, 0.5]]) * step
+        weight.grad = torch.tensor(slope, dtype=torch.float32)
+        optimiser.step()
+        m, v = 0.9 * m + 0.1 * slope, 0.999 * v + 0.001 * slope**2
+        move = (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-6) + 0.1 * slow
+        slow = slow - 0.2 * np.linalg.norm(slow) / np.linalg.norm(move) * move
+    assert weight.detach().numpy() == pytest.approx(slow, rel=1e-5)
+
+
+def test_hybrid_augmentation_takes_its_share_from_what_was_not_denoised():
+    given = examples(take=4)
+    raw = pool([[11, 10, 5, 6]] * 5)
+    given = given._replace(negatives=pool([[5, 6, 7, 8]] * 5), undenoised=raw, share=0.5)
+    for query in range(5):
+        chance = np.random.default_rng(query)
+        found, _ = batches._drawn_negatives(given, query, 4, 0, chance, "sample")
+        assert len(set(found.tolist())) == len(found) == 4
+        assert set(found[:2].tolist()) <= {11, 10, 5, 6}
+        assert set(found[2:].tolist()) <= {5, 6, 7, 8}
 
 
 def test_training_equals_a_plain_loop_over_transformers_own_modules(tmp_path):

@@ -20,62 +20,104 @@ from harness.store import hits_files
 from harness.types import Examples, Hits, Pool, Training
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from harness.types import Floats, Ints
 
-POSITIVES, NEGATIVES = "positives.npz", "negatives.npz"
+POSITIVES, NEGATIVES, UNDENOISED = "positives.npz", "negatives.npz", "undenoised.npz"
+FILLING, CHOOSING = 1, 2  # what random numbers are for
 
 
 def examples(task: Task) -> Outcome:
     """The judged positives of each query of a split, and what is left of a run as negatives: nothing that is
-    judged positive, nor has the text of a passage that is."""
+    judged positive, nor has the text of a passage that is. A query that is asked twice has the positives of
+    both."""
     read, queries, cut = task.corpus(), task.queries(), task.work["negatives"]
-    stored = read_judgements(task.input("judgements").folder)
-    good = _positives(judging(read, queries, stored).judged, len(queries.ids), read.passages)
-    hits = None
-    if cut is not None:
-        hits = hits_files.load(task.store.read(hits_files.among(task.work["inputs"])[0]))
+    judged = judging(read, queries, read_judgements(task.input("judgements").folder)).judged
+    good = _positives(judged, queries.texts, read.passages, task.work["level"])
     texts = View(read, [], "passage", None)
-    bad: list[tuple[Ints, Floats]] = []
-    scores: list[Floats] = []
-    duplicates = 0
-    for query, positives in enumerate(good):
-        if hits is None:
-            scores.append(np.full(len(positives), np.nan, np.float32))
-            bad.append((np.zeros(0, np.int64), np.zeros(0, np.float32)))
-            continue
-        scores.append(_scores_of(positives, hits, query))
-        passages, worth = _cut(hits, query, cut["depth"], cut["below"], cut["above"])
-        open_ = ~np.isin(passages, positives)
-        passages, worth = passages[open_], worth[open_]
-        texts_of_positives = set(texts.take(positives)) if len(positives) else set()
-        other = np.array([text not in texts_of_positives for text in texts.take(passages)], np.bool_)
-        duplicates += int((~other).sum())
-        bad.append((passages[other], worth[other]))
-    _write(task.folder / POSITIVES, list(zip(good, scores, strict=True)))
-    _write(task.folder / NEGATIVES, bad)
+    if cut is None:
+        silent = [np.full(len(positives), np.nan, np.float32) for positives in good]
+        none = [(np.zeros(0, np.int64), np.zeros(0, np.float32))] * len(good)
+        _write(task.folder / POSITIVES, list(zip(good, silent, strict=True)))
+        _write(task.folder / NEGATIVES, none)
+        return Outcome({**_counts(good, none), "duplicates_of_positives": 0}, {})
+    hits = hits_files.load(task.store.read(hits_files.among(task.work["inputs"])[0]))
+    positives: list[tuple[Ints, Floats]] = []
+    negatives: list[tuple[Ints, Floats]] = []
+    undenoised: list[tuple[Ints, Floats]] = []
+    candidates = np.flatnonzero(read.candidate)
+    duplicates = trusted = filled = 0
+    for query, known in enumerate(good):
+        passages, scores = _top(hits, query, cut["depth"])
+        if cut["positives_above"] is not None and len(known):
+            sure = (scores > cut["positives_above"]) & ~np.isin(passages, judged.passage[judged.query == query])
+            trusted += int(sure.sum())
+            known = np.union1d(known, passages[sure])
+        positives.append((known, _scores_of(known, hits, query)))
+        unlike, same = _unlike(passages, known, texts)
+        duplicates += same
+        passages, scores = passages[unlike], scores[unlike]
+        undenoised.append((passages, scores))
+        within = np.ones(len(passages), np.bool_)
+        if cut["below"] is not None:
+            within &= scores < cut["below"]
+        if cut["above"] is not None:
+            within &= scores > cut["above"]
+        passages, scores = passages[within], scores[within]
+        if len(passages) < cut["fill"] and len(known):
+            drawn = np.random.default_rng([FILLING, query]).permutation(candidates)[: 2 * cut["fill"] + 16]
+            drawn = drawn[~np.isin(drawn, passages)]
+            drawn = drawn[_unlike(drawn, known, texts)[0]][: cut["fill"] - len(passages)]
+            filled += len(drawn)
+            passages = np.concatenate([passages, drawn])
+            scores = np.concatenate([scores, np.full(len(drawn), np.nan, np.float32)])
+        negatives.append((passages, scores))
+    _write(task.folder / POSITIVES, positives)
+    _write(task.folder / NEGATIVES, negatives)
+    if cut["undenoised"]:
+        _write(task.folder / UNDENOISED, undenoised)
     facts = {
-        "queries": len(queries.ids),
+        **_counts([known for known, _ in positives], negatives),
+        "duplicates_of_positives": duplicates,
+        "positives_by_score": trusted,
+        "random_negatives": filled,
+    }
+    return Outcome(facts, {})
+
+
+def _counts(good: Sequence[Ints], bad: Sequence[tuple[Ints, Floats]]) -> dict[str, int]:
+    return {
+        "queries": len(good),
         "queries_with_positives": sum(len(positives) > 0 for positives in good),
         "positives": sum(map(len, good)),
         "negatives": sum(len(passages) for passages, _ in bad),
         "queries_without_negatives": sum(len(passages) == 0 for passages, _ in bad),
-        "duplicates_of_positives": duplicates,
     }
-    return Outcome(facts, {})
+
+
+def _unlike(passages: Ints, known: Ints, texts: View) -> tuple[NDArray[np.bool_], int]:
+    """bool[n]: which passages are none of the known positives and have the text of none; and how many are
+    out for their text alone."""
+    own = set(texts.take(known)) if len(known) else set()
+    other = ~np.isin(passages, known)
+    unlike = other & np.array([text not in own for text in texts.take(passages)], np.bool_)
+    return unlike, int((other & ~unlike).sum())
 
 
 def train(task: Task) -> Outcome:
     work = task.work
     before = None if work["before"] is None else task.store.read(work["before"]).folder
+    measured: dict[str, JSON] = {}
     training = Training(
         work["seed"], work["segment"], work["segments"], before,
-        lambda done, total, note: task.progress(done, total, note),
+        lambda done, total, note: task.progress(done, total, note), measured.update,
     )  # fmt: skip
     report = task.method().train(_joined_examples(task), task.folder, training)
     missing = [part for part in task.record.parts(task.values) if not (task.folder / part).is_dir()]
     if missing:
         raise HarnessError(f"the trainer '{task.record.name}' left no model in {', '.join(missing)}")
-    return Outcome(reported(report), {})
+    return Outcome(reported(report), measured)
 
 
 def validate(task: Task) -> Outcome:
@@ -103,12 +145,15 @@ def validate(task: Task) -> Outcome:
     return Outcome({"validation": facts, "reported": facts}, {})
 
 
-def _positives(judged: Judged, queries: int, passages: int) -> list[Ints]:
+def _positives(judged: Judged, texts: Sequence[str], passages: int, level: int) -> list[Ints]:
     """int64[n] for each query: the judged positives that the corpus has, ascending."""
-    kept = (judged.grade > 0) & (judged.passage < passages)
-    order = np.lexsort((judged.passage[kept], judged.query[kept]))
-    query, passage = judged.query[kept][order], judged.passage[kept][order]
-    return np.split(passage.astype(np.int64), np.searchsorted(query, np.arange(1, queries)))
+    kept = (judged.grade >= level) & (judged.passage < passages)
+    first: dict[str, int] = {}
+    asked = np.array([first.setdefault(text, number) for number, text in enumerate(texts)], np.int64)
+    query, passage = asked[judged.query[kept]], judged.passage[kept]
+    order = np.lexsort((passage, query))
+    lists = np.split(passage[order].astype(np.int64), np.searchsorted(query[order], np.arange(1, len(texts))))
+    return [np.unique(lists[number]) for number in asked.tolist()]
 
 
 def _scores_of(positives: Ints, hits: Hits, query: int) -> Floats:
@@ -121,15 +166,9 @@ def _scores_of(positives: Ints, hits: Hits, query: int) -> Floats:
     )
 
 
-def _cut(hits: Hits, query: int, depth: int, below: float | None, above: float | None) -> tuple[Ints, Floats]:
-    """The top of a run between two scores."""
+def _top(hits: Hits, query: int, depth: int) -> tuple[Ints, Floats]:
     passages, scores = hits.passages[query][:depth], hits.scores[query][:depth]
-    kept = passages >= 0
-    if below is not None:
-        kept &= scores < below
-    if above is not None:
-        kept &= scores > above
-    return passages[kept], scores[kept]
+    return passages[passages >= 0], scores[passages >= 0]
 
 
 def _write(path: Path, lists: Sequence[tuple[Ints, Floats]]) -> None:
@@ -142,7 +181,8 @@ def _write(path: Path, lists: Sequence[tuple[Ints, Floats]]) -> None:
 def _joined_examples(task: Task) -> Examples:
     """Those of all splits that a model is trained on; a later corpus' positions follow an earlier one's."""
     texts: list[str] = []
-    pools: dict[str, list[Pool]] = {POSITIVES: [], NEGATIVES: []}
+    share = task.work["share"]
+    pools: dict[str, list[Pool]] = {POSITIVES: [], NEGATIVES: [], **({UNDENOISED: []} if share else {})}
     views: list[View] = []
     offsets = [0]
     for source in task.work["sources"]:
@@ -167,9 +207,22 @@ def _joined_examples(task: Task) -> Examples:
         return found
 
     joined = {name: _joined(parts) for name, parts in pools.items()}
-    return Examples(
-        texts, joined[POSITIVES], joined[NEGATIVES], task.work["take"], task.work["draw"], texts_at
-    )
+    if task.work["queries"] is not None:
+        known = np.flatnonzero(np.diff(joined[POSITIVES].bounds))
+        # the same queries whatever the seed of the training
+        kept = np.sort(np.random.default_rng(CHOOSING).permutation(known)[: task.work["queries"]])
+        texts = [texts[query] for query in kept.tolist()]
+        joined = {name: _chosen(pool, kept) for name, pool in joined.items()}
+    drawing = (task.work["take"], task.work["draw"], texts_at, joined.get(UNDENOISED), share)
+    return Examples(texts, joined[POSITIVES], joined[NEGATIVES], *drawing)
+
+
+def _chosen(pool: Pool, queries: Ints) -> Pool:
+    lists = [pool.of(query) for query in queries.tolist()]
+    bounds = np.cumsum([0, *(len(passages) for passages, _ in lists)], dtype=np.int64)
+    none = (np.zeros(0, np.int64), np.zeros(0, np.float32))
+    passages, scores = (np.concatenate(parts) for parts in zip(none, *lists, strict=True))
+    return Pool(bounds, passages, scores)
 
 
 def _joined(parts: Sequence[Pool]) -> Pool:

@@ -1,0 +1,68 @@
+"""Numbers of a recipe over several seeds: how much of a mean, or of a difference, is the luck of a seed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from harness.scoring.student import quantile, two_sided
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+
+class Spread(NamedTuple):
+    """A mean with its standard error, as a sum of independent parts."""
+
+    value: float
+    variances: tuple[float, ...]  # of the value: by queries, then by the seeds of each recipe
+    freedoms: tuple[int, ...]  # degrees of freedom of each
+
+    @property
+    def error(self) -> float:
+        return math.sqrt(sum(self.variances))
+
+    @property
+    def freedom(self) -> float:
+        """Welch and Satterthwaite (Satterthwaite 1946, equation 17)."""
+        parts = [v * v / f for v, f in zip(self.variances, self.freedoms, strict=True) if v > 0]
+        return sum(self.variances) ** 2 / sum(parts) if parts else math.inf
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval over queries and seeds."""
+        half = self.error * quantile(0.975, self.freedom) if self.error else 0.0
+        return self.value - half, self.value + half
+
+    @property
+    def p(self) -> float:
+        """Of no difference from 0, two-sided."""
+        if not self.error:
+            return 1.0 if self.value == 0 else 0.0
+        return two_sided(self.value / self.error, self.freedom)
+
+
+def mean(values: Floats) -> Spread:
+    """The mean of float64[S, Q], the value of each query with each seed. Queries and seeds are both drawn at
+    random and crossed: the variance of the mean is that over queries, of each query's mean over seeds, and
+    that over seeds, of each seed's mean over queries (Brennan 2001, section 2). What the two share, the
+    interaction, counts in both, which errs on the safe side."""
+    return difference(values, np.zeros((1, values.shape[1])))
+
+
+def difference(first: Floats, second: Floats) -> Spread:
+    """The mean of `first`, float64[S, Q], minus that of `second`, float64[R, Q], over the same queries. Seeds
+    of different recipes are independent. Of one seed no spread is known: it is taken as given."""
+    each = first.mean(axis=0) - second.mean(axis=0)  # float64[Q]
+    count = len(each)
+    variances = [float(each.var(ddof=1)) / count if count > 1 else 0.0]
+    freedoms = [max(1, count - 1)]
+    for values in (first, second):
+        if len(values) > 1:
+            variances.append(float(values.mean(axis=1).var(ddof=1)) / len(values))
+            freedoms.append(len(values) - 1)
+    return Spread(float(each.mean()), tuple(variances), tuple(freedoms))
