@@ -2,9 +2,9 @@
 
 torch draws a mask number by number on the CPU, which can take half of a training step there. The mask here is
 that of Srivastava et al. 2014 with the probability rounded to a multiple of 2^-16, from a counter-based
-generator (Salmon et al. 2011; the mixing function is that of SplitMix64, Steele et al. 2014). A number's bits
-follow from the seed, the step, the text's place in the batch, the layer and the number's place in the text, so
-they are the same whatever the batch is cut into."""
+generator (Salmon et al. 2011; the mixing function is that of SplitMix64, Steele et al. 2014). A number's
+bits follow from the seed, the step, the text's place in the batch, the layer and the number's place in the
+text, so they are the same whatever the batch is cut into."""
 
 from __future__ import annotations
 

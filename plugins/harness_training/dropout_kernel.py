@@ -42,7 +42,9 @@ def fill(out: NDArray[Any], keys: NDArray[np.uint64], layer: Any, threshold: Any
         start = (start ^ (start >> np.uint64(29))) * SECOND
         for plane in range(planes):
             for row in range(rows):
-                at = start + ((np.uint64(plane) << np.uint64(32)) + (np.uint64(row) << np.uint64(16))) * GOLDEN
+                at = (
+                    start + ((np.uint64(plane) << np.uint64(32)) + (np.uint64(row) << np.uint64(16))) * GOLDEN
+                )
                 line = out[text, plane, row]
                 for group in range(width // 4):
                     z = at + np.uint64(group) * GOLDEN

@@ -35,9 +35,7 @@ class Optimisation(NamedTuple):
 
     @classmethod
     def of(cls, params: Any, steps: int) -> Optimisation:
-        return cls(
-            steps, params.lr, params.warmup, params.decay, params.clip, params.micro, params.optimiser
-        )
+        return cls(steps, params.lr, params.warmup, params.decay, params.clip, params.micro, params.optimiser)
 
 
 def rate_at(step: int, how: Optimisation) -> float:

@@ -17,7 +17,7 @@ from harness.execution.steps.task import Outcome, Task, reported
 from harness.scoring import protocols, score
 from harness.scoring.rules import Rules, scores_of
 from harness.store import hits_files
-from harness.types import Examples, Hits, Pool, Training
+from harness.types import JSON, Examples, Hits, Pool, Training
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +51,8 @@ def examples(task: Task) -> Outcome:
     for query, known in enumerate(good):
         passages, scores = _top(hits, query, cut["depth"])
         if cut["positives_above"] is not None and len(known):
-            sure = (scores > cut["positives_above"]) & ~np.isin(passages, judged.passage[judged.query == query])
+            graded = judged.passage[judged.query == query]
+            sure = (scores > cut["positives_above"]) & ~np.isin(passages, graded)
             trusted += int(sure.sum())
             known = np.union1d(known, passages[sure])
         positives.append((known, _scores_of(known, hits, query)))
