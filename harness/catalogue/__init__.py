@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import pluggy
@@ -92,8 +93,9 @@ def collect(points: Iterable[EntryPoint]) -> Catalogue:
     """The catalogue of these entry points: ours first, then by name."""
     entries: dict[str, dict[str, tuple[Entry, ...]]] = {kind: {} for kind in KINDS}
     plugins = []
+    manager = _manager()
     for point in sorted(points, key=lambda point: (point.distribution != OWN, point.name, point.value)):
-        records, error = _loaded(point)
+        records, error = _loaded(manager, point)
         plugin = Plugin(point.name, point.module, point.distribution, point.version, error)
         plugins.append(plugin)
         for kind, record in records:
@@ -101,7 +103,22 @@ def collect(points: Iterable[EntryPoint]) -> Catalogue:
     return Catalogue(tuple(plugins), entries)
 
 
-def _loaded(point: EntryPoint) -> tuple[list[tuple[str, Any]], str | None]:
+class _Manager(pluggy.PluginManager):
+    """Finds hooks as pluggy does, but looks at a module's functions only: much faster."""
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
+        if isinstance(plugin, ModuleType) and not isinstance(vars(plugin).get(name), FunctionType):
+            return None
+        return super().parse_hookimpl_opts(plugin, name)
+
+
+def _manager() -> _Manager:
+    manager = _Manager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    return manager
+
+
+def _loaded(manager: _Manager, point: EntryPoint) -> tuple[list[tuple[str, Any]], str | None]:
     """A plugin's records by kind, or why there are none. A stranger's plugin must not stop us in any way."""
     if point.distribution != OWN:
         from harness.catalogue import probe
@@ -111,31 +128,37 @@ def _loaded(point: EntryPoint) -> tuple[list[tuple[str, Any]], str | None]:
             return [], crash
     try:
         with contextlib.redirect_stdout(sys.stderr):  # a command's output may be read by a program
-            return _records(point), None
+            return _records(manager, point), None
     except (Exception, SystemExit) as problem:
         return [], f"{type(problem).__name__}: {problem}".partition("\n")[0]
 
 
-def _records(point: EntryPoint) -> list[tuple[str, Any]]:
-    manager = pluggy.PluginManager(hookspecs.PROJECT)
-    manager.add_hookspecs(hookspecs)
-    manager.register(point.load(), point.name)
-    manager.check_pending()  # a misspelt hook is an error
+def _records(manager: _Manager, point: EntryPoint) -> list[tuple[str, Any]]:
+    """The records of one plugin, which is registered only while they are read."""
     records: list[tuple[str, Any]] = []
-    for kind, expected in KINDS.items():
-        for offered in getattr(manager.hook, f"harness_{kind}")():
-            for record in offered:
-                if not isinstance(record, expected):
-                    raise TypeError(f"harness_{kind} yielded {record!r}, which is no {expected.__name__}")
-                records.append((kind, record))
+    manager.register(point.load(), point.name)
+    try:
+        manager.check_pending()  # a misspelt hook is an error
+        for kind, expected in KINDS.items():
+            for offered in getattr(manager.hook, f"harness_{kind}")():
+                for record in offered:
+                    if not isinstance(record, expected):
+                        raise TypeError(f"harness_{kind} yielded {record!r}, which is no {expected.__name__}")
+                    records.append((kind, record))
+    finally:
+        manager.unregister(name=point.name)
     return records
 
 
-def missing_modules(record: Any, distribution: str) -> Need | None:
+def is_installed(module: str) -> bool:
+    return importlib.util.find_spec(module.split(".")[0]) is not None
+
+
+def missing_modules(
+    record: Any, distribution: str, installed: Callable[[str], bool] = is_installed
+) -> Need | None:
     """The modules that a record needs and that are not installed, with what installs them."""
-    absent = [
-        name for name in getattr(record, "needs", ()) if importlib.util.find_spec(name.split(".")[0]) is None
-    ]
+    absent = [name for name in getattr(record, "needs", ()) if not installed(name)]
     if not absent:
         return None
     target = f"{distribution}[{record.extra}]" if record.extra else distribution

@@ -27,7 +27,7 @@ from harness import catalogue
 from harness.catalogue.entry_points import EntryPoint
 point = EntryPoint("probe", sys.argv[1], sys.argv[2], "")
 try:
-    catalogue._records(point)
+    catalogue._records(catalogue._manager(), point)
 except (Exception, SystemExit):
     pass  # the parent meets the same, and says so
 os._exit(77)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +28,11 @@ def records(options: argparse.Namespace) -> int:
     from harness import catalogue
 
     loaded = catalogue.load()
+    installed = functools.cache(catalogue.is_installed)  # most modules are needed by several records
     for kind in [options.kind] if options.kind else catalogue.KINDS:
         if options.kind is None:
             print(f"{kind}:")
-        print("\n".join(_lines(loaded, kind, options.params)) or "  none")
+        print("\n".join(_lines(loaded, kind, options.params, installed)) or "  none")
         if options.kind is None:
             print()
     if options.kind == "measures":
@@ -43,19 +45,21 @@ def records(options: argparse.Namespace) -> int:
     return 0
 
 
-def _lines(loaded: Catalogue, kind: str, with_params: bool) -> Iterator[str]:
+def _lines(
+    loaded: Catalogue, kind: str, with_params: bool, installed: Callable[[str], bool]
+) -> Iterator[str]:
     width = max((len(name) for name in loaded.entries[kind]), default=0)
     for name in loaded.names(kind):
         for entry in loaded.entries[kind][name]:
-            yield f"  {name:{width}}  {entry.record.summary}{_remark(entry)}"
+            yield f"  {name:{width}}  {entry.record.summary}{_remark(entry, installed)}"
             if with_params:
                 yield from _parameters(entry.record)
 
 
-def _remark(entry: Entry) -> str:
+def _remark(entry: Entry, installed: Callable[[str], bool]) -> str:
     from harness import catalogue
 
-    need = catalogue.missing_modules(entry.record, entry.plugin.distribution)
+    need = catalogue.missing_modules(entry.record, entry.plugin.distribution, installed)
     source = f" [{entry.plugin.distribution}]" if entry.plugin.distribution != catalogue.OWN else ""
     return source + (f" ({need})" if need else "")
 
