@@ -48,6 +48,10 @@ class StoreError(HarnessError):
     """The store cannot go on (no space, no permission); finished work is kept."""
 
 
+class Terminated(BaseException):
+    """The system, or a scheduler, ends this process: like Ctrl-C, but for the exit code."""
+
+
 def printable(text: str) -> str:
     """A message for a terminal: what data put into it cannot move the cursor or change colours."""
     return CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)

@@ -191,7 +191,8 @@ def execute(
             planned.steps, targets, scored, store, reporter, jobs, limits_of(planned.suite)
         )
     for name, reason in isolated.failed.items():
-        reporter.note(f"{reason}; its column is left out")
+        log = isolated.logs.get(name)
+        reporter.note(f"{reason}; its column is left out" + (f"; its output is in {log}" if log else ""))
         failures.append(Failure(name, reason, False))
     for dataset in content.datasets:
         if unknown := dataset.counts.get("judgements_of_unknown_passages"):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness import api, catalogue, runner, user_cache
 from harness.cli import arguments as shared
-from harness.errors import HarnessError
+from harness.errors import HarnessError, StoreError
 from harness.store.artifacts import Corrupt, Store
 from harness.store.remote import Damaged, Remote, fetch_missing, push_all
 
@@ -125,6 +125,8 @@ def verify(options: argparse.Namespace) -> int:
 
 def gc(options: argparse.Namespace) -> int:
     store = _opened(options.store)
+    if not options.dry_run and not os.access(store.artifacts, os.W_OK):
+        raise StoreError(f"{store.root}: is read-only, so that nothing can be removed; make it writable")
     kept = {step for path in options.keep for step in _steps_of(path, store)}
     limit = time.time() - options.unused_for * DAY
     freed = 0
@@ -132,15 +134,19 @@ def gc(options: argparse.Namespace) -> int:
         folder = store.artifacts / step
         if step in kept or folder.stat().st_mtime > limit:
             continue
-        freed += _bytes(folder)
-        print(f"{'would remove' if options.dry_run else 'removed'}  {step[:24]}")
+        size = _bytes(folder)
         if not options.dry_run:
             store.discard(step)
+        freed += size
+        print(f"{'would remove' if options.dry_run else 'removed'}  {step[:24]}")
     for folder in store.leftovers(limit):
-        freed += _bytes(folder)
-        print(f"{'would remove' if options.dry_run else 'removed'}  {folder.relative_to(store.root)}")
+        size = _bytes(folder)
         if not options.dry_run:
             store.remove_leftover(folder)
+            if folder.exists():  # a run has claimed it
+                continue
+        freed += size
+        print(f"{'would remove' if options.dry_run else 'removed'}  {folder.relative_to(store.root)}")
     print(f"{_size(freed)} {'would be' if options.dry_run else ''} freed".replace("  ", " "))
     return 0
 
@@ -157,7 +163,8 @@ def _steps_of(path: Path, store: Store) -> set[str]:
 
 
 def _bytes(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    files = [folder] if folder.is_file() else [path for path in folder.rglob("*") if path.is_file()]
+    return sum(path.stat().st_size for path in files)
 
 
 def _size(count: float) -> str:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.cli import arguments as shared
+
+if TYPE_CHECKING:
+    from harness.plan.graph import Row
+    from harness.runner import Prepared
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -27,4 +32,11 @@ def check(options: argparse.Namespace) -> int:
         print(f"needs: {need}")
     if runner.refusals(prepared, store):
         print("the suite is right; a run is refused until what it needs is here")
-    return 0
+    failing = [row for row in prepared.plan.rows if row.error and not _needs_data(prepared, row)]
+    for row in failing:
+        print(f"fails: {row.dataset} / {row.system}: {row.error}")
+    return 1 if failing else 0
+
+
+def _needs_data(prepared: Prepared, row: Row) -> bool:
+    return bool(prepared.plan.collections[row.dataset].needs)

@@ -15,13 +15,9 @@ import signal
 import sys
 from collections.abc import Callable
 
-from harness.errors import HarnessError, StoreError, printable
+from harness.errors import HarnessError, StoreError, Terminated, printable
 
 OUTPUT_FAILS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-
-
-class Terminated(BaseException):
-    """The system, or a scheduler, ends this process: like Ctrl-C, but for the exit code."""
 
 
 def guarded(work: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:

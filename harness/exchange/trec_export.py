@@ -7,26 +7,34 @@ import shutil
 import zlib
 from pathlib import Path
 
+import numpy as np
+
 from harness.collection import qrels_files
-from harness.collection.queries import read_judgements
+from harness.collection.corpus import Corpus
+from harness.collection.judgements import Judged
+from harness.collection.queries import Judgements, read_judgements
 from harness.errors import HarnessError
 from harness.exchange.written_files import Written, put, scored, target
 from harness.leaderboard import cited_files
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.ids_only import JUDGEMENTS
 from harness.leaderboard.model import Dataset, Row
+from harness.scoring.measures.grades import of_documents
 from harness.store import disk
 from harness.store.artifacts import Corrupt, Store
 
 
 def write(board: Leaderboard, out: Path, store: Store) -> Written:
-    """`DATASET/SYSTEM.run` and `DATASET/qrels`, as trec_eval reads them. Raises HarnessError for a run that
-    is not the one that its row cites."""
+    """`DATASET/SYSTEM.run` and `DATASET/qrels`, as trec_eval reads them, and `DATASET/qrels-documents` for
+    runs of documents. Raises HarnessError for a run that is not the one that its row cites."""
     notes: list[str] = []
     paths = [path for row in scored(board, notes) if (path := _run(board, row, out, notes))]
     for dataset in board.data.datasets:
         path = _judgements(board, dataset, target(out, dataset.name, "qrels"), store, notes)
         paths += [path] if path else []
+        if any(row.unit == "document" for row in board.rows_of(dataset.name)):
+            path = _of_documents(dataset, target(out, dataset.name, "qrels-documents"), store, notes)
+            paths += [path] if path else []
     return Written(tuple(paths), tuple(notes))
 
 
@@ -64,4 +72,30 @@ def _judgements(
         return None
     with disk.replacing(path) as new:
         qrels_files.write_qrels(new, judgements)
+    return path
+
+
+def _of_documents(dataset: Dataset, path: Path, store: Store, notes: list[str]) -> Path | None:
+    """The judgements that runs of documents are scored on, from what the store has."""
+    steps = {part: f"{part}-{dataset.digests.get(part)}" for part in ("corpus", JUDGEMENTS)}
+    if not all(map(store.has, steps.values())):
+        notes.append(f"{dataset.name}: the store lacks its passages, and so the judgements of documents")
+        return None
+    try:
+        corpus = Corpus(store.read(steps["corpus"]).folder)
+        judgements = read_judgements(store.read(steps[JUDGEMENTS]).folder)
+    except Corrupt as error:
+        notes.append(f"{dataset.name}: {error}; its judgements of documents are left out")
+        return None
+    positions = corpus.positions(judgements.passage_ids)
+    missing = np.flatnonzero(positions < 0)
+    positions[missing] = corpus.passages + np.arange(len(missing))
+    judged = Judged(judgements.query, positions[judgements.passage], judgements.grade)
+    best = of_documents(judged, corpus.document_of, corpus.documents)
+    # a passage that the corpus lacks counts as a document of its own, so that its query stays judged
+    unknown = [judgements.passage_ids[number] for number in missing]
+    names = [*corpus.document_ids(np.arange(corpus.documents)), *unknown]
+    codes = best.passage.astype(np.int32)
+    with disk.replacing(path) as new:
+        qrels_files.write_qrels(new, Judgements(judgements.query_ids, names, best.query, codes, best.grade))
     return path

@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import StoreError
@@ -139,7 +140,7 @@ class Local:
             elif kind == "progress":
                 self.reporter.progress(step, event["done"], event["total"], event["note"])
             elif kind == "done":
-                self._done(step, event["reused"])
+                self._done(step, event["reused"], child.output())
                 return child
             elif kind == "corrupt":
                 if not self.schedule.remake(step, event["step"], event["reason"]):
@@ -173,7 +174,8 @@ class Local:
             raise disk.full(self.store.root)
         self._failed(step, reason, False, output)
 
-    def _done(self, step: Step, reused: bool) -> None:
+    def _done(self, step: Step, reused: bool, output: str) -> None:
+        self._keep_output(self.store.logs, step, output)
         compiled = 0.0
         with contextlib.suppress(Corrupt):  # another run may want it made again at once
             cost = {} if reused else self.store.read(step.id, trust=True).cost
@@ -183,13 +185,21 @@ class Local:
 
     def _failed(self, step: Step, reason: str, user: bool, output: str) -> None:
         self.reporter.failed(step, reason)
-        if output and not user:
-            log = self.store.failures / f"{step.id}.log"
-            with contextlib.suppress(OSError):
-                log.write_text(output + "\n", encoding="utf-8")
-                self.reporter.note(f"{step.label}: its output is in {log}")
+        if not user and (log := self._keep_output(self.store.failures, step, output)) is not None:
+            self.reporter.note(f"{step.label}: its output is in {log}")
         named = reason if user else f"{step.label}: {reason}"
         self.schedule.fail(step, Failure(step.id, named, user))
+
+    def _keep_output(self, folder: Path, step: Step, output: str) -> Path | None:
+        """The file with what a step printed; None if it printed nothing, or nothing can be written."""
+        if not output:
+            return None
+        log = folder / f"{step.id}.log"
+        try:
+            log.write_text(output + "\n", encoding="utf-8")
+        except OSError:
+            return None
+        return log
 
     def _stop(self, error: BaseException) -> None:
         self.schedule.stop(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import tempfile
 import time
@@ -35,6 +36,7 @@ class IsolatedMeasures:
         self._store, self._limits = store, limits
         self._child: Child | None = None
         self.failed: dict[str, str] = {}  # measure -> why
+        self.logs: dict[str, Path] = {}  # measure -> the file with what it printed before it failed
 
     def __enter__(self) -> IsolatedMeasures:
         return self
@@ -66,6 +68,7 @@ class IsolatedMeasures:
             reason = self._ask(request)
             if reason is not None:
                 self.failed[name] = f"the measure {name} failed: {reason}"
+                self._keep_output(name)
                 self._end()
                 raise ContractError(self.failed[name])
             with np.load(Path(folder, "computed.npz"), allow_pickle=False) as computed:
@@ -80,6 +83,7 @@ class IsolatedMeasures:
             event = child.event(deadline and max(0.0, deadline - time.monotonic()), self._limits.memory)
             kind = None if event is None else event["event"]
             if kind is None:
+                child.print_stack()
                 return f"it took longer than the timeout of {self._limits.timeout:g} s"
             if kind == "started" and self._limits.timeout is not None:
                 deadline = time.monotonic() + self._limits.timeout
@@ -93,6 +97,14 @@ class IsolatedMeasures:
                 raise StoreError(event["message"])
             elif kind in ("died", "corrupt"):
                 return child.cause()
+
+    def _keep_output(self, name: str) -> None:
+        output = self._child.output() if self._child is not None else ""
+        log = self._store.failures / f"{KIND}-{name}.log"
+        if output:
+            with contextlib.suppress(OSError):  # a store that is only read
+                log.write_text(output + "\n", encoding="utf-8")
+                self.logs[name] = log
 
     def _end(self) -> None:
         if self._child is not None:

@@ -211,9 +211,9 @@ def _listen(requests: queue.Queue[JSON], stdin: BinaryIO) -> None:
 
 
 def _said(error: BaseException) -> str:
-    """An exception in one line; all of it is in what the worker printed."""
+    """An exception with all lines of its message; where it was raised is in what the worker printed."""
     text = str(error).strip()
-    return f"{type(error).__name__}: {text.splitlines()[0]}" if text else type(error).__name__
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _cpu() -> float:

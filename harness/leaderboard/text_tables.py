@@ -16,6 +16,7 @@ from harness.types import JSON
 
 FORMATS = ("table", "markdown", "csv", "json")
 Marks: TypeAlias = Mapping[tuple[str, str, str, str], str]  # dataset, column, system, origin -> + or -
+SHOWN = 3  # rows that a flag names
 
 
 class Table(NamedTuple):
@@ -49,10 +50,12 @@ def _table(board: Leaderboard, dataset: Dataset, intervals: bool, marks: Marks) 
     rows = board.rows_of(dataset.name)
     columns = [label for label in board.columns if any(label in row.measures for row in rows)]
     starred = any(row.origin != "published" for row in rows)  # a paper's tables may leave out the best
+    means = {label: [row.measures[label].mean for row in rows if label in row.measures] for label in columns}
+    # where all rows tie, none is best
     best = {
-        label: max(row.measures[label].mean for row in rows if label in row.measures)
-        for label in columns
-        if starred
+        label: max(values)
+        for label, values in means.items()
+        if starred and (len(values) == 1 or len(set(values)) > 1)
     }
     costed = any(_seconds(row) for row in rows)  # runs made elsewhere have no cost
     lines = []
@@ -72,7 +75,7 @@ def render(board: Leaderboard, form: str, marks: Marks | None = None) -> str:
         return of_records(board.records(), form)
     if form == "markdown":
         return "\n".join(map(titled, [*tables(board, True, marks), *averages(board, True)]))
-    notes = [*(f"tuned: {line}" for line in tuned(board)), *failures(board)]
+    notes = [*(f"tuned: {line}" for line in tuned(board)), *flagged(board), *failures(board)]
     below = "".join(f"{line}\n" for line in notes)
     shown = (*tables(board, marks=marks), *averages(board))
     return "\n".join([*map(plain, shown), *([below] if notes else [])])
@@ -130,7 +133,25 @@ def failures(board: Leaderboard) -> list[str]:
     for row in board.rows:
         if row.status == "failed":
             rows.setdefault(row.error or "no reason is given", []).append(row.name)
-    return [f"failed: {', '.join(names)}: {reason}" for reason, names in rows.items()]
+    return [f"failed: {', '.join(names)}: {indented(reason)}" for reason, names in rows.items()]
+
+
+def flagged(board: Leaderboard) -> list[str]:
+    """Every flag once, with the rows that have it; of many rows the first."""
+    rows: dict[str, list[str]] = {}
+    for row in board.rows:
+        for flag in row.flags:
+            rows.setdefault(flag, []).append(row.name)
+    lines = []
+    for flag, names in rows.items():
+        more = f" and {len(names) - SHOWN} more rows" if len(names) > SHOWN else ""
+        lines.append(f"note: {', '.join(names[:SHOWN])}{more}: {indented(flag)}")
+    return lines
+
+
+def indented(text: str) -> str:
+    """Further lines of a message, below its first."""
+    return text.replace("\n", "\n    ")
 
 
 def tuned(board: Leaderboard) -> list[str]:

@@ -8,7 +8,9 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-from harness.errors import HarnessError
+from harness.errors import ContractError, HarnessError, Terminated
+
+AGAIN = 1.0  # seconds until a plugin that went on after its time was up is interrupted again
 
 
 class Broken(Exception):
@@ -22,11 +24,19 @@ def guarded(name: str, timeout: float | None) -> Iterator[None]:
     try:
         with _limited(timeout):
             yield
-    except (HarnessError, Broken):
+    except (HarnessError, Broken, KeyboardInterrupt, Terminated):
         raise
-    except (Exception, SystemExit) as error:
-        text = str(error).strip().partition("\n")[0]
+    except _TimeIsUp:
+        raise Broken(f"'{name}' took longer than the timeout of {timeout:g} s while planning") from None
+    except ContractError as error:
+        raise Broken(f"'{name}' broke its contract while planning: {error}") from error
+    except BaseException as error:
+        text = str(error).strip()
         raise Broken(f"'{name}' failed while planning: {type(error).__name__}: {text}") from error
+
+
+class _TimeIsUp(BaseException):
+    """No Exception: a plugin that tries again after any error must not catch it."""
 
 
 @contextlib.contextmanager
@@ -36,10 +46,10 @@ def _limited(timeout: float | None) -> Iterator[None]:
         return
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise TimeoutError(f"it took longer than the timeout of {timeout:g} s")
+        raise _TimeIsUp
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, timeout)
+    signal.setitimer(signal.ITIMER_REAL, timeout, AGAIN)
     try:
         yield
     finally:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness import made_models
 from harness.made_models import Made
+from harness.plan import answers
 from harness.plan.graph import Collection
 from harness.plan.guard import Broken
 from harness.plan.kinds import PARTS
@@ -108,7 +109,8 @@ def _plan(planner: Systems, spec: ModelSpec, seed: int) -> Trained:
         subject = _subject(spec, seed) + (f" ({segment + 1} of {segments})" if segments > 1 else "")
         inputs = (*ids, *checkpoints[-1:])
         checkpoints.append(planner.add("train", "", subject, described, work, inputs, needs))
-    parts = chosen.entry.record.parts(chosen.params)
+    with planner.guarded(chosen):
+        parts = answers.parts(chosen.entry.record, chosen.params)
     last = Trained(tuple(checkpoints), checkpoints[-1], parts)
     if spec.validate is None:
         return last

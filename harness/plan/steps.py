@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from harness.catalogue import KINDS, Catalogue, Entry, missing_modules, params
 from harness.errors import HarnessError, NoLanguage
-from harness.plan import keys, plugin_sources
+from harness.plan import answers, keys, plugin_sources
 from harness.plan.graph import Analysis, Collection, Step
 from harness.plan.guard import Broken, guarded
 from harness.plan.keys import Digest
@@ -67,13 +67,14 @@ class Datasets:
                 if absent := needs_of(spec.chosen, values):
                     return Collection(spec, unknown, {}, tuple(absent), None)
                 source = record.build(values)
-                card = source.card()
-                inputs_by_part = {part: source.inputs(part) for part in PARTS}
+                card = answers.card(source)
+                inputs_by_part = {part: answers.inputs(source, part) for part in PARTS}
+                method = keys.method(spec.chosen.entry, NoParams(), self.digest)
             for part, inputs in inputs_by_part.items():
                 absent = [missing_path(path) for path in inputs.files if not exists(path)]
                 needs += absent
                 described = {
-                    "method": keys.method(spec.chosen.entry, NoParams(), self.digest),
+                    "method": method,
                     "params": params.plain(inputs.params),
                     "files": [keys.addressed(path, self.digest) for path in inputs.files],
                 }
@@ -96,9 +97,16 @@ class Base(Datasets):
     tuned_on: dict[str, Collection] = field(default_factory=dict)  # by DATASET/SPLIT
 
     def analysis(self, chosen: Chosen) -> Analysis:
+        described: JSON = {}
+        try:
+            with self.guarded(chosen):
+                described = keys.method(chosen.entry, chosen.params, self.digest)
+        except Broken as error:
+            text = f"{error}; leave it out, and report it to its author"
+            self.problems.append(Problem(chosen.place, ("analyses",), text))
         return Analysis(
             name=chosen.name,
-            described=keys.method(chosen.entry, chosen.params, self.digest),
+            described=described,
             work=work_of(chosen, chosen.params),
             measures={name: self.measured(name) for name in self.catalogue.names("measures")},
             needs=tuple(missing_modules_of(chosen)),
@@ -130,9 +138,10 @@ class Base(Datasets):
         """What of a method goes into a key, with the records that it builds on."""
         with self.guarded(chosen):
             described = keys.method(chosen.entry, values, self.digest, leave_out)
-            depends_on = chosen.entry.record.depends_on
+            record = chosen.entry.record
             # what lacks data is not resolved, so that names may still be `auto`
-            names = depends_on(values) if depends_on is not None and not collection.needs else None
+            asked = record.depends_on is not None and not collection.needs
+            names = answers.depends_on(record, values) if asked else None
         if names is not None:
             entries = [self.catalogue.find(kind, name) for kind, name in names]
             described["uses"] = [keys.method(entry, NoParams(), self.digest) for entry in entries]
@@ -148,7 +157,7 @@ class Base(Datasets):
         facts = Facts(card.language, card.query_language or card.language, unit)
         try:
             with self.guarded(chosen):
-                values = record.resolve(chosen.params, facts) if record.resolve else chosen.params
+                values = answers.resolved(record, chosen.params, facts)
                 return values, needs_of(chosen, values)
         except HarnessError as error:
             if collection.needs and card.language is None:  # its language may be in what is not here
@@ -220,10 +229,7 @@ def work_of(chosen: Chosen, values: Any) -> JSON:
 
 def needs_of(chosen: Chosen, values: Any) -> list[Need]:
     """What a method with these parameters needs and is not here."""
-    record = chosen.entry.record
-    absent = record.missing_files(values) if record.missing_files else ()
-    further = [need if isinstance(need, Need) else Need("other", need) for need in absent]
-    return [*missing_modules_of(chosen), *further]
+    return [*missing_modules_of(chosen), *answers.missing_files(chosen.entry.record, values)]
 
 
 def missing_modules_of(chosen: Chosen) -> list[Need]:

@@ -86,7 +86,7 @@ def _columns(samples: Sequence[Sample]) -> tuple[NDArray[np.float64], list[Avera
 def exact(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The values (float64[Q] or [Q, C]) rounded so that any resample's sum is exact: Q times the largest
     in 53 bits."""
-    top = float(np.abs(values).max()) * len(values)
+    top = float(np.abs(values).max(initial=0.0)) * len(values)
     bits = min(30, 52 - math.frexp(top)[1])
     return np.ldexp(np.rint(np.ldexp(values, bits)), -bits)
 

@@ -60,7 +60,8 @@ class Store:
         self.partial = root / "partial"
         self.removed = root / "removed"
         self.digests = root / "digests"
-        self.failures = root / "failures"
+        self.failures = root / "failures"  # what steps that failed printed
+        self.logs = root / "logs"  # what steps that succeeded printed
         self.compiled = root / "compiled"  # numba's cache
         self.responses = root / "responses"  # what services answered; made when one is asked
         self.remote: Remote | None = None  # where finished artifacts are shared
@@ -87,6 +88,7 @@ class Store:
                 self.removed,
                 self.digests,
                 self.failures,
+                self.logs,
                 self.compiled,
             ):
                 folder.mkdir(exist_ok=True)
@@ -231,8 +233,9 @@ class Store:
 
     def leftovers(self, before: float) -> list[Path]:
         """What killed runs left and nobody is writing to: partial steps untouched since then, and what
-        was on its way out."""
-        old = [path for path in self.partial.iterdir() if path.stat().st_mtime < before]
+        was on its way out; and the output of steps that ended before then."""
+        folders = (self.partial, self.failures, self.logs)
+        old = [path for folder in folders for path in folder.iterdir() if path.stat().st_mtime < before]
         return sorted([*old, *self.removed.iterdir()])
 
     def remove_leftover(self, folder: Path) -> None:

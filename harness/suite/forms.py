@@ -53,6 +53,9 @@ class Forms:
             return []
         path = (*path, name)
         raw = models.referred(self, given, path) if isinstance(given.value, dict) else {}
+        if not isinstance(raw, dict):
+            self.note(given, path, "a model is the value of a parameter; write `model: {made: NAME}` here")
+            return []
         tuned = self.tuned(given, path, kind, raw)
         try:
             points = grid.points(entry.record.params, raw) if fan else [(raw, ())]

@@ -29,14 +29,14 @@ def bad(how: str) -> object:
 def test_each_fault_is_the_reason_of_its_own_row_and_a_rerun_tries_only_those_again(harness: Harness) -> None:
     expected = {
         "raise": "ValueError: the toy was asked to fail",
-        "hang": "took longer than the timeout of 1 s",
+        "hang": "took longer than the timeout of 4 s",
         "die": "its process was killed",
         "nan": "NaN",
         "twice": "twice",
         "range": "1000000000",
         "shape": "shape",
     }
-    harness.suite(suite(1.0, **{name: toy(name) for name in expected}))
+    harness.suite(suite(4.0, **{name: toy(name) for name in expected}))
     first = harness.run("suite.yaml", "--jobs", "2", TOY_COUNTS=str(harness.folder / "counts"))
     assert first.code == 1, first.err
     assert "Traceback" not in first.err
@@ -49,7 +49,7 @@ def test_each_fault_is_the_reason_of_its_own_row_and_a_rerun_tries_only_those_ag
         assert f"{name}" in found[name]["error"]  # the step that failed is named
     counts = (harness.folder / "counts").read_text().split()
     (harness.folder / "counts").unlink()
-    harness.suite(suite(1.0, **{name: toy(name) for name in expected if name not in ("hang", "die")}))
+    harness.suite(suite(4.0, **{name: toy(name) for name in expected if name not in ("hang", "die")}))
     second = harness.run("suite.yaml", TOY_COUNTS=str(harness.folder / "counts"))
     assert second.code == 1
     again = (harness.folder / "counts").read_text().split()
@@ -66,6 +66,7 @@ def test_a_process_that_ends_badly_fails_its_row_and_leaves_nothing_behind(harne
         "interrupt": "KeyboardInterrupt",
         "flood": "ValueError: after five megabytes of output",
         "long_reason": "ValueError: \\udc80many words",
+        "lines": "ValueError: the first line\nand what to do about it",
         "out_of_memory": "out of memory",
         "fork_and_die": "its process was killed",
         "close_pipes": "its process closed its pipe to the harness",
@@ -96,15 +97,18 @@ def test_a_process_that_only_behaves_oddly_does_its_work(harness: Harness) -> No
     found = rows(harness.out)
     for how in ways:
         assert found[how]["measures"] == found["good"]["measures"]
+    # what a step printed that succeeded: 100,000 times the bytes FF FE
+    logs = [log.read_text() for log in (harness.folder / "here" / "logs").iterdir()]
+    assert any("\ufffd" * 1000 in log for log in logs)
 
 
 def test_what_hangs_is_killed_with_all_that_it_started(harness: Harness) -> None:
-    harness.suite(suite(1.0, children=bad("children"), stubborn=bad("stubborn")))
+    harness.suite(suite(4.0, children=bad("children"), stubborn=bad("stubborn")))
     ran = harness.run("suite.yaml", "--jobs", "2", PYTHONPATH=FAULTS, A_RUN=str(harness.folder))
     assert ran.code == 1, ran.err
     found = rows(harness.out)
     for how in ("children", "stubborn"):
-        assert "took longer than the timeout of 1 s" in found[how]["error"]
+        assert "took longer than the timeout of 4 s" in found[how]["error"]
     assert living(f"A_RUN={harness.folder}") == []
 
 

@@ -104,3 +104,13 @@ def test_a_read_only_store_serves_what_it_has_and_refuses_the_rest_in_one_line(
     last = ran.err.splitlines()[-1]
     assert last.startswith(str(read_only))
     assert last.endswith("read-only file system; choose another folder with --store or --out")
+
+
+def test_cache_gc_says_that_a_store_is_read_only_before_it_says_anything_else(
+    everything: Harness, read_only: Path
+) -> None:
+    ran = everything.command("cache", "gc", "--store", read_only, "--unused-for", "0")
+    assert ran.code == 1
+    assert ran.out == ""
+    assert ran.err == f"{read_only}: is read-only, so that nothing can be removed; make it writable\n"
+    assert everything.command("cache", "gc", "--store", read_only, "--dry-run").code == 0

@@ -58,6 +58,20 @@ def test_runs_and_judgements_score_as_they_did(made, tmp_path):
     assert again["measures"] == {label: before["measures"][label] for label in ("nDCG@10", "R@20", "RR")}
 
 
+def test_a_run_of_documents_scores_on_the_exported_judgements_of_documents(made, tmp_path):
+    assert export(made, "trec", tmp_path / "trec").code == 0
+    folder = tmp_path / "trec" / "tour"
+    ran = made.command(
+        "score", "--run", folder / "whole.run", "--qrels", folder / "qrels-documents", "--measures", "nDCG@10", "R@20",
+        "--out", tmp_path / "again",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    again, before = rows(tmp_path / "again")["whole"], rows(made.out)["whole"]
+    for label in ("nDCG@10", "R@20"):
+        assert again["measures"][label] == before["measures"][f"document {label}"]
+        assert again["measures"][label]["mean"] > 0
+
+
 def test_without_the_store_the_judgements_are_left_out_and_said(made, tmp_path):
     ran = made.command(
         "export", made.out, "--form", "trec", "--out", tmp_path / "x", "--store", tmp_path / "no"

@@ -124,6 +124,16 @@ def test_a_measure_that_leaves_the_process_loses_only_its_column(harness: Harnes
     assert "ValueError: asked to fail" in ran.err
 
 
+def test_a_measure_that_hangs_leaves_its_stack(harness: Harness) -> None:
+    content = {**suite([]), "measures": ["nDCG@10", "MeasureHang"], "timeout": 2}
+    harness.suite(content)
+    ran = harness.run(PYTHONPATH=FAULTS)
+    assert ran.code == 1, ran.err
+    log = harness.store / "failures" / "measure-MeasureHang.log"
+    assert f"its output is in {log}" in ran.err
+    assert "in hang" in log.read_text()
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
 def test_what_happens_to_which_rows_is_what_the_page_says(harness: Harness) -> None:

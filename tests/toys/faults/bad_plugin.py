@@ -64,6 +64,10 @@ def long_reason(folder: Path) -> None:
     raise ValueError("\udc80" + "many words " * 100_000)
 
 
+def lines(folder: Path) -> None:
+    raise ValueError("the first line\nand what to do about it")
+
+
 def out_of_memory(folder: Path) -> None:
     raise MemoryError
 
@@ -127,7 +131,7 @@ def trust_leftovers(folder: Path) -> None:
 
 
 _functions = (
-    sys_exit, os_exit, interrupt, flood, chatter, long_reason, out_of_memory, children, fork_and_die,
+    sys_exit, os_exit, interrupt, flood, chatter, long_reason, lines, out_of_memory, children, fork_and_die,
     stubborn, close_pipes, close_stdout, read_stdin, change_folder, take_name,
     pipe_in_folder, trust_leftovers,
 )  # fmt: skip

@@ -75,3 +75,22 @@ def test_where_nothing_is_tuned_nothing_is_said():
     made = board([], [])
     assert text_tables.tuned(made) == []
     assert "uned:" not in text_tables.render(made, "table") + readme.page(made, "harness run x")
+
+
+def test_a_column_in_which_all_tie_has_no_star():
+    made = board([], [])
+    assert "0.5000" in text_tables.render(made, "table")
+    assert "*" not in text_tables.render(made, "table")
+    alone = board([])
+    assert "0.5000*" in text_tables.render(alone, "table")
+
+
+def test_a_flag_is_told_once_below_the_table_with_the_first_rows_that_have_it():
+    made = board([], [], [], [], [])
+    flagged = tuple(
+        structs.replace(row, flags=("a grid, scored on test\nin two lines",)) for row in made.rows
+    )
+    made = Leaderboard(structs.replace(made.data, rows=flagged), made.folder)
+    line = "note: tour / s0, tour / s1, tour / s2 and 2 more rows: a grid, scored on test\n    in two lines\n"
+    assert text_tables.render(made, "table").endswith(line)
+    assert "- tour / s0: a grid, scored on test in two lines.\n" in readme.page(made, "harness run x")

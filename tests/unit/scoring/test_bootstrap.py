@@ -93,3 +93,7 @@ def test_the_number_of_threads_changes_no_bit():
         for threads in ("1", "2")
     }
     assert len(outputs) == 1
+
+
+def test_no_values_are_rounded_to_no_values():
+    assert bootstrap.exact(np.zeros(0)).shape == (0,)

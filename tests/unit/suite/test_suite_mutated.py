@@ -62,6 +62,8 @@ NAMED = {
     "a path that is a device": VALID.replace(GIVEN, b"{files: {path: /dev/zero, language: en}}"),
     "a path that is a pipe": VALID.replace(GIVEN, b"{files: {path: pipe, language: en}}"),
     "half of a surrogate pair": VALID.replace(b"suite: valid", b'suite: "\\ud800"'),
+    "a made model in the place of parameters": VALID.replace(b"{weight: 0.7}", b"{made: nothing}"),
+    "a made model in the place of a dataset's parameters": VALID.replace(GIVEN, b"{tour: {made: nothing}}"),
     "the home of nobody": VALID.replace(GIVEN, b"{files: {path: ~nobody-of-this-name/x}}"),
 }
 PIECES = [

@@ -1,0 +1,86 @@
+"""What plugins answer while a suite is planned, each answer checked. All raise ContractError."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.catalogue import params
+from harness.contracts import Source
+from harness.errors import ContractError, check_is
+from harness.plan import keys
+from harness.problems import Need
+from harness.types import Card, Facts, Inputs, Part
+
+
+def card(source: Source) -> Card:
+    answer = source.card()
+    check_is(answer, Card, "cards")
+    for name, hint in typing.get_type_hints(Card).items():
+        try:
+            msgspec.convert(msgspec.to_builtins(getattr(answer, name)), hint)
+        except (msgspec.ValidationError, TypeError) as error:
+            raise ContractError(f"the card's {name}: {error}") from None
+    return answer
+
+
+def inputs(source: Source, part: Part) -> Inputs:
+    answer = source.inputs(part)
+    check_is(answer, Inputs, f"inputs of the {part}")
+    check_is(answer.params, Mapping, f"the parameters of inputs of the {part}")
+    if not isinstance(answer.files, list | tuple) or not all(isinstance(file, Path) for file in answer.files):
+        raise ContractError(f"the files of inputs of the {part} must be paths")
+    try:
+        keys.canonical(params.plain(answer.params))
+    except TypeError as error:
+        raise ContractError(f"the parameters of inputs of the {part}: {error}") from None
+    return answer
+
+
+def resolved(record: Any, values: Any, facts: Facts) -> Any:
+    """The parameters with nothing left `auto`."""
+    answer = record.resolve(values, facts) if record.resolve else values
+    check_is(answer, record.params, "resolved parameters")
+    return answer
+
+
+def missing_files(record: Any, values: Any) -> list[Need]:
+    answer = record.missing_files(values) if record.missing_files else ()
+    needs = [
+        Need("other", need) if isinstance(need, str) else need for need in _several(answer, "missing_files")
+    ]
+    for need in needs:
+        check_is(need, Need, "missing files")
+    return needs
+
+
+def depends_on(record: Any, values: Any) -> list[tuple[str, str]]:
+    """The kind and name of each further record."""
+    pairs = [
+        tuple(_several(pair, "each of depends_on"))
+        for pair in _several(record.depends_on(values), "depends_on")
+    ]
+    for pair in pairs:
+        if len(pair) != 2 or not all(isinstance(word, str) for word in pair):
+            raise ContractError(f"depends_on must yield pairs of a kind and a name, not {pair!r}")
+    return pairs
+
+
+def parts(record: Any, values: Any) -> tuple[str, ...]:
+    """The models that one training makes."""
+    names = tuple(_several(record.parts(values), "parts"))
+    for name in names:
+        check_is(name, str, "parts")
+    if not names:
+        raise ContractError("parts must name at least one model")
+    return names
+
+
+def _several(answer: Any, what: str) -> Sequence[Any]:
+    if isinstance(answer, str) or not isinstance(answer, Iterable):
+        raise ContractError(f"{what} must be several, not {type(answer).__name__}")
+    return list(answer)

@@ -1,0 +1,70 @@
+"""Plugins that misbehave while a suite is planned: their rows fail with the reason, the others have numbers."""
+
+from __future__ import annotations
+
+import pytest
+from running import FAULTS, Harness, leaderboard, rows
+
+PLANNING = {  # what `card` does -> the row's reason
+    "exit": "failed while planning: SystemExit: 5",
+    "hang": "took longer than the timeout of 3 s while planning",
+    "stubborn": "took longer than the timeout of 3 s while planning",
+    "base": "failed while planning: BaseException: of no other kind",
+    "lines": "failed while planning: ValueError: the first line\nand what to do about it",
+    "type": "broke its contract while planning: cards must be harness.types.Card, not int",
+    "field": "broke its contract while planning: the card's language: Expected `str | null`, got `int`",
+    "inputs": "broke its contract while planning: inputs of the corpus must be harness.types.Inputs, not list",
+    "files": "broke its contract while planning: the files of inputs of the corpus must be paths",
+    "params": "broke its contract while planning: the parameters of inputs of the corpus: ",
+}
+METHODS = {  # what a retriever's record answers -> the row's reason
+    "resolve": "resolved parameters must be bad_planning.Odd, not int",
+    "missing": "missing_files must be several, not int",
+    "needs": "missing files must be harness.problems.Need, not int",
+    "depends": "depends_on must yield pairs of a kind and a name, not ('analysers',)",
+}
+
+
+def suite(datasets: dict[str, object], systems: dict[str, object]) -> dict[str, object]:
+    return {
+        "suite": "planning",
+        "datasets": {"toy": "toy", **datasets},
+        "systems": {"good": {"retriever": "overlap"}, **systems},
+        "measures": ["nDCG@10"],
+        "depth": 10,
+        "timeout": 3,
+    }
+
+
+@pytest.fixture
+def planned(harness: Harness) -> Harness:
+    return Harness(harness.folder, {"PYTHONPATH": FAULTS})
+
+
+def test_a_dataset_that_misbehaves_while_planning_fails_its_rows_only(planned: Harness) -> None:
+    datasets = {how: {"odd-dataset": {"how": how}} for how in PLANNING}
+    planned.suite(suite(datasets, {}))
+    ran = planned.run(timeout=200)
+    assert ran.code == 1, ran.err
+    assert "Traceback" not in ran.err
+    found = {row["dataset"]: row for row in leaderboard(planned.out)["rows"]}
+    assert found["toy"]["status"] == "ok"
+    for how, reason in PLANNING.items():
+        assert reason in found[how]["error"], how
+
+
+def test_a_method_that_answers_nonsense_while_planning_fails_its_rows_only(planned: Harness) -> None:
+    planned.suite(suite({}, {how: {"retriever": {"odd-method": {"how": how}}} for how in METHODS}))
+    ran = planned.run()
+    assert ran.code == 1, ran.err
+    found = rows(planned.out)
+    assert found["good"]["status"] == "ok"
+    for how, reason in METHODS.items():
+        assert f"broke its contract while planning: {reason}" in found[how]["error"], how
+
+
+def test_check_names_the_rows_that_would_fail(planned: Harness) -> None:
+    planned.suite(suite({"odd": {"odd-dataset": {"how": "exit"}}}, {}))
+    ran = planned.command("check", "suite.yaml", "--store", planned.store)
+    assert ran.code == 1
+    assert "fails: odd / good: dataset 'odd-dataset' failed while planning: SystemExit: 5" in ran.out
