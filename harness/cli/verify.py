@@ -1,4 +1,4 @@
-"""`harness verify`: a leaderboard's numbers computed again from its runs and judgements."""
+"""`harness verify`: a leaderboard's numbers computed again, or the log of a judging folder replayed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections import Counter
 from pathlib import Path
 
 from harness import catalogue, user_cache
+from harness.annotate import project
 from harness.cli import arguments as shared
 from harness.execution import progress
 from harness.leaderboard import board_file
+from harness.problems import shown_path
 from harness.store.artifacts import Store
 from harness.verify import WORDS, verify
 
@@ -25,6 +27,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """0 nothing speaks against it, 1 something is wrong, 2 what is needed to tell is not here."""
+    if project.is_project(options.leaderboard):
+        return _log(options.leaderboard)
     board = board_file.read(options.leaderboard)
     store = Store(options.store or user_cache.default_store()).open()
     reporter = progress.reporter(sys.stderr)
@@ -44,3 +48,12 @@ def run(options: argparse.Namespace) -> int:
     for mark, count in Counter(row.mark for row in checked.rows).items():
         print(f"{count} {mark}: {WORDS[mark]}")
     return checked.exit_code
+
+
+def _log(folder: Path) -> int:
+    replayed = project.replay(folder)
+    for problem in replayed.problems:
+        print(f"wrong: {shown_path(folder)}: {problem}")
+    if not replayed.problems:
+        print(f"{shown_path(folder)}: {replayed.entries} entries, all in order")
+    return 1 if replayed.problems else 0

@@ -29,6 +29,7 @@ LAYERS = [
     ["verify"],
     ["inspect"],
     ["html"],
+    ["annotate"],
     ["api"],
     ["cli"],
     ["__main__"],

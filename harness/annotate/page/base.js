@@ -1,0 +1,141 @@
+// What all views share: elements made of text alone, requests, announcements, keys.
+
+export const state = { about: null };
+const byId = (id) => document.getElementById(id);
+
+/** An element with attributes and children; strings become text, never markup. */
+export function el(tag, attributes, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value === true) node.setAttribute(name, "");
+    else if (value !== false && value != null) node.setAttribute(name, value);
+  }
+  node.append(...children.flat(Infinity).filter((child) => child != null && child !== false));
+  return node;
+}
+
+/** A key as it stands on the keyboard. */
+export const key = (name) => el("kbd", {}, name);
+
+export function announce(text) { byId("live").textContent = text; }
+
+export function fail(text) {
+  byId("error").textContent = text ?? "";
+  byId("error").hidden = !text;
+}
+
+export class Refused extends Error {
+  constructor(status, message) { super(message); this.status = status; }
+}
+
+/** Ask our server. A server that is away is asked again until it is back: what was sent is either stored or
+ * not, and the server says so if it is sent twice. */
+export async function ask(path, body = {}) {
+  for (let wait = 500; ; wait = Math.min(wait * 1.5, 4000)) {
+    let response;
+    try {
+      response = await fetch(path, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-CSRF-Token": state.about?.csrf ?? "" },
+        body: JSON.stringify(body),
+      });
+    } catch {
+      fail("The server does not answer. Nothing is lost; trying again…");
+      await new Promise((done) => setTimeout(done, wait));
+      continue;
+    }
+    const data = await response.json().catch(() => ({ error: `the server failed (${response.status})` }));
+    if (response.ok) { fail(null); return data; }
+    throw new Refused(response.status, data.error);
+  }
+}
+
+/** One thing at a time: a second key press while the first is stored does nothing. */
+let busy = false;
+export async function alone(work) {
+  if (busy) return;
+  busy = true;
+  document.body.classList.add("busy");
+  try { await work(); } catch (error) {
+    fail(error.message);
+    throw error;
+  } finally {
+    busy = false;
+    document.body.classList.remove("busy");
+  }
+}
+
+/** The query, and the passage with its document around it. */
+export function texts(pair, open, toggle) {
+  const { language, queryLanguage } = state.about;
+  const rest = pair.passages - 1;
+  const around = (items) => items.map((text) => el("p", { class: "around", lang: language, dir: "auto" }, text));
+  const shown = open || !rest;
+  return el("article", { class: "texts" },
+    el("p", { class: "eyebrow" }, "Query"),
+    el("h1", { id: "query", lang: queryLanguage, dir: "auto", tabindex: "-1" }, pair.query),
+    el("div", { class: "paper" },
+      el("div", { class: "title" },
+        pair.title ? el("h2", { lang: language, dir: "auto" }, pair.title) : el("h2", { class: "soft" }, "Untitled document"),
+        rest ? el("button", { class: "quiet", "aria-expanded": String(open), onclick: toggle },
+          open ? "Hide the document" : `Show the document (${rest} more)`, " ", key("d")) : null),
+      shown ? around(pair.before) : pair.before.length ? el("p", { class: "gap", "aria-hidden": "true" }, "⋯") : null,
+      el("p", { id: "passage", class: "passage", lang: language, dir: "auto", tabindex: "0" }, pair.passage),
+      shown ? around(pair.after) : pair.after.length ? el("p", { class: "gap", "aria-hidden": "true" }, "⋯") : null));
+}
+
+export const gradeName = (grade) => state.about.scheme.grades.find((item) => item.grade === grade)?.name;
+export const labelName = (label) => state.about.scheme.labels.find((item) => item.label === label)?.name;
+
+/** "2 Partly answers, Acronym" */
+export function said(choice) {
+  if (!choice) return "skipped";
+  const names = (choice.labels ?? []).map(labelName);
+  const grade = gradeName(choice.grade);
+  if (grade !== undefined) names.unshift(`${choice.grade} ${grade}`);
+  return names.join(", ") || String(choice.grade);
+}
+
+export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+export const show = (...nodes) => byId("work").replaceChildren(...nodes);
+
+export function bar(done, all) {
+  const share = all ? done / all : 1;
+  const inner = el("span");
+  inner.style.width = `${100 * share}%`;
+  return el("div", { class: "bar", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": all, "aria-valuenow": done,
+    "aria-label": "pairs done by everybody" }, inner);
+}
+
+export function head(progress) {
+  const { pool, split, person, role } = state.about;
+  byId("head").replaceChildren(
+    el("div", { class: "where" }, el("strong", {}, el("bdi", {}, pool)), el("span", { class: "soft" }, ` ${split}`)),
+    progress ? bar(progress.done, progress.pairs) : el("span", { class: "grow" }),
+    progress ? el("span", { class: "count" }, `${progress.done} of ${progress.pairs} done, ${progress.mine} by you`) : null,
+    el("span", { class: "person" }, el("bdi", {}, person), role === "reviewer" ? " (reviewer)" : ""),
+    el("button", { class: "quiet", id: "keys", onclick: () => byId("help").showModal() }, "Keys ", key("?")));
+}
+
+/** What the help lists: [keys, words]. */
+export function help(rows) {
+  byId("help").replaceChildren(
+    el("h2", {}, "Keys"),
+    el("dl", {}, rows.map(([keys, words]) => el("div", {}, el("dt", {}, keys.map(key)), el("dd", {}, words)))),
+    el("form", { method: "dialog" }, el("button", { autofocus: true }, "Close")));
+}
+
+/** Calls `keys(name, event)` for a key that is not typed into a field. */
+export function listen(keys) {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey && event.key === "Enter" && event.target.matches("textarea")) event.target.blur();
+    if (event.key === "Escape" && event.target.matches("textarea")) { event.target.blur(); return; }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("textarea, input, select")) return;
+    if (byId("help").open) return;
+    if (event.key === "?") { byId("help").showModal(); return; }
+    if (event.key === "Enter" && event.target.matches("button, a, summary")) return;
+    if (event.repeat) return;
+    if (keys(event.key.length === 1 ? event.key.toLowerCase() : event.key)) event.preventDefault();
+  });
+}

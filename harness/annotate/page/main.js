@@ -1,0 +1,42 @@
+// Enters with the token of the invitation, and begins the view of the person's role.
+
+import { ask, el, fail, head, show, state } from "./base.js";
+import * as judge from "./judge.js";
+import * as review from "./review.js";
+
+async function start() {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token) {
+    history.replaceState(null, "", location.pathname); // the token is not left in the address
+    try { await ask("/enter", { token }); } catch (error) { if (error.status !== 401) throw error; }
+  }
+  try {
+    state.about = await ask("/about");
+  } catch (error) {
+    if (error.status !== 401) throw error;
+    enter();
+    return;
+  }
+  fail(null);
+  document.title = `Judging ${state.about.pool}`;
+  head(null);
+  await (state.about.role === "reviewer" ? review : judge).begin();
+}
+
+/** Somebody who has no session types or pastes the token of their link. */
+function enter() {
+  fail(null);
+  const field = el("input", { id: "token", autocomplete: "off", required: true, autofocus: true });
+  const submit = (event) => {
+    event.preventDefault();
+    ask("/enter", { token: field.value.split("token=").at(-1) }).then(start).catch((error) => fail(error.message));
+  };
+  show(el("form", { class: "done", onsubmit: submit },
+    el("h1", {}, "Open the link of your invitation"),
+    el("p", {}, "Or paste it here. Whoever runs the server makes one with ", el("code", {}, "--invite"), "."),
+    el("label", { class: "comment" }, el("span", {}, "Link or token"), field),
+    el("div", { class: "actions" }, el("button", {}, "Enter"))));
+  field.focus();
+}
+
+start().catch((error) => fail(error.message)).finally(() => { document.documentElement.dataset.ready = ""; });

@@ -1,0 +1,122 @@
+"""Opening a judging folder: a new one for a pool, or one that fits the pool, and replaying its log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from harness.annotate import journal as journals
+from harness.annotate import pool_files, results
+from harness.annotate.events import Opened
+from harness.annotate.journal import Journal
+from harness.annotate.pool_files import Pool
+from harness.annotate.scheme import Rules, Scheme
+from harness.annotate.state import NotAllowed, State
+from harness.errors import HarnessError
+from harness.problems import shown_path
+from harness.store import disk
+
+FORM = "harness judging 1"
+
+
+class Project(NamedTuple):
+    pool: Pool
+    journal: Journal
+
+
+def open_project(
+    pool: Pool, folder: Path, scheme: Scheme | None, rules: dict[str, int | float], gold: Path | None,
+    again: bool,
+) -> Project:  # fmt: skip
+    """Begin a folder, which needs a scheme, or go on in one. What was decided when it began cannot change:
+    another scheme, other rules or another pool are refused. `again` has pairs judged too that the collection
+    has a grade for."""
+    journal = Journal(folder, create=True)
+    with journal.reading() as state:
+        begun = state.opened
+    if begun is None:
+        if scheme is None:
+            raise HarnessError("--scheme: a new folder needs one; see docs/annotate.md for their names")
+        wanted = _opened(pool, scheme, rules, gold, again)
+        with journal.writing() as (state, append):
+            if state.opened is None:  # nobody was quicker
+                append(wanted)
+        return Project(pool, journal)
+    wanted = _opened(pool, scheme or begun.scheme, msgspec.to_builtins(begun.rules) | rules, gold, again)
+    differing = [
+        option
+        for option, differs in {
+            "the pool": wanted.pool != begun.pool,
+            "--scheme": scheme is not None and wanted.scheme != begun.scheme,
+            "the rules": bool(rules) and wanted.rules != begun.rules,
+            "--gold": gold is not None and wanted.gold != begun.gold,
+            "--again": again and wanted.judged != begun.judged,
+        }.items()
+        if differs
+    ]
+    if differing:
+        what = f"was begun with another value of {', '.join(differing)}"
+        raise HarnessError(f"{shown_path(folder)}: {what}; leave it out, or begin a new folder")
+    return Project(pool, journal)
+
+
+def _opened(
+    pool: Pool, scheme: Scheme, rules: dict[str, int | float], gold: Path | None, again: bool
+) -> Opened:
+    try:
+        merged = msgspec.convert(msgspec.to_builtins(scheme.rules) | rules, Rules)
+    except msgspec.ValidationError as error:
+        raise HarnessError(f"rules: {error}; choose another value") from None
+    known = pool_files.read_gold(gold, pool, scheme) if gold is not None else {}
+    judged = () if again else tuple(
+        number for number, pair in enumerate(pool.pairs) if pair.grade is not None and number not in known
+    )  # fmt: skip
+    return Opened(FORM, pool.head.digest, len(pool.pairs), judged, known, scheme, merged)
+
+
+class Replayed(NamedTuple):
+    entries: int
+    state: State
+    problems: list[str]
+
+
+def replay(folder: Path) -> Replayed:
+    """Apply the whole log from its beginning: each entry's digest must follow from those before it, and
+    each must have been allowed where it stands. An export in the folder must cite an entry of this log."""
+    journal = Journal(folder)
+    state, digest, count, seen = State(), journals.START, 0, set()
+    problems: list[str] = []
+    try:
+        for entry in journal.entries():
+            journals.apply(state, entry, digest, count + 1)
+            digest, count = entry.digest, entry.seq
+            seen.add(digest)
+    except NotAllowed as error:
+        problems.append(str(error))
+    problems += _export_problems(folder, seen)
+    if not count:
+        problems.append("the log is empty")
+    journal.close()
+    return Replayed(count, state, problems)
+
+
+def is_project(folder: Path) -> bool:
+    return (folder / journals.FILE).is_file()
+
+
+def _export_problems(folder: Path, digests: set[str]) -> list[str]:
+    """What an export in the folder says of the log and of its files, where that is not so."""
+    path = folder / results.ABOUT
+    if not path.is_file():
+        return []
+    try:
+        about = msgspec.json.decode(path.read_bytes(), type=results.About)
+    except msgspec.MsgspecError as error:
+        return [f"{path.name} cannot be read ({error})"]
+    problems = [] if about.log in digests else [f"{path.name} cites an entry that the log does not hold"]
+    for name, digest in sorted(about.files.items()):
+        if not (folder / name).is_file() or disk.sha256(folder / name) != digest:
+            problems.append(f"{name} is not as it was exported")
+    return problems

@@ -1,0 +1,141 @@
+"""What a judging folder yields: the decision of each pair with every judgement behind it, as files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from harness.annotate import decisions, pool_files
+from harness.annotate.journal import Journal
+from harness.annotate.pool_files import Pool
+from harness.annotate.scheme import Choice, Rules, Scheme
+from harness.annotate.state import State, Verdict, Vote
+from harness.store import disk
+
+JUDGEMENTS, UNDECIDED, MACHINE, QRELS = "judgements.jsonl", "undecided.jsonl", "machine.jsonl", "qrels.tsv"
+ABOUT = "export.json"
+OPEN = "open"  # the rule of a pair that is not decided yet
+
+
+class About(msgspec.Struct, frozen=True):
+    """What export.json says: by which scheme and rules, up to which entry of the log, and the files."""
+
+    pool: str
+    scheme: Scheme
+    rules: Rules
+    counts: dict[str, int]
+    log: str
+    files: dict[str, str]  # -> SHA-256
+
+
+class Final(NamedTuple):
+    """What holds for a pair; `choice` is None if it was dropped."""
+
+    choice: Choice | None
+    rule: str
+
+
+def final(state: State, number: int) -> Final | None:
+    """None for a pair that is not decided yet. A reviewer's correction wins over the votes, where all
+    reviewers who correct the pair say the same."""
+    if number in state.head.gold:
+        return Final(state.head.gold[number], "gold")
+    decision = state.decision(number)
+    if decision.status == "open":
+        return None
+    verdicts = state.pairs[number].verdicts.values()
+    corrections = {verdict.choice for verdict in verdicts if not verdict.right and verdict.choice is not None}
+    if len(corrections) == 1:
+        return Final(corrections.pop(), "review")
+    return Final(decision.choice, decision.rule)
+
+
+def export(journal: Journal, pool: Pool, out: Path) -> dict[str, int]:
+    """Write what is decided, what is not yet, what machines graded, and export.json, which says by which
+    rules and how far the log went. Returns how many pairs there are of each."""
+    with journal.reading() as state:
+        people = list(_people(state, pool))
+        files = {
+            JUDGEMENTS: [line for line in people if line["rule"] != OPEN],
+            UNDECIDED: [line for line in people if line["rule"] == OPEN],
+            MACHINE: list(_machines(state, pool)),
+        }
+        digest = journal.last_digest()
+        head = state.head
+    for name, lines in files.items():
+        if lines or name == JUDGEMENTS:
+            pool_files.write_judgements(out / name, lines)
+        else:
+            (out / name).unlink(missing_ok=True)  # of an earlier export
+    pool_files.write_qrels(out / QRELS, files[JUDGEMENTS])
+    written = [name for name in (*files, QRELS) if (out / name).is_file()]
+    counts = {
+        "pairs": head.pairs,
+        "decided": sum(line["grade"] is not None for line in files[JUDGEMENTS]),
+        "dropped": sum(line["grade"] is None for line in files[JUDGEMENTS]),
+        "graded by machine": len(files[MACHINE]),
+    }
+    digests = {name: disk.sha256(out / name) for name in written}
+    about = About(head.pool, head.scheme, head.rules, counts, digest, digests)
+    data = msgspec.json.format(msgspec.json.encode(about, order="deterministic"), indent=2)
+    disk.replace_file(out / ABOUT, data + b"\n")
+    return counts
+
+
+def _people(state: State, pool: Pool) -> Iterator[dict[str, Any]]:
+    for number, pair in enumerate(state.pairs):
+        judgements = [_vote(vote) | {"superseded": True} for vote in pair.before]
+        judgements += [_vote(vote) for vote in pair.votes + pair.skips]
+        decided = final(state, number)
+        judgements += [_verdict(verdict, decided) for verdict in pair.verdicts.values()]
+        if judgements:
+            choice = decided.choice if decided else None
+            yield _line(state, pool, number, "person", decided.rule if decided else OPEN, choice, judgements)
+
+
+def _machines(state: State, pool: Pool) -> Iterator[dict[str, Any]]:
+    for number, pair in enumerate(state.pairs):
+        graded = sorted(pair.machines.items())
+        if graded:
+            rules = Rules(votes=len(graded))
+            decision = decisions.decide(state.scheme, rules, [grading.choice for _, grading in graded])
+            judgements = [
+                {"judge": judge, "kind": "machine", **_said(grading.choice, ""), "time": grading.at}
+                | ({} if grading.score is None else {"score": grading.score})
+                for judge, grading in graded
+            ]
+            yield _line(state, pool, number, "machine", decision.rule, decision.choice, judgements)
+
+
+def _line(
+    state: State, pool: Pool, number: int, kind: str, rule: str, choice: Choice | None,
+    judgements: list[dict[str, Any]],
+) -> dict[str, Any]:  # fmt: skip
+    pair = pool.pairs[number]
+    line = {"query": pair.query, "passage": pair.passage, **_said(choice, ""), "kind": kind, "rule": rule}
+    judgements.sort(key=lambda judgement: str(judgement["time"]))
+    return {**line, "judgements": judgements, "pool": state.head.pool}
+
+
+def _vote(vote: Vote) -> dict[str, Any]:
+    line = {"judge": vote.person, "kind": "person", **_said(vote.choice, vote.comment), "time": vote.at}
+    return line if vote.blind else {**line, "blind": False}
+
+
+def _verdict(verdict: Verdict, decided: Final | None) -> dict[str, Any]:
+    """A reviewer's line: the grade that they hold right, if they said so."""
+    choice = decided.choice if decided and verdict.right else verdict.choice
+    line = {"judge": verdict.person, "kind": "person", **_said(choice, verdict.comment), "time": verdict.at}
+    return {**line, "role": "reviewer", "right": verdict.right}
+
+
+def _said(choice: Choice | None, comment: str) -> dict[str, Any]:
+    line: dict[str, Any] = {"grade": choice.grade if choice else None}
+    if choice and choice.labels:
+        line["labels"] = list(choice.labels)
+    if comment:
+        line["comment"] = comment
+    return line
