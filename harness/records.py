@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from harness import contracts
 from harness.problems import Need
-from harness.types import Facts, Part, Unit
+from harness.types import ColumnUnit, Facts, Part, Unit
 
 
 def param(
@@ -122,12 +122,12 @@ class Column(NamedTuple):
     """One named number of a leaderboard: an ir-measures expression or one of our own."""
 
     measure: str
-    unit: Unit = "passage"  # document: every document by its best passage
+    unit: ColumnUnit = "passage"  # document, first: every document by its best or by its first passage
     says: str = ""  # in words, with its equation
 
     @property
     def label(self) -> str:
-        return self.measure if self.unit == "passage" else f"document {self.measure}"
+        return {"passage": "", "document": "document ", "first": "FirstP "}[self.unit] + self.measure
 
 
 @dataclass(frozen=True, kw_only=True)

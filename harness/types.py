@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # `harness list` must not pay for numpy
 
 JSON: TypeAlias = Any
 Unit: TypeAlias = Literal["passage", "document"]
+# What a column ranks: passages, documents by their best passage (MaxP), documents by their first (FirstP).
+ColumnUnit: TypeAlias = Literal["passage", "document", "first"]
 Part: TypeAlias = Literal["corpus", "queries", "judgements"]
 
 

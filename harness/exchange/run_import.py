@@ -182,7 +182,7 @@ def _scoring(measures: Sequence[str], protocol: str | None, depth: int, catalogu
         if problems:
             raise Problems(f"--measures: {problem.text}" for problem in problems)
     assert scoring is not None
-    lacking = [column.label for column in scoring.columns if column.unit == "document"]
+    lacking = [column.label for column in scoring.columns if column.unit != "passage"]
     if scoring.by_answers or lacking:
         problem = "looks for answers in texts" if scoring.by_answers else f"'{lacking[0]}' is of documents"
         raise HarnessError(

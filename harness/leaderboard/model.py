@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from harness.findings import Finding
 from harness.scoring.limits import Limits
-from harness.types import Unit
+from harness.types import ColumnUnit, Unit
 
 Origin: TypeAlias = Literal["run", "imported", "published"]
 Count: TypeAlias = Annotated[int, Meta(ge=0)]
@@ -251,7 +251,7 @@ class Dataset(Struct, frozen=True, kw_only=True):
 class Column(Struct, frozen=True):
     label: str
     measure: str
-    unit: Unit
+    unit: ColumnUnit
     says: str
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from harness.records import Measure
-    from harness.types import Ints, Unit
+    from harness.types import ColumnUnit, Ints, Unit
 
     Grades = NDArray[np.int32]
     Values = NDArray[np.float64]
@@ -119,16 +119,17 @@ def _worth(metric: Metric) -> Worth:
     return gain_of(metric) if "gains" in metric.params else lambda grade: grade.astype(np.float64)
 
 
-def _reachable(view: View, unit: Unit, findable: Findable, documents: Documents) -> NDArray[np.bool_]:
+def _reachable(view: View, unit: ColumnUnit, findable: Findable, documents: Documents) -> NDArray[np.bool_]:
     """bool[J]: which judged passages or documents a ranking may hold."""
     candidate = findable.candidate
-    if unit == "document":
+    if unit != "passage":
+        found = findable.candidate if unit == "document" else candidate & ranking.first_passages(documents)
         candidate = np.zeros(len(documents.rank_of_id), np.bool_)
-        candidate[documents.document_of[findable.candidate]] = True
+        candidate[documents.document_of[found]] = True
     place = view.judged.passage
     present = place < len(candidate)  # what the corpus lacks is numbered behind it
     present[present] = candidate[place[present]]
-    excluded = findable.excluded.get(unit)
+    excluded = findable.excluded.get("passage" if unit == "passage" else "document")
     if excluded is not None:
         sizes = [len(positions) for positions in excluded]
         keys = np.repeat(np.arange(len(sizes)), sizes) * len(candidate) + np.concatenate(excluded)
@@ -142,14 +143,14 @@ def _order(grades: Grades) -> _Order:
 
 
 def _given(
-    below: Below, queries: Ints, unit: Unit, documents: Documents, view: View, depth: int
+    below: Below, queries: Ints, unit: ColumnUnit, documents: Documents, view: View, depth: int
 ) -> tuple[_Order, Ints]:
     """What a re-ranker was given, and int64[S]: how many of each row, from the first on, it may put in
     order. Passages in another order make another order of their documents."""
     whole = ranking.cut(below.hits, max(below.depth, depth) if below.keep else below.depth)
     head = ranking.cut(whole, below.depth)
-    if unit == "document" and whole.unit == "passage":
-        whole, head = (ranking.to_documents(_falling(hits), documents) for hits in (whole, head))
+    if unit != "passage" and whole.unit == "passage":
+        whole, head = (ranking.ranked_by(_falling(hits), unit, documents) for hits in (whole, head))
     ranked, heads = score.rows_of(whole.passages, queries), score.rows_of(head.passages, queries)
     grades = look_up(ranked, view.row, view.judged.passage, view.judged.grade)
     return _order(grades), np.count_nonzero(heads >= 0, axis=1)

@@ -10,9 +10,10 @@ from harness.errors import HarnessError
 from harness.problems import Problem
 from harness.records import Column, Measure, Protocol
 from harness.scoring import measures
-from harness.types import Unit
+from harness.types import ColumnUnit, Unit
 
-DOCUMENT = "document "  # how a column of documents is written in a suite, as it is labelled
+# How columns of documents are written in a suite, as they are labelled.
+DOCUMENTS: dict[str, ColumnUnit] = {"document ": "document", "FirstP ": "first"}
 
 
 class Scoring(NamedTuple):
@@ -58,7 +59,7 @@ def of_measures(
     if problems:
         return None, problems
     if documents:
-        more = [Column(column.measure, "document") for column in columns]
+        more = [Column(column.measure, "document") for column in columns if column.unit == "passage"]
         columns.update({column: "" for column in more if column not in columns})
     return _scoring(columns, depth, plugin_measures, None), []
 
@@ -86,8 +87,9 @@ def measures_of_plugins(catalogue: Catalogue) -> dict[str, Measure]:
 
 def column(text: str, plugin_measures: dict[str, Measure]) -> tuple[Column, int | None]:
     """The column that a suite names, and how many ranks it reads (None: all)."""
-    unit: Unit = "document" if text.startswith(DOCUMENT) else "passage"
-    metric = measures.parse(text.removeprefix(DOCUMENT), plugin_measures)
+    prefix = next((prefix for prefix in DOCUMENTS if text.startswith(prefix)), "")
+    unit = DOCUMENTS.get(prefix, "passage")
+    metric = measures.parse(text.removeprefix(prefix), plugin_measures)
     return Column(metric.name, unit), metric.cutoff
 
 

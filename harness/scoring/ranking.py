@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from harness.errors import ContractError
-from harness.types import Hits
+from harness.types import ColumnUnit, Hits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,6 +82,23 @@ def to_documents(hits: Hits, documents: Documents) -> Hits:
         best = _first_of_each(owners[block])
         passages[block], scores[block] = _ordered(best, hits.scores[block], ranks)
     return Hits(passages, scores, "document")
+
+
+def first_passages(documents: Documents) -> NDArray[np.bool_]:
+    """bool[N]: whether a passage is the first of its document, whose passages stand together in order."""
+    owners = documents.document_of
+    return np.append(np.ones(min(1, len(owners)), np.bool_), owners[1:] != owners[:-1])
+
+
+def ranked_by(hits: Hits, unit: ColumnUnit, documents: Documents) -> Hits:
+    """Canonical hits as a column of this unit ranks them. A document whose first passage was not retrieved
+    is not ranked by FirstP."""
+    if unit == "passage" or hits.unit == "document":
+        return hits
+    if unit == "first":
+        kept = (hits.passages >= 0) & np.append(first_passages(documents), False)[hits.passages]
+        hits = Hits(np.where(kept, hits.passages, -1), hits.scores, hits.unit)
+    return to_documents(hits, documents)
 
 
 def cut(hits: Hits, depth: int | None) -> Hits:

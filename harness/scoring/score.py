@@ -17,7 +17,7 @@ from harness.scoring.measures.ideal import Ideal, ideal_of
 from harness.scoring.measures.kernels import gain_of, kernel_of
 from harness.scoring.measures.names import Average, Metric
 from harness.scoring.ranking import Documents
-from harness.types import Hits, Unit
+from harness.types import ColumnUnit, Hits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,7 +68,7 @@ class Scores(NamedTuple):
     queries: Ints  # int64[S]: the number of each scored query, ascending
     columns: tuple[Scored, ...]
     facts: Facts
-    views: Mapping[Unit, View]  # what the columns of each unit are computed from
+    views: Mapping[ColumnUnit, View]  # what the columns of each unit are computed from
     failed: Mapping[str, str]  # label -> why a plugin's measure has no column here
 
 
@@ -97,7 +97,7 @@ def score(
     plugin_measures = plugin_measures or {}
     wanted = [column for column in columns if column.unit == "document" or hits.unit == "passage"]
     done: dict[Column, Scored] = {}
-    views: dict[Unit, View] = {}
+    views: dict[ColumnUnit, View] = {}
     lacking: dict[str, int] = {}
     failed: dict[str, str] = {}
     for unit in dict.fromkeys(column.unit for column in wanted):
@@ -144,13 +144,12 @@ def mean(scored: Scored, chosen: NDArray[np.bool_] | None = None) -> float:
 
 
 def _view(
-    hits: Hits, judged: Judged, queries: Ints, row: Ints, unit: Unit, documents: Documents | None
+    hits: Hits, judged: Judged, queries: Ints, row: Ints, unit: ColumnUnit, documents: Documents | None
 ) -> View:
-    if unit == "document":
+    if unit != "passage":
         if documents is None:
             raise ValueError("document columns need `documents`")
-        if hits.unit == "passage":
-            hits = ranking.to_documents(hits, documents)
+        hits = ranking.ranked_by(hits, unit, documents)
         judged = of_documents(judged, documents.document_of, len(documents.rank_of_id))
         row = np.searchsorted(queries, judged.query)
     ranked = rows_of(hits.passages, queries)

@@ -138,6 +138,15 @@ def test_no_ranking_of_documents_beats_their_ceiling(seed):
     assert {label: item.ceiling for label, item in found.items()} == pytest.approx(expected, abs=2e-6)
 
 
+def test_a_document_whose_first_passage_is_no_candidate_is_beyond_its_first_passages_ceiling():
+    judged = Judged(np.zeros(2, np.int32), np.array([1, 3], np.int64), np.ones(2, np.int32))
+    candidate = np.ones(SIZE, np.bool_)
+    candidate[0] = False  # the first of document 0, whose passage 1 is judged
+    columns = [Column("R@3", "first"), Column("R@3", "document")]
+    found = limits_of([[1, 3], [], []], judged, Findable(candidate, {}), columns=columns)
+    assert {label: item.ceiling for label, item in found.items()} == {"FirstP R@3": 0.5, "document R@3": 1.0}
+
+
 @pytest.mark.parametrize("keep", [True, False])
 @pytest.mark.parametrize(("seed", "head", "depth"), [(1, 3, 5), (2, 4, 5), (3, 5, 3), (4, 2, 3), (5, 6, 6)])
 def test_no_order_of_its_candidates_beats_a_re_rankers_ceiling(seed, head, depth, keep):

@@ -52,6 +52,13 @@ def test_systems_of_documents_bring_document_columns():
     assert scoring.of_unit("passage") == scoring.columns
 
 
+def test_documents_by_their_first_passage_are_a_column_of_their_own_that_documents_lack():
+    scoring, _ = protocols.of_measures(["R@5", "FirstP R@5", "document R@5"], 100, TOYS)
+    assert [column.label for column in scoring.columns] == ["R@5", "FirstP R@5", "document R@5"]
+    assert [column.unit for column in scoring.columns] == ["passage", "first", "document"]
+    assert [column.label for column in scoring.of_unit("document")] == ["document R@5"]
+
+
 def test_every_problem_is_found_at_once():
     scoring, problems = protocols.of_measures(["R@10", "Recall(rel=1)@10", "nDGC@10", "R@1000"], 100, TOYS)
     assert scoring is None
