@@ -14,15 +14,18 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.board_file import read as _read
 from harness.problems import Problem
 from harness.store.artifacts import Store
-from harness.suite import Suite
+from harness.suite import Changes, Suite
 from harness.user_cache import default_store
 
 __all__ = ["Leaderboard", "Suite", "check", "load", "read_leaderboard", "run"]
 
 
-def load(path: str | Path) -> Suite:
-    """Read and check a suite; HarnessError lists every problem."""
-    return suite.load(Path(path), catalogue.load())
+def load(
+    path: str | Path, *, set: Sequence[str] = (), limit: int | None = None, sample: int | None = None
+) -> Suite:
+    """Read and check a suite; HarnessError lists every problem. `set` are texts like
+    `systems.bm25.retriever.bm25.k1=1.2`. `limit` (queries) and `sample` (passages) make it a trial."""
+    return suite.load(Path(path), catalogue.load(), Changes(tuple(set), limit, sample))
 
 
 def check(path: str | Path, *, store: str | Path | None = None) -> list[Problem]:
@@ -45,20 +48,28 @@ def run(
     replace: bool = False,
     quiet: bool = False,
     remote: str | None = None,
+    set: Sequence[str] = (),
+    limit: int | None = None,
+    sample: int | None = None,
 ) -> Leaderboard:
     """Run a suite (its path, or what `load` returned) and return its leaderboard, written beside the
     suite or into `out`. Failed systems are rows with `status: failed`. A folder with the leaderboard of
     another suite is refused unless `replace` is set. `remote` is the address of a store that machines
-    share."""
+    share. `set`, `limit` and `sample` change a suite's file as `load` does; a trial goes into `trial/`."""
     if isinstance(only, str):
         raise HarnessError(f"only: expected a list of names, got the text '{only}'; write ['{only}']")
     records = catalogue.load()
-    loaded = path if isinstance(path, Suite) else suite.load(Path(path), records)
+    if isinstance(path, Suite):
+        loaded = path
+        if set or limit is not None or sample is not None:
+            raise HarnessError("set, limit, sample: the suite is loaded already; give these to load()")
+    else:
+        loaded = suite.load(Path(path), records, Changes(tuple(set), limit, sample))
     artifacts = opened_store(store, remote)
     prepared = runner.prepare(loaded, records, artifacts, only)
     reporter = progress.Silent() if quiet else progress.reporter(sys.stderr)
     try:
-        target = Path(out) if out is not None else loaded.path.parent
+        target = Path(out) if out is not None else runner.default_folder(loaded)
         return runner.execute(prepared, artifacts, target, reporter, jobs, fresh, replace).leaderboard
     finally:
         reporter.close()

@@ -28,8 +28,11 @@ from harness.scoring.protocols import Scoring
 from harness.store import disk
 from harness.store.artifacts import Store
 from harness.store.remote import fetch_missing
-from harness.suite import Suite, Unsound
+from harness.suite import NO_CHANGES, Changes, Suite, Unsound
+from harness.suite.changes import written
 from harness.types import JSON
+
+TRIAL = "trial"  # the folder beside a suite for runs with limits
 
 
 class Prepared(NamedTuple):
@@ -70,10 +73,17 @@ class Outcome(NamedTuple):
         return 0 if self.leaderboard.ok and not self.failures else 1
 
 
-def read(path: Path, catalogue: Catalogue, store: Store, only: Sequence[str] = ()) -> Prepared:
+def default_folder(suite: Suite) -> Path:
+    """Where a leaderboard goes: beside its suite, that of a trial into a folder of its own there."""
+    return suite.path.parent / TRIAL if suite.changes.limits else suite.path.parent
+
+
+def read(
+    path: Path, catalogue: Catalogue, store: Store, only: Sequence[str] = (), changes: Changes = NO_CHANGES
+) -> Prepared:
     """Read, check and plan a suite. What is wrong with its form does not hide what is wrong with the rest."""
     try:
-        return prepare(suites.load(path, catalogue), catalogue, store, only)
+        return prepare(suites.load(path, catalogue, changes), catalogue, store, only)
     except Unsound as error:
         problems = list(error.problems)
         if error.rest is not None:
@@ -134,6 +144,10 @@ def refusals(prepared: Prepared, store: Store) -> list[str]:
     return described(prepared.plan, [*needs, *prepared.needs])
 
 
+def _is_trial(board: Leaderboard) -> bool:
+    return any(dataset.limited for dataset in board.data.datasets)
+
+
 def _unmet(prepared: Prepared, store: Store) -> dict[str, Failure]:
     """The targets that cannot be made here, each with its first need."""
     steps = prepared.plan.steps
@@ -154,6 +168,10 @@ def execute(
         where, name = shown_path(out / board_file.FILE), before.data.name
         advice = "give this one a folder with --out DIR, or say --replace"
         raise HarnessError(f"{where}: is of the suite '{name}', not '{planned.suite.name}'; {advice}")
+    if before is not None and planned.suite.changes.limits and not (replace or _is_trial(before)):
+        where = shown_path(out / board_file.FILE)
+        advice = "give the trial a folder with --out DIR, or say --replace"
+        raise HarnessError(f"{where}: is of a run without limits; {advice}")
     if store.remote is not None:
         store.remote.read = not fresh
         fetch_missing(store, planned.steps, targets, reporter.note)  # what is there needs nothing here
@@ -260,7 +278,7 @@ def _failed(step: Step, failure: Failure) -> JSON:
 
 def _write_page(board: Leaderboard, planned: Plan, reporter: Reporter) -> None:
     """The folder's README, unless somebody wrote one of their own."""
-    text = readme.page(board, f"harness run {shown_path(planned.suite.path)}")
+    text = readme.page(board, written(planned.suite.path, planned.suite.changes))
     if not readme.write(board.folder, text):
         page = shown_path(board.folder / readme.FILE)
         reporter.note(f"{page}: was not written by harness, and is left alone")

@@ -88,6 +88,13 @@ def is_list(hint: Any) -> bool:
     return typing.get_origin(hint) in (tuple, list, Sequence)
 
 
+def is_list_of_lists(hint: Any) -> bool:
+    """Whether the items of a list of this type may be lists themselves."""
+    if is_union(hint):
+        return any(is_list_of_lists(item) for item in typing.get_args(hint))
+    return is_list(hint) and any(is_list(item) for item in typing.get_args(hint))
+
+
 def describe(hint: Any) -> str:
     """A type in a user's words."""
     words = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", Path: "a path"}

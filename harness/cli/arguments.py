@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.suite.changes import Changes
 
 
 def store(command: argparse.ArgumentParser) -> None:
@@ -15,6 +19,21 @@ def store(command: argparse.ArgumentParser) -> None:
 def remote(command: argparse.ArgumentParser) -> None:
     text = "share finished artifacts through this address (default: the variable HARNESS_REMOTE)"
     command.add_argument("--remote", metavar="ADDRESS", help=text)
+
+
+def changes(command: argparse.ArgumentParser) -> None:
+    text = "set a value of the suite, as systems.bm25.retriever.bm25.k1=1.2 (may be repeated)"
+    command.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help=text)
+    limit = "a trial: only N queries of each dataset; not comparable with a full run"
+    command.add_argument("--limit", type=count, metavar="N", help=limit)
+    sample = "a trial: only about N passages of each dataset, beside the documents with judged ones"
+    command.add_argument("--sample", type=count, metavar="N", help=sample)
+
+
+def changes_of(options: argparse.Namespace) -> Changes:
+    from harness.suite.changes import Changes
+
+    return Changes(tuple(options.set), options.limit, options.sample)
 
 
 def leaderboard(command: argparse.ArgumentParser) -> None:

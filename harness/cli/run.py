@@ -21,7 +21,7 @@ CHANGES = 20  # rows whose changes are shown
 def arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(work=run)
     command.add_argument("suite", type=Path, metavar="SUITE", help="the suite's YAML file")
-    out = "where the leaderboard goes (default: beside the suite)"
+    out = "where the leaderboard goes (default: beside the suite; of a trial, in trial/ there)"
     command.add_argument("--out", type=Path, metavar="DIR", help=out)
     dry = "print the plan: every step, and which of them are in the store"
     command.add_argument("--dry-run", action="store_true", help=dry)
@@ -35,6 +35,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--fresh", action="store_true", help="do every step again")
     jobs = "steps at once (default 1: undisturbed timings)"
     command.add_argument("--jobs", type=shared.count, default=1, metavar="N", help=jobs)
+    shared.changes(command)
     shared.store(command)
     shared.remote(command)
     kept = "fetch from the remote, and push nothing to it"
@@ -48,12 +49,12 @@ def run(options: argparse.Namespace) -> int:
     from harness.problems import shown_path
 
     store = api.opened_store(options.store, options.remote, push=not options.no_push)
-    prepared = runner.read(options.suite, catalogue.load(), store, options.only)
+    prepared = runner.read(options.suite, catalogue.load(), store, options.only, shared.changes_of(options))
     if options.dry_run:
         print("\n".join(dry_run(prepared, store)))
         return 0
     reporter = progress.reporter(sys.stderr)
-    out: Path = options.out or prepared.plan.suite.path.parent
+    out: Path = options.out or runner.default_folder(prepared.plan.suite)
     try:
         outcome = runner.execute(
             prepared, store, out, reporter, options.jobs, options.fresh, options.replace, options.keep_going

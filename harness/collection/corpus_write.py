@@ -29,14 +29,18 @@ def write(source: Source, folder: Path, progress: Progress) -> dict[str, JSON]:
     """Write the source's passages into `folder`, document by document, and return what was counted. The
     bytes depend on the contents alone, and the texts are never in memory together. Raises HarnessError
     for a duplicate or empty id, titles or places that disagree within a document, and an empty corpus."""
+    if isinstance(source, ColumnarSource):
+        return write_rows(checked(source.rows()), source.locate, folder, progress)
+    return write_rows(rows_of(source.documents()), _locate_passage, folder, progress)
+
+
+def write_rows(
+    batches: Iterator[pa.RecordBatch], locate: Locate, folder: Path, progress: Progress
+) -> dict[str, JSON]:
+    """As `write`, of batches of ROWS; `locate` says where a row came from."""
     folder.mkdir(parents=True, exist_ok=True)
     spool = folder / "unsorted"
     shutil.rmtree(spool, ignore_errors=True)
-    locate: Locate = _locate_passage
-    if isinstance(source, ColumnarSource):
-        batches, locate = checked(source.rows()), source.locate
-    else:
-        batches = rows_of(source.documents())
     rows = stream(batches, folder, locate, progress)
     id_rank = _id_ranks(rows.ids, locate)
     wanted = _wanted_order(rows)

@@ -242,6 +242,7 @@ class Dataset(Struct, frozen=True, kw_only=True):
     url: str | None
     notes: tuple[str, ...] | UnsetType = UNSET
     unknown_judgements: Literal["keep", "drop", "refuse"] | UnsetType = UNSET
+    limited: dict[str, Count] | UnsetType = UNSET  # of a trial: how many queries and passages were asked for
     counts: dict[str, Count]
     digests: dict[str, str]  # part -> the key of the step that read it
     made: tuple[MadeStage, ...] | UnsetType = UNSET  # of a dataset that the suite makes

@@ -20,6 +20,10 @@ def beside(board: Leaderboard, others: Sequence[Leaderboard]) -> Leaderboard:
     columns = {column.label: (column.measure, column.unit) for column in board.data.columns}
     rows = list(board.rows)
     data = board.data
+    limited = [dataset.name for dataset in board.data.datasets if dataset.limited]
+    if others and limited:
+        problem = f"{board.data.name}: is a trial, limited on {', '.join(limited)}"
+        raise HarnessError(f"{problem}; published numbers are of whole collections: run it without limits")
     for other in others:
         shared = {
             column.label

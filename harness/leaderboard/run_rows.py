@@ -122,6 +122,7 @@ def dataset_of(
         url=card.url,
         notes=tuple(card.notes),
         unknown_judgements=spec.unknown_judgements,
+        limited=spec.limits or msgspec.UNSET,
         counts={name: int(count) for name, count in collected.facts.items()} if collected else {},
         digests={part: step.partition("-")[2] for part, step in collection.parts.items()},
         made=made or msgspec.UNSET,
@@ -189,6 +190,9 @@ def _flags(row: Row, context: _Context) -> list[str]:
     plan = context.plan
     varied = [value for _, value in plan.suite.system(row.system).varied if not isinstance(value, Seed)]
     flags = [GRID_ON_TEST] if varied and row.split == "test" else []
+    if limits := plan.collections[row.dataset].spec.limits:
+        parts = " and ".join(f"{number:,} {what}" for what, number in limits.items())
+        flags.append(f"a trial, limited to {parts}: not comparable with a full run")
     if any(step.kind == "tune" and step.work["folds"] for step in _steps(row, plan)):
         flags.append(TUNED_BY_FOLDS)
     if not context.scoring.of_unit(row.unit):

@@ -176,6 +176,7 @@ def _size(dataset: Dataset) -> str:
     words = [dataset.split]
     words += [f"{counts['judged_queries']:,} queries"] if "judged_queries" in counts else []
     words += [f"{counts['passages']:,} passages"] if "passages" in counts else []
+    words += ["a trial: not comparable"] if dataset.limited else []
     return ", ".join(words)
 
 

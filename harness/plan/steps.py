@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -19,7 +19,7 @@ from harness.plan.kinds import FORMATS, PARTS
 from harness.problems import Keys, Need, Place, Problem, exists, missing_path
 from harness.records import NoParams
 from harness.suite import Chosen, DatasetSpec, Suite
-from harness.types import JSON, Card, Facts, Part, Unit
+from harness.types import JSON, Card, Facts, Inputs, Part, Unit
 
 OR_AT_METHODS = "or choose at each method, as in `analyser: english` (harness list analysers)"
 
@@ -68,7 +68,7 @@ class Datasets:
                     return Collection(spec, unknown, {}, tuple(absent), None)
                 source = record.build(values)
                 card = answers.card(source)
-                inputs_by_part = {part: answers.inputs(source, part) for part in PARTS}
+                inputs_by_part = limited_inputs({part: answers.inputs(source, part) for part in PARTS}, spec)
                 method = keys.method(spec.chosen.entry, NoParams(), self.digest)
             for part, inputs in inputs_by_part.items():
                 absent = [missing_path(path) for path in inputs.files if not exists(path)]
@@ -79,6 +79,8 @@ class Datasets:
                     "files": [keys.addressed(path, self.digest) for path in inputs.files],
                 }
                 work = {"method": work_of(spec.chosen, values)}
+                if limited := limits_of(spec, part):
+                    described["limited"] = work["limited"] = limited
                 parts[part] = self.add(part, spec.name, "", described, work, (), absent)
         except HarnessError as error:
             self.problems += error.below(spec.chosen.place, ("datasets", spec.name))
@@ -213,6 +215,31 @@ class Base(Datasets):
             *(f"+{stage}" for stage in stages),
         ]
         return " ".join(words)
+
+
+def limits_of(spec: DatasetSpec, part: Part) -> dict[str, int]:
+    """The limits of a trial that change a part of its dataset: which queries there are decides which
+    passages have to be in a sample."""
+    if part == "corpus":
+        return spec.limits if spec.sample is not None else {}
+    return {name: number for name, number in spec.limits.items() if name == "queries"}
+
+
+def limited_inputs(inputs: Mapping[Part, Inputs], spec: DatasetSpec) -> dict[Part, Inputs]:
+    """What the parts are made from: the queries of a limited dataset depend on which are judged, and the
+    passages of a sample on what is judged."""
+    needed: dict[Part, tuple[Part, ...]] = {}
+    if spec.limit is not None:
+        needed |= {"queries": ("judgements",), "judgements": ("queries",)}
+    if spec.sample is not None:
+        needed["corpus"] = ("queries", "judgements")
+    joined = {}
+    for part, own in inputs.items():
+        others = [inputs[name] for name in needed.get(part, ())]
+        further = {f"of {name}": inputs[name].params for name in needed.get(part, ())}
+        files = (file for other in (own, *others) for file in other.files)
+        joined[part] = Inputs({**own.params, **further}, tuple(dict.fromkeys(files)))
+    return joined
 
 
 def named(name: str, given: dict[str, JSON]) -> str:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.catalogue import Catalogue
+from harness.suite.changes import Changes, applied
 from harness.suite.model import Chosen, DatasetSpec, Rerank, Stage, Suite, System, Tuning, Unsound
 
-__all__ = ["Chosen", "DatasetSpec", "Rerank", "Stage", "Suite", "System", "Tuning", "Unsound", "load"]
+NO_CHANGES = Changes()
+
+__all__ = [
+    "Changes", "Chosen", "DatasetSpec", "Rerank", "Stage", "Suite", "System", "Tuning", "Unsound", "load",
+]  # fmt: skip
 
 
-def load(path: Path, catalogue: Catalogue) -> Suite:
-    """Read and check a suite. Raises HarnessError with everything that is wrong with it."""
+def load(path: Path, catalogue: Catalogue, changes: Changes = NO_CHANGES) -> Suite:
+    """Read and check a suite with its changes. Raises HarnessError with everything that is wrong with it."""
     from harness.suite import check, include
 
-    return check.Checker(catalogue).suite(include.read(path.absolute()))
+    return check.Checker(catalogue).suite(applied(include.read(path.absolute()), changes), changes)

@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.problems import Keys, Problem
 from harness.suite import across, made_datasets, models, relations
+from harness.suite.changes import Changes
 from harness.suite.model import Chosen, DatasetSpec, Suite, System, Unsound, digest
 from harness.suite.systems import SystemForms
 from harness.suite.yaml_nodes import Node
@@ -17,13 +18,14 @@ KEYS = (  # of a suite, in the order that one writes them
     "suite", "description", "include", "datasets", "systems", "models",
     "measures", "protocol", "averages", "beside", "analyses", "depth", "seed", "timeout", "memory",
 )  # fmt: skip
-DATASET_KEYS = ("unknown_judgements", "scored")
+NO_CHANGES = Changes()
+DATASET_KEYS = ("unknown_judgements", "scored", "limit", "sample")
 
 
 class Checker(SystemForms):
     """Walks the nodes of a suite and raises only at the end."""
 
-    def suite(self, root: Node) -> Suite:
+    def suite(self, root: Node, changes: Changes = NO_CHANGES) -> Suite:
         """The checked suite. Raises Unsound with all problems, and with what is sound of the suite."""
         values = self.mapping(root, (), KEYS)
         name = self.scalar(values, "suite", str, "a text", root.file.parent.name)
@@ -69,7 +71,7 @@ class Checker(SystemForms):
         digested = _digest(name, datasets, systems, analyses, compared, rules, made)
         suite = Suite(
             name, description, root.file, datasets, systems, measures, analyses, protocol, depth, seed,
-            timeout, memory, scoring.place, digested, made, averages, together, beside,
+            timeout, memory, scoring.place, digested, made, averages, together, beside, changes,
         )  # fmt: skip
         if problems:
             raise Unsound(problems, suite)
@@ -86,14 +88,20 @@ class Checker(SystemForms):
             keys = {key: values[key] for key in DATASET_KEYS if key in values}
             policy = self.choice(keys, "unknown_judgements", ("keep", "drop", "refuse"), path)
             scored = self.scalar(keys, "scored", bool, "true or false", True, path=path)
+            limit, sample = (
+                self.scalar(keys, key, int, "a whole number", None, least=1, path=path)
+                for key in ("limit", "sample")
+            )
             if made_datasets.is_made(item):
                 spec = self.made_dataset(name, item, path)
                 if spec is not None:
-                    made[name] = spec._replace(unknown_judgements=policy, scored=scored)
+                    made[name] = spec._replace(
+                        unknown_judgements=policy, scored=scored, limit=limit, sample=sample
+                    )
                 continue
             chosen = self.chosen(item, path, "datasets", DATASET_KEYS, default=name)
             if chosen is not None:
-                specs[name] = DatasetSpec(name, chosen, policy, scored)
+                specs[name] = DatasetSpec(name, chosen, policy, scored, limit=limit, sample=sample)
         specs |= made_datasets.joined(self, nodes, specs, made)
         yield from (specs[name] for name in nodes if name in specs)
 

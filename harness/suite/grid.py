@@ -23,16 +23,21 @@ Varied: TypeAlias = tuple[tuple[str, JSON], ...]  # parameter and value, in the 
 def points(record_params: type, given: Mapping[str, JSON]) -> list[tuple[dict[str, JSON], Varied]]:
     """Every combination of the listed values, the last key varying fastest."""
     known = params.fields_of(record_params)
-    lists = {
-        key: value
-        for key, value in given.items()
-        if isinstance(value, list) and value and key in known and not params.is_list(known[key][1])
-    }
+    lists = {key: value for key, value in given.items() if key in known and _fans_out(value, known[key][1])}
     count = math.prod(len(value) for value in lists.values())
     if count > MOST:
         raise HarnessError(f"the grid has {count} points, at most {MOST} are allowed; vary less at once")
     combinations = [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
     return [({**given, **point}, _varied(point)) for point in combinations]
+
+
+def _fans_out(value: JSON, hint: Any) -> bool:
+    """A list of values; where a list is a value itself, a list of lists."""
+    if not isinstance(value, list) or not value:
+        return False
+    if not params.is_list(hint):
+        return True
+    return all(isinstance(item, list) for item in value) and not params.is_list_of_lists(hint)
 
 
 def _varied(point: Mapping[str, JSON]) -> Varied:
@@ -64,6 +69,8 @@ def name(base: str, varied: Varied) -> str:
 
 
 def _word(value: JSON) -> str:
+    if isinstance(value, list):
+        return "+".join(map(_word, value)) or "none"
     text = str(value).lower() if isinstance(value, bool) or value is None else str(value)
     return "".join(
         "_" if character in '/\\:*?"<>| ,' or ord(character) < 32 else character for character in text

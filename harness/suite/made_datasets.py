@@ -76,7 +76,8 @@ def joined(
             below = other
         chosen = below.chosen._replace(place=node.place)
         own = options[name]
-        done[name] = own._replace(chosen=chosen, make=(*below.make, *own.make))
+        limit, sample = own.limit or below.limit, own.sample or below.sample
+        done[name] = own._replace(chosen=chosen, make=(*below.make, *own.make), limit=limit, sample=sample)
         return done[name]
 
     for name in options:

@@ -13,6 +13,7 @@ import orjson
 from harness.catalogue import Entry
 from harness.errors import Problems
 from harness.problems import Place, Problem
+from harness.suite.changes import Changes
 from harness.types import JSON, Unit
 
 if TYPE_CHECKING:
@@ -68,6 +69,14 @@ class DatasetSpec(NamedTuple):
     scored: bool = True  # else it is only tuned on
     make: tuple[Stage, ...] = ()
     of: str = ""  # the dataset that it is made of, as written
+    limit: int | None = None  # queries of a trial
+    sample: int | None = None  # passages of a trial, beside all documents with a judged one
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """What of it a trial reads; empty: all."""
+        named = {"queries": self.limit, "passages": self.sample}
+        return {name: number for name, number in named.items() if number is not None}
 
 
 class System(NamedTuple):
@@ -103,6 +112,7 @@ class Suite:
     averages: tuple[tuple[str, tuple[str, ...]], ...] = ()  # name -> datasets
     together: dict[str, tuple[str, ...]] = field(default_factory=dict)  # analysis -> datasets in one picture
     beside: tuple[Beside, ...] = ()
+    changes: Changes = Changes()  # noqa: RUF009 - immutable: how it was changed as it was read
 
     def system(self, name: str) -> System:
         return next(system for system in self.systems if system.name == name)
@@ -132,7 +142,8 @@ def _plain_dataset(spec: DatasetSpec) -> JSON:
     if spec.of:
         stages = [[stage.chosen.name, stage.chosen.given, list(stage.splits)] for stage in spec.make]
         plain = [*plain, spec.of, stages]
-    return plain if spec.scored else [*plain, "not scored"]
+    plain += [] if spec.scored else ["not scored"]
+    return [*plain, spec.limits] if spec.limits else plain
 
 
 def _plain_system(system: System) -> JSON:

@@ -51,6 +51,8 @@ def json_schema(catalogue: Catalogue) -> JSON:
     beside_dataset = {
         "unknown_judgements": _choice("keep", "drop", "refuse"),
         "scored": {"type": "boolean", "default": True, "description": "false: it is tuned or trained on"},
+        "limit": {"type": "integer", "minimum": 1, "description": "of a trial: so many queries"},
+        "sample": {"type": "integer", "minimum": 1, "description": "of a trial: so many passages"},
     }
     definitions["datasets"] = _plugins(catalogue, "datasets", beside_dataset)
     together = {"together": {"type": "array", "items": {"type": "string"}, "minItems": 2}}
@@ -141,7 +143,9 @@ def _parameters(record_params: type, tuned: bool = False) -> JSON:
         described = {"description": field.metadata["help"]} if field.metadata.get("help") else {}
         has_default = field.default is not dataclasses.MISSING
         default = {"default": params.plain(field.default)} if has_default else {}
-        if not params.is_list(hint):  # a list fans out into a grid
+        if params.is_list(hint) and not params.is_list_of_lists(hint):  # a list of lists is a grid
+            schema = {"anyOf": [schema, {"type": "array", "items": {"type": "array"}}]}
+        elif not params.is_list(hint):  # a list fans out into a grid
             options = [schema, {"type": "array", "items": schema}]
             schema = {"anyOf": [*options, TUNE] if tuned and hint in (int, float) else options}
         properties[name] = {**schema, **described, **default}

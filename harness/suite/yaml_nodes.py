@@ -89,6 +89,29 @@ def of_data(data: JSON, file: Path, environment: Mapping[str, str] | None = None
     return _Reader(file, os.environ if environment is None else environment).of_data(data)
 
 
+def parsed(text: str, file: Path, line: int) -> Node:
+    """A value as YAML writes it, as if it stood in that line of the file."""
+    try:
+        root = yaml.compose(text, Loader=yaml.BaseLoader)
+    except yaml.YAMLError as error:
+        raise HarnessError(
+            f"'{text}': not valid YAML ({str(error).partition(chr(10))[0]}); quote it"
+        ) from None
+    if root is None:
+        return Node(None, file, line)
+    node = _Reader(file, os.environ).node(root, (), line)
+    return _placed(node, line)
+
+
+def _placed(node: Node, line: int) -> Node:
+    inside = node.value
+    if isinstance(inside, dict):
+        inside = {key: _placed(item, line) for key, item in inside.items()}
+    elif isinstance(inside, list):
+        inside = [_placed(item, line) for item in inside]
+    return node._replace(value=inside, line=line)
+
+
 def _text(path: Path) -> str:
     try:
         with path.open("rb") as file:

@@ -23,6 +23,7 @@ from harness.suite import DatasetSpec, yaml_nodes
 from harness.suite.check import Checker
 from harness.suite.include import read as read_suite
 from harness.suite.yaml_nodes import Node
+from harness.types import JSON
 
 KEY = re.compile("[0-9a-f]{64}")
 SAY_WHERE = "name the suite that says where it lies: --suite SUITE"
@@ -112,10 +113,12 @@ class Data:
         return self._spec(datasets, dataset, str(suite))
 
     def _spec_of_block(self, block: Dataset) -> DatasetSpec:
-        form = {
+        form: JSON = {
             block.plugin: block.params,
             "unknown_judgements": block.unknown_judgements or "keep",
         }
+        names = {"queries": "limit", "passages": "sample"}
+        form |= {names[what]: number for what, number in (block.limited or {}).items()}
         file = self.board.folder.absolute() / board_file.FILE
         return self._spec(yaml_nodes.of_data({block.name: form}, file), block.name, "the leaderboard")
 

@@ -1,4 +1,4 @@
-"""Passages of a JSONL or TSV file as Arrow batches."""
+"""Passages of a JSONL, TSV, CSV or Parquet file as Arrow batches."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.reading import chunks, lines, lines_of, refuse, text_of
 from harness.toolkit.files.rows import batch
+from harness_files import tables
 from harness_files.headers import refuse_header
 from harness_files.topics import unquoted
 
@@ -61,6 +62,9 @@ class _Pyserini(msgspec.Struct, gc=False):
 
 def rows(path: Path, format: str) -> Iterator[pa.RecordBatch]:
     """Batches of the schema harness.collection.corpus.ROWS, one for each chunk of the file."""
+    if format == "table":
+        yield from tables.passages(path)
+        return
     total = 0
     for columns in _json_rows(path) if format == "jsonl" else _tsv_rows(path):
         total += columns.num_rows
@@ -71,6 +75,8 @@ def rows(path: Path, format: str) -> Iterator[pa.RecordBatch]:
 
 def line_of(path: Path, row: int) -> int:
     """The line that holds that row, counted from 0; it reads the file up to there."""
+    if tables.is_table(path):
+        return tables.line_of(path, row)
     header = _first_line(path) == DPR_HEADER
     for index, (number, _) in enumerate(lines(path)):
         if index == row + header:

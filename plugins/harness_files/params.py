@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.records import param
-from harness.toolkit.files.paths import there
+from harness.toolkit.files.paths import first_there
 
 
 @dataclass(frozen=True)
@@ -16,21 +16,25 @@ class FilesParams:
     split."""
 
     path: Path | None = param(
-        None, "a folder with corpus.jsonl, queries.jsonl and qrels/<split>.tsv; each may end in .gz or .zst"
+        None,
+        "a folder with corpus.jsonl, queries.jsonl and qrels/<split>.tsv, or each as .parquet or .csv; each "
+        "may end in .gz or .zst",
     )
     corpus: Path | None = param(
         None,
         "passages as JSON lines (.jsonl; BEIR's, Tevatron's or Pyserini's keys), as lines of id, text or id, "
-        "title, text between tabs (.tsv), or DPR's psgs_w100.tsv",
+        "title, text between tabs (.tsv), DPR's psgs_w100.tsv, or a table with the keys as columns "
+        "(.parquet, .csv)",
     )
     queries: Path | None = param(
         None,
         "queries as JSON lines (.jsonl), as lines of id, text and perhaps a JSON list of answers between "
-        "tabs (.tsv), as DPR's .qa.csv, or TREC topics",
+        "tabs (.tsv), as DPR's .qa.csv, TREC topics, or a table with the keys as columns (.parquet, .csv)",
     )
     qrels: Path | None = param(
         None,
-        "judgements: TREC's four columns, or BEIR's three between tabs with a header; null where answers "
+        "judgements: TREC's four columns, BEIR's three between tabs with a header, or a table of these "
+        "(.parquet, .csv); null where answers "
         "tell what is relevant",
     )
     split: str = param("test", "which queries: the file qrels/<split>.tsv names them")
@@ -62,16 +66,21 @@ class FilesParams:
                 raise ValueError(f"{name} '{code}' is no language code; write it like en or zh")
 
     def corpus_path(self) -> Path:
-        return self.corpus or there(self._folder() / "corpus.jsonl")
+        return self.corpus or self._table("corpus", ".jsonl")
 
     def queries_path(self) -> Path:
-        return self._of_split(self.queries) or there(self._folder() / "queries.jsonl")
+        return self._of_split(self.queries) or self._table("queries", ".jsonl")
 
     def qrels_path(self) -> Path | None:
         """None where the queries' answers alone tell what is relevant."""
         if self.path is None:
             return self._of_split(self.qrels)
-        return there(self._folder() / "qrels" / f"{self.split}.tsv")
+        return self._table(f"qrels/{self.split}", ".tsv")
+
+    def _table(self, name: str, suffix: str) -> Path:
+        """A file of the folder, as BEIR has it or as a table."""
+        names = [f"{name}{ending}" for ending in (suffix, ".parquet", ".csv")]
+        return first_there([self._folder() / each for each in names])
 
     def _folder(self) -> Path:
         assert self.path is not None  # __post_init__ has checked it

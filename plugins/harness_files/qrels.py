@@ -1,4 +1,4 @@
-"""Judgements of a BEIR or TREC file."""
+"""Judgements of a BEIR or TREC file, or of a table."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.toolkit.files.reading import lines, refuse, text_of
+from harness_files import tables
 
 _GRADE = re.compile(rb"[+-]?[0-9]{1,10}")
 _HEADER = "query-id, corpus-id, score"
@@ -21,9 +22,23 @@ class Judged(NamedTuple):
 
 
 def judged(path: Path) -> Iterator[Judged]:
-    """All judgements in order. The first line decides the format: four columns separated by spaces (TREC:
-    query, 0, passage, grade), or three separated by tabs below a header (BEIR). Duplicates are refused."""
+    """All judgements in order; duplicates are refused."""
     seen: dict[str, dict[str, int]] = {}  # query -> passage -> line
+    for number, query, passage, grade in tables.judgements(path) if tables.is_table(path) else _text(path):
+        if not query or not passage:
+            refuse(path, number, "an id is empty; give the query's and the passage's")
+        before = seen.setdefault(query, {}).setdefault(passage, number)
+        if before != number:
+            what = f"query '{query}' and passage '{passage}' are already judged at line {before}; keep one"
+            refuse(path, number, what)
+        yield Judged(number, query, passage, grade)
+    if not seen:
+        refuse(path, 1, "there is no judgement in it; copy the file again")
+
+
+def _text(path: Path) -> Iterator[tuple[int, str, str, int]]:
+    """Line, query, passage and grade. The first line decides the format: four columns separated by spaces
+    (TREC: query, 0, passage, grade), or three separated by tabs below a header (BEIR)."""
     rows = lines(path)
     columns = 0
     for number, line in rows:
@@ -48,15 +63,4 @@ def judged(path: Path) -> Iterator[Judged]:
             shown = text_of(path, number, grade)[:40]
             refuse(path, number, f"the grade '{shown}' is no whole number of 32 bits; mend the line")
         query, passage = text_of(path, number, fields[0]), text_of(path, number, fields[-2])
-        if not query or not passage:
-            refuse(path, number, "an id is empty; give the query's and the passage's")
-        before = seen.setdefault(query, {}).setdefault(passage, number)
-        if before != number:
-            refuse(
-                path,
-                number,
-                f"query '{query}' and passage '{passage}' are already judged at line {before}; keep one",
-            )
-        yield Judged(number, query, passage, int(grade))
-    if not seen:
-        refuse(path, 1, "there is no judgement in it; copy the file again")
+        yield number, query, passage, int(grade)

@@ -13,6 +13,7 @@ from harness.toolkit.files.paths import bare
 from harness.types import Card, Document, Inputs, Judgement, Part, Query
 from harness_files import corpus, qrels, topics
 from harness_files.params import FilesParams
+from harness_files.tables import is_table
 
 
 class Files:
@@ -97,13 +98,15 @@ class Files:
 
 
 def _format(path: Path) -> str:
+    if is_table(path):
+        return "table"
     return "jsonl" if bare(path).suffix in (".jsonl", ".json", ".ndjson") else "tsv"
 
 
 def _query_format(path: Path) -> str:
-    if _format(path) == "jsonl":
-        return "jsonl"
+    if _format(path) == "jsonl" or bare(path).suffix == ".parquet":
+        return _format(path)
     if bare(path).suffix == ".csv":
-        return "dpr"
+        return "dpr" if b"\t" in next((line for _, line in reading.lines(path)), b"") else "table"
     first = next((line for _, line in reading.lines(path)), b"")
     return "trec" if first.lstrip().lower().startswith(b"<top>") else "tsv"

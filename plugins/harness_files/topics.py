@@ -12,6 +12,7 @@ import msgspec
 
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.reading import lines, refuse, text_of
+from harness_files import tables
 from harness_files.headers import refuse_header
 
 _KINDS = {"_id": ("str",), "text": ("str",), "query_id": ("str",), "query": ("str",), "answers": ("list",)}
@@ -43,7 +44,10 @@ class Topic(NamedTuple):
 
 def topics(path: Path, format: str) -> Iterator[Topic]:
     """All queries in order; none has an empty id, no two have the same."""
-    read = {"jsonl": _json_topics, "tsv": _tsv_topics, "dpr": _dpr_topics, "trec": _trec_topics}[format]
+    read = {
+        "jsonl": _json_topics, "tsv": _tsv_topics, "dpr": _dpr_topics, "trec": _trec_topics,
+        "table": _table_topics,
+    }[format]  # fmt: skip
     seen: dict[str, int] = {}
     for topic in read(path):
         if not topic.id:
@@ -54,6 +58,11 @@ def topics(path: Path, format: str) -> Iterator[Topic]:
             )
         seen[topic.id] = topic.line
         yield topic
+
+
+def _table_topics(path: Path) -> Iterator[Topic]:
+    for line, row in tables.queries(path):
+        yield Topic(line, row["_id"], row["text"], tuple(row["answers"] or ()))
 
 
 def _json_topics(path: Path) -> Iterator[Topic]:

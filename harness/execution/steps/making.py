@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from harness.collection import context_additions, corpus
+from harness.collection import context_additions, corpus, corpus_write, limited
+from harness.collection.limited import Limits
 from harness.collection.queries import read_judgements, write_judgements, write_queries
 from harness.errors import ContractError
 from harness.execution.steps import collecting
@@ -12,13 +13,17 @@ from harness.execution.steps.task import Outcome, Task
 def corpus_(task: Task) -> Outcome:
     if "made" in task.work:
         return collecting.part(task)
-    return Outcome(corpus.write(task.method(), task.folder, task.progress), {})
+    source, limits = task.method(), limits_of(task)
+    if limits.passages is None:
+        return Outcome(corpus.write(source, task.folder, task.progress), {})
+    sample = limited.Sample(source, limits)
+    return Outcome(corpus_write.write_rows(sample.rows(), sample.locate, task.folder, task.progress), {})
 
 
 def queries(task: Task) -> Outcome:
     if "made" in task.work:
         return collecting.part(task)
-    return Outcome(write_queries(task.method().queries(), task.folder), {})
+    return Outcome(write_queries(limited.queries(task.method(), limits_of(task)), task.folder), {})
 
 
 def judgements(task: Task) -> Outcome:
@@ -26,13 +31,18 @@ def judgements(task: Task) -> Outcome:
     if "made" in task.work:
         return collecting.part(task)
     source = task.method()
-    facts = write_judgements(source.judgements(), task.folder)
+    facts = write_judgements(limited.judgements(source, limits_of(task)), task.folder)
     asked = {query.id for query in source.queries()}
     unknown = [query for query in read_judgements(task.folder).query_ids if query not in asked]
     if unknown:
         what = f"{len(unknown)} judged queries are not among its queries, the first is '{unknown[0]}'"
         raise ContractError(f"{what}; a dataset yields judgements of its own queries alone")
     return Outcome(facts, {})
+
+
+def limits_of(task: Task) -> Limits:
+    given = task.work.get("limited", {})
+    return Limits(given.get("queries"), given.get("passages"))
 
 
 def augment(task: Task) -> Outcome:

@@ -1,7 +1,9 @@
-"""Parquet, JSON lines and TSV files as batches of the columns that are wanted, with the line of every row."""
+"""Parquet, JSON lines, CSV and TSV files as batches of the wanted columns, with the line of every row."""
 
 from __future__ import annotations
 
+import csv
+import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,8 +15,9 @@ import pyarrow.parquet as pq
 
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.paths import bare
-from harness.toolkit.files.reading import chunks, lines, lines_of, opened, refuse, text_of
+from harness.toolkit.files.reading import chunks, every_line_of, lines, lines_of, opened, refuse, text_of
 
+_ROWS = 8192  # of a part
 _TEXTS = pa.list_(pa.string())
 _PYTHON: dict[pa.DataType, Any] = {
     pa.string(): str,
@@ -51,7 +54,7 @@ class Part(NamedTuple):
 
 def parts(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
     """All rows, some at a time, as columns of these names in this order; a file without rows is refused."""
-    read = {".parquet": _parquet, ".tsv": _tsv}.get(bare(path).suffix, _json_lines)
+    read = {".parquet": _parquet, ".tsv": _tsv, ".csv": _csv}.get(bare(path).suffix, _json_lines)
     some = False
     for part in read(path, columns):
         some = some or part.batch.num_rows > 0
@@ -182,13 +185,81 @@ def _tsv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
             yield Part(numbers, pa.RecordBatch.from_arrays(arrays, schema=_schema(columns)))
 
 
-def _places(path: Path, line: int, header: Sequence[str], columns: Sequence[Column]) -> list[int | None]:
+def _csv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
+    """A header names the columns; cells may stand in quotes, and then hold commas and line ends. An empty
+    cell of a column that is not required is null."""
+    csv.field_size_limit(2**31 - 1)  # a passage may be longer than the default
+    table = csv.reader(_text_lines(path), strict=True)
+    places: list[int | None] = []
+    header: list[str] = []
+    numbers: list[int] = []
+    read: list[list[Any]] = []
+    start = 1  # the line on which a row begins
+    while True:
+        try:
+            cells = next(table, None)
+        except csv.Error as error:
+            refuse(path, start, f"not valid CSV ({error}); mend the quotes")
+        if cells is None:
+            break
+        if cells and not header:
+            header = cells
+            places = _places(path, start, header, columns, "commas")
+        elif cells:
+            if len(cells) != len(header):
+                wanted = f"{len(header)} columns between commas ({', '.join(header)})"
+                refuse(path, start, f"expected {wanted}, got {len(cells)}; mend the line")
+            numbers.append(start)
+            read.append([_of_cell(path, start, cells, *pair) for pair in zip(columns, places, strict=True)])
+        start = table.line_num + 1
+        if len(read) == _ROWS:
+            yield _part(numbers, read, columns)
+            numbers, read = [], []
+    if read:
+        yield _part(numbers, read, columns)
+
+
+def _text_lines(path: Path) -> Iterator[str]:
+    for first, chunk in chunks(path):
+        for number, line in every_line_of(first, chunk):
+            yield text_of(path, number, line) + "\n"
+
+
+def _part(numbers: Sequence[int], read: Sequence[Sequence[Any]], columns: Sequence[Column]) -> Part:
+    values = zip(*read, strict=True)
+    arrays = [pa.array(items, column.type) for column, items in zip(columns, values, strict=True)]
+    return Part(numbers, pa.RecordBatch.from_arrays(arrays, schema=_schema(columns)))
+
+
+def _of_cell(path: Path, line: int, cells: Sequence[str], column: Column, place: int | None) -> Any:
+    """A cell as a value of the column's type; lists are written as JSON."""
+    if place is None or (not column.required and not cells[place]):
+        return None
+    cell = cells[place]
+    if column.type == pa.bool_():
+        if cell.lower() not in ("true", "false"):
+            refuse(path, line, f"'{column.name}' is neither true nor false: '{cell[:40]}'; mend the line")
+        return cell.lower() == "true"
+    if column.type != _TEXTS:
+        return _cell(path, line, cells, column, place)
+    try:
+        texts = json.loads(cell)
+    except ValueError:
+        texts = None
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        refuse(path, line, f"'{column.name}' is no list of texts: {cell[:40]}; write it as [\"...\"]")
+    return texts
+
+
+def _places(
+    path: Path, line: int, header: Sequence[str], columns: Sequence[Column], between: str = "tabs"
+) -> list[int | None]:
     found: list[int | None] = []
     for column in columns:
         name = _as_named(column, header).name
         if column.required and name not in header:
             wanted = ", ".join(column.name for column in columns if column.required)
-            refuse(path, line, f"the header must have: {wanted} (between tabs); mend it")
+            refuse(path, line, f"the header must have: {wanted} (between {between}); mend it")
         found.append(header.index(name) if name in header else None)
     return found
 
