@@ -66,7 +66,7 @@ class Join:
 def _judgements(given: MakerInput, joined_into: dict[str, str]) -> Iterator[Judgement]:
     """Those of the parts; a passage has the highest grade that any of its parts has."""
     best: dict[tuple[str, str], int] = {}
-    for query, passage, grade in given.judged():
+    for query, passage, grade, _ in given.judged():
         pair = (query, joined_into.get(passage, passage))
         if pair in best:
             given.tally.drop("judgements", "of another part of the same passage", f"{query} {passage}")

@@ -1,0 +1,124 @@
+"""AllenNLP's coreference resolver, which runs elsewhere: its input from a collection, its output as clusters.
+
+`python -m harness_coreference.allennlp documents SUITE#DATASET > documents.jsonl`, then AllenNLP, then
+`python -m harness_coreference.allennlp clusters documents.jsonl resolved.jsonl > clusters.jsonl`
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+import msgspec
+
+from harness import catalogue, suite
+from harness.errors import HarnessError
+from harness.problems import shown_path, unknown
+from harness.toolkit.files.json_lines import Keys, Records
+from harness.toolkit.files.reading import refuse
+from harness.types import Document
+
+MODEL = "https://storage.googleapis.com/allennlp-public-models/coref-spanbert-large-2021.03.10.tar.gz"
+
+
+class Asked(msgspec.Struct):
+    """A line of AllenNLP's input; it reads `document` and ignores `id`."""
+
+    id: str
+    document: str
+
+
+class Resolved(msgspec.Struct):
+    """What is used of a line of AllenNLP's output: words, and clusters of [first, last] word."""
+
+    document: list[str]
+    clusters: list[list[list[int]]]
+
+
+_ASKED = Keys(("id", "document"), {"id": ("str",), "document": ("str",)})
+_RESOLVED = Keys(("document", "clusters"), {"document": ("list",), "clusters": ("list",)})
+
+
+def asked(documents: Iterable[Document]) -> Iterator[Asked]:
+    """Whole documents, their passages joined by newlines; without those that have no text."""
+    for document in documents:
+        text = "\n".join(passage.text for passage in document.passages)
+        if text.strip():
+            yield Asked(document.id, text)
+
+
+def clusters(documents: Path, resolved: Path) -> Iterator[dict[str, object]]:
+    """The lines of `coreference-clusters`. Both files have the same documents in the same order. Raises
+    HarnessError with file and line where they have not."""
+    inputs: Records[Asked] = Records(documents, (Asked,), _ASKED)
+    outputs: Records[Resolved] = Records(resolved, (Resolved,), _RESOLVED)
+    for given, line in zip_longest(inputs.numbered(), outputs.numbered()):
+        if given is None:
+            refuse(resolved, line[0], f"{documents} ends before this line; resolve that file again")
+        if line is None:
+            refuse(documents, given[0], f"{resolved} ends before this line; resolve this file again")
+        number, found = line
+        places = _places(resolved, number, given[1].document, found.document)
+        spans = [[_span(resolved, number, places, span) for span in cluster] for cluster in found.clusters]
+        yield {"id": given[1].id, "text": given[1].document, "clusters": spans}
+
+
+def _places(path: Path, number: int, text: str, words: Sequence[str]) -> list[tuple[int, int]]:
+    """Where each word begins and ends in the text, which is the words with white space between them."""
+    places, at = [], 0
+    for word in words:
+        start = text.find(word, at)
+        if start < 0 or text[at:start].strip():
+            refuse(path, number, f"its word '{word[:40]}' is not the next of the text; resolve it again")
+        at = start + len(word)
+        places.append((start, at))
+    if text[at:].strip():
+        refuse(path, number, "its words end before the text; resolve it again")
+    return places
+
+
+def _span(path: Path, number: int, places: Sequence[tuple[int, int]], span: Sequence[int]) -> list[int]:
+    if len(span) != 2 or not 0 <= span[0] <= span[1] < len(places):
+        refuse(path, number, f"{list(span)} is no [first, last] of {len(places)} words; resolve it again")
+    return [places[span[0]][0], places[span[1]][1]]
+
+
+def _documents(target: str) -> Iterable[Document]:
+    path, _, name = target.partition("#")
+    loaded = suite.load(Path(path), catalogue.load())
+    names = [spec.name for spec in loaded.datasets]
+    if name not in names:
+        raise HarnessError(f"{shown_path(loaded.path)}: {unknown('dataset', name, names)}")
+    chosen = loaded.datasets[names.index(name)].chosen
+    documents: Iterable[Document] = chosen.entry.record.build(chosen.params).documents()
+    return documents
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m harness_coreference.allennlp", description=__doc__)
+    actions = parser.add_subparsers(dest="action", required=True)
+    first = actions.add_parser("documents", help="write a collection as AllenNLP reads it")
+    first.add_argument("target", metavar="SUITE#DATASET")
+    second = actions.add_parser("clusters", help="write AllenNLP's output as coreference-clusters reads it")
+    second.add_argument("documents", type=Path, help="what `documents` wrote")
+    second.add_argument("resolved", type=Path, help="what AllenNLP wrote")
+    options = parser.parse_args(arguments)
+    try:
+        lines: Iterable[object] = (
+            asked(_documents(options.target))
+            if options.action == "documents"
+            else clusters(options.documents, options.resolved)
+        )
+        for line in lines:
+            sys.stdout.write(msgspec.json.encode(line).decode() + "\n")
+    except HarnessError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
