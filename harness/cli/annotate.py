@@ -148,11 +148,11 @@ def _serve(options: argparse.Namespace, project: Project) -> int:
         print(f"open this link to judge: {_link(options.host, port, token)}")
     if not local:
         print("note: the connection is not encrypted; put a proxy with https or an SSH tunnel before it")
-    print("Ctrl-C ends the server; every answer is kept", flush=True)
-    config = uvicorn.Config(
-        server.app(project, port, hosts), log_level="warning", access_log=False, server_header=False
-    )
     try:
+        print("Ctrl-C ends the server; every answer is kept", flush=True)
+        config = uvicorn.Config(
+            server.app(project, port, hosts), log_level="warning", access_log=False, server_header=False
+        )
         uvicorn.Server(config).run(sockets=[listening])
     except KeyboardInterrupt:
         print("stopped; run it again to go on")
