@@ -47,7 +47,7 @@ class Prepared(NamedTuple):
         rows = [row for row in self.plan.rows if row.selected]
         wanted = {step for row in rows for step in (row.hits, row.labels) if step}
         for name in dict.fromkeys(row.dataset for row in rows):
-            wanted.update(self.plan.collections[name].parts.values())
+            wanted.update(self.plan.collections[name].targets)
         return [step for step in self.plan.steps if step in wanted]
 
     @property

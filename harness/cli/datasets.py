@@ -13,6 +13,7 @@ import yaml
 from harness import catalogue, plan, suite, user_cache
 from harness.catalogue import Catalogue, params
 from harness.cli import arguments as shared
+from harness.cli.kinds import COLLECTION_FORMS
 from harness.collection import cards
 from harness.contracts import Fetching, Traced
 from harness.errors import HarnessError, Problems
@@ -59,6 +60,16 @@ def arguments(command: argparse.ArgumentParser) -> None:
         action.add_argument("given", nargs="*", metavar="PARAMETER=VALUE", help=given)
         if work is show:
             shared.store(action)
+    text = "write a dataset of a suite as files for other tools, or the pool that it makes"
+    action = actions.add_parser("export", help=text, description=text[0].upper() + text[1:] + ".")
+    action.set_defaults(work=export)
+    action.add_argument("suite", type=Path, metavar="SUITE", help="the suite's file")
+    action.add_argument("name", metavar="NAME", help="one of its datasets")
+    action.add_argument("--form", choices=COLLECTION_FORMS, required=True, help="whose files they are to be")
+    action.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="a folder that is new or empty"
+    )
+    shared.store(action)
 
 
 def show(options: argparse.Namespace) -> int:
@@ -76,6 +87,27 @@ def show(options: argparse.Namespace) -> int:
     if problems:
         raise Problems(problems)
     return max(_show(collection, steps, store) for collection, steps in planned)
+
+
+def export(options: argparse.Namespace) -> int:
+    """Makes what is not in the store yet, as a run would."""
+    from harness.exchange import collection_export
+
+    records = catalogue.load()
+    store = Store(options.store or user_cache.default_store()).open()
+    whole = suite.load(options.suite, records)
+    [spec] = _of_suite(whole, options.name)
+    collection, steps = plan.dataset(spec, records, store.digest, whole)
+    reporter = progress.reporter(sys.stderr)
+    try:
+        parts = open_dataset.made_parts(collection, steps, store, reporter)
+    finally:
+        reporter.close()
+    notes = collection_export.write(collection, steps, parts, store, options.form, options.out)
+    print(f"wrote {spec.name} in the form {options.form} into {shown_path(options.out)}")
+    for note in notes:
+        print("\n".join(_wrapped(f"note: {note}")))
+    return 0
 
 
 def fetch(options: argparse.Namespace) -> int:

@@ -11,3 +11,4 @@ SCAFFOLDS = (
 )  # fmt: skip
 RUN_FORMS = ("trec", "rocketqa", "msmarco", "tevatron", "dureader")
 EXPORTS = ("trec", "ir-metadata", "mteb", "csv", "msmarco", "rocketqa", "tevatron", "dureader")
+COLLECTION_FORMS = ("beir", "dureader", "t2ranking", "trec", "mteb", "pool")

@@ -55,8 +55,10 @@ class Parts:
     def judged(self) -> Iterator[Judgement]:
         """The judgements as tuples, in order."""
         given = self.judgements
-        for query, passage, grade in zip(given.query, given.passage, given.grade, strict=True):
-            yield Judgement(given.query_ids[query], given.passage_ids[passage], int(grade))
+        labels = given.labels or [()] * len(given.grade)
+        rows = zip(given.query, given.passage, given.grade, labels, strict=True)
+        for query, passage, grade, named in rows:
+            yield Judgement(given.query_ids[query], given.passage_ids[passage], int(grade), tuple(named))
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,9 @@ class MakerInput(Parts):
 
     dataset: str  # the made dataset's name
     folder: Path  # for working files; what lies in `folder / "kept"` stays with the stage
+    licence: str = ""
+    citation: str = ""
+    url: str = ""
     tally: Tally = field(default_factory=Tally)
     runs: Mapping[str, Hits] = field(default_factory=dict)  # system -> its hits, row q is query q
     others: Mapping[str, Parts] = field(default_factory=dict)  # as the parameters name them

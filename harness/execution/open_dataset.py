@@ -69,7 +69,7 @@ def made_parts(
     collection: Collection, steps: Mapping[str, Step], store: Store, reporter: Reporter
 ) -> dict[Part, Artifact]:
     """The verified artifacts of a collection, made first where the store lacks them. Raises Unavailable."""
-    targets = list(collection.parts.values())
+    targets = list(collection.targets)
     missing = [*collection.needs, *missing_needs(steps, store, targets)]
     if not targets or missing:
         raise Unavailable(collection.error or str(missing[0]))

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from harness.leaderboard.model import DroppedPart, MadeStage
 from harness.plan.graph import Collection, Plan, Step
-from harness.plan.making import stages_of
 from harness.store.artifacts import Store
 from harness.types import JSON
 
@@ -20,10 +19,9 @@ class MadeFacts(NamedTuple):
 
 
 def facts(collection: Collection, steps: Mapping[str, Step], store: Store) -> Iterator[MadeFacts]:
-    """The stages in order. One whose parts a later stage replaced need not have run, and is left out."""
-    for step in stages_of(steps, collection.parts):
-        if store.has(step.id):
-            yield MadeFacts(step, store.read(step.id, trust=True).facts["made"])
+    """The stages in order."""
+    for stage in collection.stages:
+        yield MadeFacts(steps[stage], store.read(stage, trust=True).facts["made"])
 
 
 def stages(collection: Collection, planned: Plan, store: Store) -> tuple[MadeStage, ...]:

@@ -55,6 +55,12 @@ class Collection(NamedTuple):
     parts: dict[Part, str]  # ids of steps; empty if the dataset's plugin failed
     needs: tuple[Need, ...]
     error: str | None
+    stages: tuple[str, ...] = ()  # of a made dataset: the `make` steps in order
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """All that a run makes of the dataset: its parts, and stages that leave none."""
+        return (*self.parts.values(), *self.stages)
 
 
 class Analysis(NamedTuple):

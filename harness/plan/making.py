@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from harness.catalogue import params
 from harness.errors import HarnessError
-from harness.plan.graph import Collection, Step
+from harness.plan.graph import Collection
 from harness.plan.guard import Broken
 from harness.plan.kinds import MAKE
 from harness.plan.steps import named, work_of
@@ -16,7 +15,7 @@ from harness.problems import Need
 from harness.suite import Chosen, DatasetSpec, Stage
 from harness.suite.made_datasets import named as names_in
 from harness.suite.made_datasets import parted
-from harness.types import JSON, Part
+from harness.types import JSON
 
 if TYPE_CHECKING:
     from harness.plan.systems import Systems
@@ -61,12 +60,15 @@ def _stage(planner: Systems, given: Collection, stage: Stage, dataset: str) -> C
     described: dict[str, JSON] = {
         "method": planner.method(given, chosen, values, left_out),
         "language": [given.card.language, given.card.query_language],
+        "split": given.card.split,
     }
+    if not record.changes:  # its files name their source
+        described["source"] = [dataset, *given.card[3:6]]
     work: dict[str, JSON] = {
         "method": work_of(chosen, values),
         "parts": {part: given.parts[part] for part in record.reads},
-        "given": dict(given.parts),
         "runs": runs,
+        "source": {"licence": given.card.licence, "citation": given.card.citation, "url": given.card.url},
         "others": {name: {"parts": dict(other.parts), **_said(other)} for name, other in others.items()},
         "of": dataset,
         **_said(given),
@@ -81,7 +83,7 @@ def _stage(planner: Systems, given: Collection, stage: Stage, dataset: str) -> C
     parts = dict(given.parts)
     for part in record.changes:
         parts[part] = planner.add(part, dataset, "", {"made": part}, {"made": step}, (step,), ())
-    return given._replace(parts=parts)
+    return given._replace(parts=parts, stages=(*given.stages, step))
 
 
 def _said(collection: Collection) -> dict[str, JSON]:
@@ -137,19 +139,3 @@ def _encoder(planner: Systems, given: Collection, chosen: Chosen, said: Any) -> 
     values, needs = planner.resolved(given, retriever, "passage")
     described = planner.method(given, retriever, values)
     return described, {"method": work_of(retriever, values)}, needs
-
-
-def stages_of(steps: Mapping[str, Step], parts: Mapping[Part, str]) -> list[Step]:
-    """The `make` steps behind a collection's parts, first stages first."""
-    wanted: set[str] = set()
-    waiting = list(parts.values())
-    while waiting:
-        step = steps[waiting.pop()]
-        if step.kind == MAKE and step.id in wanted:
-            continue
-        if step.kind == MAKE:
-            wanted.add(step.id)
-            waiting += step.work["given"].values()
-        elif "made" in step.work:
-            waiting.append(step.work["made"])
-    return [step for step in steps.values() if step.id in wanted]

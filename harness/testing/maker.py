@@ -163,7 +163,6 @@ def fingerprint(subject: Subject, folder: Path) -> str:
 
 def names_what_it_reads_and_changes(subject: Subject, _: Path) -> None:
     record = subject.record
-    require(record.changes, "its record changes nothing; name the parts in `changes`")
     unknown = {*record.changes, *record.reads} - set(PARTS)
     require(not unknown, f"its record names {', '.join(sorted(unknown))}, which is no part of a collection")
     fields = set(record.params.__dataclass_fields__)
@@ -177,6 +176,8 @@ def makes_the_parts_that_it_names(subject: Subject, folder: Path) -> None:
     changed = {part for part, value in made(subject, folder).items() if value is not None}
     said = set(subject.record.changes)
     require(changed == said, f"it returns {_list(changed)}, and its record changes {_list(said)}")
+    files = (folder / "working" / "kept").is_dir()
+    require(said or files, "it changes no part, and leaves no file in `given.folder / 'kept'` either")
 
 
 def makes_parts_that_fit_each_other(subject: Subject, folder: Path) -> None:

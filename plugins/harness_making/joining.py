@@ -65,12 +65,14 @@ class Join:
 
 def _judgements(given: MakerInput, joined_into: dict[str, str]) -> Iterator[Judgement]:
     """Those of the parts; a passage has the highest grade that any of its parts has."""
-    best: dict[tuple[str, str], int] = {}
-    for query, passage, grade, _ in given.judged():
-        pair = (query, joined_into.get(passage, passage))
+    best: dict[tuple[str, str], Judgement] = {}
+    for judgement in given.judged():
+        pair = (judgement.query, joined_into.get(judgement.passage, judgement.passage))
         if pair in best:
-            given.tally.drop("judgements", "of another part of the same passage", f"{query} {passage}")
-            grade = max(grade, best[pair])
-        best[pair] = grade
-    for (query, passage), grade in best.items():
-        yield Judgement(query, passage, grade)
+            shown = f"{judgement.query} {judgement.passage}"
+            given.tally.drop("judgements", "of another part of the same passage", shown)
+            other = best[pair]
+            labels = tuple(dict.fromkeys((*other.labels, *judgement.labels)))
+            judgement = judgement._replace(grade=max(judgement.grade, other.grade), labels=labels)
+        best[pair] = judgement._replace(passage=pair[1])
+    yield from best.values()

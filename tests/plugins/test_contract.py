@@ -16,6 +16,8 @@ pytestmark = pytest.mark.extras
 DATA = Path(__file__).parent / "data"
 GIVEN = {
     ("dataset", "files"): {"path": str(DATA / "beir")},
+    ("maker", "pool"): {"of": ["one", "other"], "depth": 5},
+    ("maker", "judged"): {"file": str(DATA / "judgements.jsonl")},
     ("context", "keyphrases-from-file"): {"file": str(DATA / "keyphrases.jsonl"), "missing": "skip"},
 }
 # Methods that need a model are tested with a tiny one. fp32, because the contract compares scores more closely

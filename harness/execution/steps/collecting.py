@@ -43,6 +43,7 @@ def make(task: Task) -> Outcome:
     given = MakerInput(
         **_parts(task, work["parts"]),
         **{key: work[key] for key in ("language", "query_language", "split")},
+        **work["source"],
         dataset=work["of"],
         folder=working,
         runs={system: hits_files.load(task.store.read(step)) for system, step in work["runs"].items()},

@@ -1,0 +1,106 @@
+"""Writes a dataset of a suite as files for other tools, with a page on how it was made."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import yaml
+
+from harness.collection.corpus import Corpus
+from harness.collection.queries import read_judgements, read_queries
+from harness.errors import HarnessError
+from harness.exchange.collection_forms import FORMS, Whole
+from harness.leaderboard import made_stages
+from harness.plan.graph import Collection, Step
+from harness.problems import shown_path
+from harness.store import disk
+from harness.store.artifacts import Artifact, Store
+from harness.types import Part
+
+KEPT = "kept"  # the folder of a stage's own files, such as those of a pool
+
+
+def write(
+    collection: Collection,
+    steps: Mapping[str, Step],
+    parts: Mapping[Part, Artifact],
+    store: Store,
+    form: str,
+    out: Path,
+) -> list[str]:
+    """Write the collection into the folder `out`, which must be new or empty; returns what the form cannot
+    hold. A folder is whole or not there."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise HarnessError(f"{shown_path(out)}: is there already; name another folder with --out")
+    beside = out.with_name(f".{out.name}.partial")
+    shutil.rmtree(beside, ignore_errors=True)
+    with disk.explaining(out.parent):
+        beside.mkdir(parents=True)
+        try:
+            if form == "pool":
+                notes = _pool(collection, steps, store, beside)
+            else:
+                whole = Whole(
+                    Corpus(parts["corpus"].folder),
+                    read_queries(parts["queries"].folder),
+                    read_judgements(parts["judgements"].folder),
+                    collection.card,
+                )
+                notes = FORMS[form](whole, beside)
+            page = "\n".join(_page(collection, steps, store, form, notes)) + "\n"
+            (beside / "README.md").write_text(page, encoding="utf-8")
+        except BaseException:
+            shutil.rmtree(beside, ignore_errors=True)
+            raise
+        if out.exists():
+            out.rmdir()
+        beside.replace(out)
+    return notes
+
+
+def _pool(collection: Collection, steps: Mapping[str, Step], store: Store, out: Path) -> list[str]:
+    """The files of the last stage that keeps some."""
+    kept = [stage for stage in collection.stages if (store.read(stage).folder / KEPT).is_dir()]
+    if not kept:
+        what = f"{collection.spec.name}: no stage of it makes a pool"
+        raise HarnessError(f"{what}; add {{pool: {{of: [SYSTEM, ...]}}}} to its 'make'")
+    for path in sorted((store.read(kept[-1]).folder / KEPT).iterdir()):
+        shutil.copyfile(path, out / path.name)
+    more = len(kept) - 1
+    return (
+        [f"{more} earlier stages have a pool too: this is that of {steps[kept[-1]].subject}"] if more else []
+    )
+
+
+def _page(
+    collection: Collection, steps: Mapping[str, Step], store: Store, form: str, notes: list[str]
+) -> Iterator[str]:
+    """The README, whose header is the one that MTEB reads."""
+    card, name = collection.card, collection.spec.name
+    header = {"language": card.language, "license": card.licence}
+    yield "---"
+    yield yaml.safe_dump({key: value for key, value in header.items() if value}, allow_unicode=True).strip()
+    yield "---"
+    yield ""
+    yield f"# {name}, split {card.split}"
+    yield ""
+    yield f"Written by passage-harness in the form `{form}`."
+    yield ""
+    for label, text in (("Licence", card.licence), ("Cite", card.citation), ("From", card.url)):
+        if text:
+            yield f"- {label}: {text}"
+    for note in (*card.notes, *notes):
+        yield f"- {note}"
+    stages = list(made_stages.facts(collection, steps, store))
+    if stages:
+        yield ""
+        yield "## How it was made"
+        yield ""
+        yield "| stage | left | dropped |"
+        yield "| --- | --- | --- |"
+    for step, known in stages:
+        left = ", ".join(f"{count:,} {what}" for what, count in known["after"].items())
+        dropped = "; ".join(f"{item['count']:,} {item['what']}: {item['why']}" for item in known["dropped"])
+        yield f"| {step.subject} | {left} | {dropped or 'nothing'} |"

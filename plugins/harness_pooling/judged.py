@@ -1,0 +1,78 @@
+"""The maker `judged`: judgements from a file in the forms of docs/pools.md become the collection's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.collection.maker_input import MakerInput
+from harness.types import Judgement, Made
+from harness_pooling import JudgedParams
+from harness_pooling.judgement_files import Decision, decisions
+
+
+class Judged:
+    def __init__(self, params: JudgedParams) -> None:
+        self._params = params
+
+    def make(self, given: MakerInput) -> Made:
+        return Made(judgements=self._judgements(given))
+
+    def _judgements(self, given: MakerInput) -> Iterator[Judgement]:
+        """The collection's own that stay, with what the file decides in the place of theirs, then the rest of
+        the file."""
+        tally, existing = given.tally, self._params.existing
+        decided = self._decided(given)
+        machines = sum(decision.kind == "machine" for decision in decided.values())
+        used: set[tuple[str, str]] = set()
+        for judgement in given.judged():
+            pair = (judgement.query, judgement.passage)
+            decision = decided.get(pair)
+            if decision is not None:
+                used.add(pair)
+                tally.add("judged again, with the same grade" if decision.grade == judgement.grade else
+                          "judged again, with another grade")  # fmt: skip
+                yield _judgement(decision)
+            elif existing == "keep":
+                yield judgement
+            else:
+                tally.drop("judgements", "of the collection before, and not in the file", " ".join(pair))
+        for pair, decision in decided.items():
+            if pair not in used:
+                tally.add("judged for the first time")
+                yield _judgement(decision)
+        for kind, count in (("person", len(decided) - machines), ("machine", machines)):
+            tally.note(f"decided by a {kind}", count)
+        if machines:
+            tally.flag(f"{machines} of the {len(decided)} judgements that were taken in are by a machine")
+
+    def _decided(self, given: MakerInput) -> dict[tuple[str, str], Decision]:
+        """The decisions that count, by pair, in the order of the file."""
+        take, tally = self._params.take, given.tally
+        asked = set(given.queries.ids)
+        rows = list(decisions(self._params.file))
+        there = given.corpus.positions([row.passage for row in rows]) >= 0
+        decided: dict[tuple[str, str], Decision] = {}
+        for row, known in zip(rows, there.tolist(), strict=True):
+            pair = (row.query, row.passage)
+            shown = " ".join(pair)
+            if take not in ("any", row.kind):
+                tally.drop("judgements", f"decided by a {row.kind}", shown)
+            elif row.grade is None:
+                tally.drop("judgements", "without a decision", shown)
+            elif row.query not in asked:
+                tally.drop("judgements", "of a query that is not asked", shown)
+            elif not known:
+                tally.drop("judgements", "of a passage that is not there", shown)
+            elif pair in decided and row.kind == "machine":  # a person's decision comes first
+                tally.drop("judgements", "by a machine, where a person decided", shown)
+            else:
+                if pair in decided:
+                    tally.drop("judgements", "by a machine, where a person decided", shown)
+                decided[pair] = row
+        return decided
+
+
+def _judgement(decision: Decision) -> Judgement:
+    assert decision.grade is not None
+    labels = dict.fromkeys(label for single in decision.judgements for label in single.labels if label)
+    return Judgement(decision.query, decision.passage, decision.grade, tuple(labels))

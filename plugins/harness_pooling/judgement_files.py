@@ -1,0 +1,134 @@
+"""Reads judgements with their provenance: JSON lines of decisions, or a table with a judgement a line."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from harness.toolkit.files.json_lines import Keys, Records
+from harness.toolkit.files.reading import lines, refuse, text_of
+
+Kind = Literal["person", "machine"]
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+REQUIRED = ("query", "passage", "grade")
+OPTIONAL = ("judge", "kind", "time", "comment")
+
+
+class Single(msgspec.Struct):
+    """One person's or machine's judgement."""
+
+    judge: str
+    kind: Kind
+    grade: int | None
+    time: str = ""
+    labels: list[str] = []
+    comment: str = ""
+
+
+class Decision(msgspec.Struct):
+    """What was decided of a pair, and every judgement behind it. A grade of null is no decision."""
+
+    query: str
+    passage: str
+    grade: int | None
+    kind: Kind = "person"
+    rule: str = "single"
+    judgements: list[Single] = []
+
+
+_KEYS = Keys(
+    REQUIRED,
+    {
+        "query": ("str",),
+        "passage": ("str",),
+        "grade": ("int", "NoneType"),
+        "kind": ("str",),
+        "rule": ("str",),
+        "judgements": ("list",),
+    },
+)
+
+
+def decisions(path: Path) -> Iterator[Decision]:
+    """The decisions of a file in order. The same pair twice by the same kind of judge is refused."""
+    seen: dict[tuple[str, str, str], int] = {}
+    read = _of_lines(path) if path.name.removesuffix(".gz").endswith((".jsonl", ".json")) else _of_table(path)
+    for line, decision in read:
+        if not decision.query or not decision.passage:
+            refuse(path, line, "the query or the passage has an empty id; name both")
+        key = (decision.query, decision.passage, decision.kind)
+        if key in seen:
+            what = f"query '{key[0]}' and passage '{key[1]}' are already decided at line {seen[key]}"
+            refuse(path, line, f"{what}; keep one decision")
+        seen[key] = line
+        yield decision
+
+
+def _of_lines(path: Path) -> Iterator[tuple[int, Decision]]:
+    for line, decision in Records(path, (Decision,), _KEYS).numbered():
+        for single in decision.judgements:
+            if single.time and not TIME.fullmatch(single.time):
+                refuse(path, line, f"the time '{single.time}' is not like 2026-03-01T09:12:44Z; write it so")
+        yield line, decision
+
+
+class _Row(NamedTuple):
+    line: int
+    single: Single
+
+
+def _of_table(path: Path) -> Iterator[tuple[int, Decision]]:
+    """Judgements of a pair are gathered; the grade that more than half of them give is the decision."""
+    header: list[str] = []
+    pairs: dict[tuple[str, str, Kind], list[_Row]] = {}
+    for number, data in lines(path):
+        cells = text_of(path, number, data).split("\t")
+        if not header:
+            header = _header(path, number, cells)
+            continue
+        if len(cells) != len(header):
+            refuse(
+                path, number, f"expected {len(header)} columns between tabs, got {len(cells)}; mend the line"
+            )
+        row = dict(zip(header, cells, strict=True))
+        said = row.get("kind") or "person"
+        if said not in ("person", "machine"):
+            refuse(path, number, f"the kind '{said}' is neither person nor machine; write one of them")
+        kind: Kind = "machine" if said == "machine" else "person"
+        if row["grade"] and not re.fullmatch(r"-?\d{1,9}", row["grade"]):
+            refuse(path, number, f"the grade '{row['grade']}' is no whole number; write one, or nothing")
+        grade = int(row["grade"]) if row["grade"] else None
+        single = Single(row.get("judge", ""), kind, grade, row.get("time", ""), [], row.get("comment", ""))
+        pairs.setdefault((row["query"], row["passage"], kind), []).append(_Row(number, single))
+    if not header:
+        refuse(path, 1, f"the table is empty; begin it with a header: {', '.join(REQUIRED)}")
+    for (query, passage, kind), rows in pairs.items():
+        singles = [row.single for row in rows]
+        grade = majority([single.grade for single in singles if single.grade is not None])
+        rule = "single" if len(singles) == 1 else "majority"
+        yield rows[0].line, Decision(query, passage, grade, kind, rule, singles)
+
+
+def _header(path: Path, number: int, cells: list[str]) -> list[str]:
+    lacking = [name for name in REQUIRED if name not in cells]
+    unknown = [name for name in cells if name not in (*REQUIRED, *OPTIONAL)]
+    if lacking:
+        refuse(path, number, f"the header lacks the column '{lacking[0]}'; it needs {', '.join(REQUIRED)}")
+    if unknown or len(set(cells)) < len(cells):
+        what = f"the column '{unknown[0]}' is unknown" if unknown else "a column stands twice"
+        refuse(path, number, f"{what}; use {', '.join((*REQUIRED, *OPTIONAL))}, each once")
+    return cells
+
+
+def majority(grades: list[int]) -> int | None:
+    """The grade that more than half of the judgements give; None if there is none."""
+    counts = Counter(grades)
+    for grade, count in counts.items():
+        if 2 * count > len(grades):
+            return grade
+    return None

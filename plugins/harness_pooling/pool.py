@@ -1,0 +1,128 @@
+"""The maker `pool`: pairs worth judging, in the form of docs/pools.md. The collection stays as it is."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from harness.collection.maker_input import MakerInput
+from harness.types import Made
+from harness_pooling import PoolParams, pairs
+from harness_pooling.pairs import Pairs
+
+FORM = "harness pool 1"
+FILES = ("queries.jsonl", "documents.jsonl", "pairs.jsonl")
+BLOCK = 65536  # pairs whose ids are fetched at once
+
+
+class Pool:
+    def __init__(self, params: PoolParams) -> None:
+        self._params = params
+
+    def make(self, given: MakerInput) -> Made:
+        params, size = self._params, given.corpus.passages
+        pooled = pairs.union([given.runs[name] for name in params.of], params.depth, size)
+        given.tally.note("pairs proposed", len(pooled.query))
+        if params.scored_by is not None:
+            pooled, lacking = pairs.rescored(pooled, given.runs[params.scored_by], size)
+            given.tally.drop("pairs", f"not in the run of {params.scored_by}", count=lacking)
+        if params.top is not None:
+            before, pooled = len(pooled.query), pairs.first(pooled, params.top)
+            given.tally.drop("pairs", f"beyond the first {params.top}", count=before - len(pooled.query))
+        grades = _grades(given, pooled)
+        if params.judged == "leave-out":
+            open_ = np.array([grade is None for grade in grades], np.bool_)
+            given.tally.drop("pairs", "judged already", count=int((~open_).sum()))
+            pooled, grades = pooled.chosen(open_), [None] * int(open_.sum())
+        self._write(given, pooled, grades)
+        return Made()
+
+    def _write(self, given: MakerInput, pooled: Pairs, grades: list[int | None]) -> None:
+        folder = given.folder / "kept"
+        folder.mkdir()
+        documents = np.unique(given.corpus.document_of[pooled.passage]).tolist()
+        asked = np.unique(pooled.query).tolist()
+        counts = {
+            "queries": _lines(folder / FILES[0], _queries(given, asked)),
+            "documents": _lines(folder / FILES[1], _documents(given, documents)),
+            "pairs": _lines(folder / FILES[2], self._pairs(given, pooled, grades)),
+            "judged": sum(grade is not None for grade in grades),
+        }
+        digest = hashlib.sha256()
+        for name in FILES:
+            with (folder / name).open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+        header = {
+            "form": FORM, "name": given.dataset, "split": given.split, "language": given.language,
+            "query_language": given.query_language, "licence": given.licence, "citation": given.citation,
+            "url": given.url, "systems": list(self._params.of), "depth": self._params.depth,
+            "scored_by": self._params.scored_by, "counts": counts, "digest": digest.hexdigest(),
+        }  # fmt: skip
+        (folder / "pool.json").write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2) + b"\n")
+        for name, count in counts.items():
+            given.tally.note(f"pooled {name}", count)
+
+    def _pairs(self, given: MakerInput, pooled: Pairs, grades: list[int | None]) -> Iterator[Any]:
+        names, places = self._params.of, pooled.places
+        for low in range(0, len(pooled.query), BLOCK):
+            rows = slice(low, low + BLOCK)
+            passages = pooled.passage[rows]
+            ids = given.corpus.ids(passages)
+            documents = given.corpus.document_ids(given.corpus.document_of[passages])
+            for at, (query, passage, document, ranks) in enumerate(
+                zip(pooled.query[rows].tolist(), ids, documents, pooled.ranks[rows].tolist(), strict=True)
+            ):
+                line = {
+                    "query": given.queries.ids[query], "passage": passage, "document": document,
+                    "rank": int(places[low + at]),
+                }  # fmt: skip
+                if pooled.score is not None:
+                    line["score"] = float(pooled.score[low + at])
+                line["ranks"] = {name: rank for name, rank in zip(names, ranks, strict=True) if rank}
+                grade = grades[low + at]
+                yield line if grade is None else {**line, "grade": grade}
+            given.progress(min(low + BLOCK, len(pooled.query)), len(pooled.query))
+
+
+def _grades(given: MakerInput, pooled: Pairs) -> list[int | None]:
+    """The grade that the collection has for each pair."""
+    number = {name: row for row, name in enumerate(given.queries.ids)}
+    judged = given.judgements
+    at = given.corpus.positions(judged.passage_ids)
+    known: dict[tuple[int, int], int] = {}
+    for query, passage, grade in zip(judged.query, judged.passage, judged.grade, strict=True):
+        known[number.get(judged.query_ids[query], -1), int(at[passage])] = int(grade)
+    pairs_ = zip(pooled.query.tolist(), pooled.passage.tolist(), strict=True)
+    return [known.get(pair) for pair in pairs_]
+
+
+def _queries(given: MakerInput, asked: list[int]) -> Iterator[Any]:
+    rows = given.queries
+    for row in asked:
+        line = {"id": rows.ids[row], "text": rows.texts[row]}
+        yield {**line, "answers": rows.answers[row]} if rows.answers[row] else line
+
+
+def _documents(given: MakerInput, documents: list[int]) -> Iterator[Any]:
+    for number in documents:
+        [document] = given.corpus.documents_in(number, number + 1)
+        passages = [
+            {"id": passage.id, "text": passage.text, **({} if passage.candidate else {"candidate": False})}
+            for passage in document.passages
+        ]
+        yield {"id": document.id, "title": document.title, "passages": passages}
+
+
+def _lines(path: Path, rows: Iterator[Any]) -> int:
+    count = 0
+    with path.open("wb") as file:
+        for row in rows:
+            file.write(orjson.dumps(row) + b"\n")
+            count += 1
+    return count

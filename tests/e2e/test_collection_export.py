@@ -1,0 +1,117 @@
+"""A made collection is written in five forms and read back equal; a pool is written for those who judge."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from harness import catalogue, cli
+from harness.catalogue import params
+
+DOCUMENTS = [
+    {"_id": "p1", "text": "护照有效期是十年。", "title": "", "doc_id": "d1", "paragraph_no": 0},
+    {"_id": "p2", "text": "A passport lasts ten years.", "title": "", "doc_id": "d1", "paragraph_no": 1},
+    {"_id": "p3", "text": 'Quotes " and \\ stay.', "title": "", "doc_id": "d2", "paragraph_no": 0},
+]
+SUITE = """
+suite: export
+datasets:
+  raw: {files: {path: raw, split: dev, language: en, licence: CC0, citation: Ann 2026}, scored: false}
+  mine: {of: raw, make: [strip-titles, {pool: {of: [bm25], depth: 2}}]}
+systems:
+  bm25: {retriever: bm25}
+measures: [nDCG@10]
+depth: 10
+"""
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("export")
+    (folder / "raw" / "qrels").mkdir(parents=True)
+    lines = "".join(f"{json.dumps(row)}\n" for row in DOCUMENTS)
+    (folder / "raw" / "corpus.jsonl").write_text(lines, encoding="utf-8")
+    queries = "".join(f'{{"_id": "q{i}", "text": "how long {i}"}}\n' for i in (1, 2))
+    (folder / "raw" / "queries.jsonl").write_text(queries, encoding="utf-8")
+    (folder / "raw" / "qrels" / "dev.tsv").write_text(
+        "query-id\tcorpus-id\tscore\nq1\tp1\t1\nq1\tp3\t1\nq2\tp2\t1\n", encoding="utf-8"
+    )
+    (folder / "suite.yaml").write_text(SUITE, encoding="utf-8")
+    return folder
+
+
+def written(folder, form, *more):
+    arguments = ["--form", form, "--out", str(folder / form), "--store", str(folder / "store"), *more]
+    return cli.main(["datasets", "export", str(folder / "suite.yaml"), "mine", *arguments])
+
+
+def read(plugin, given, folder):
+    record = catalogue.load().find("datasets", plugin).record
+    values, problems = params.convert(record.params, given, folder)
+    assert problems == []
+    source = record.build(values)
+    passages = {p.id: (d.title, p.text) for d in source.documents() for p in d.passages}
+    documents = [(d.id, [p.id for p in d.passages]) for d in source.documents()]
+    return passages, documents, list(source.queries()), {tuple(j)[:3] for j in source.judgements()}, source
+
+
+FORMS = {
+    "beir": ("files", {"path": "beir", "split": "dev"}),
+    "trec": (
+        "files",
+        {
+            "corpus": "trec/corpus.jsonl", "queries": "trec/topics.{split}.tsv",
+            "qrels": "trec/qrels.{split}.txt", "split": "dev",
+        },
+    ),
+    "dureader": ("dureader-retrieval", {"path": "dureader", "split": "dev"}),
+    "t2ranking": ("t2ranking", {"path": "t2ranking", "split": "dev", "judgements": "graded"}),
+    "mteb": ("mteb", {"path": "./mteb", "split": "dev"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", list(FORMS))
+def test_what_is_written_is_read_back_equal(form, exported, capsys):
+    assert written(exported, form) == 0
+    plugin, given = FORMS[form]
+    passages, documents, queries, judgements, source = read(plugin, given, exported)
+    assert passages == {row["_id"]: ("", row["text"]) for row in DOCUMENTS}
+    assert [(query.id, query.text) for query in queries] == [("q1", "how long 1"), ("q2", "how long 2")]
+    assert judgements == {("q1", "p1", 1), ("q1", "p3", 1), ("q2", "p2", 1)}
+    if form in ("beir", "trec"):
+        assert documents == [("d1", ["p1", "p2"]), ("d2", ["p3"])]
+    else:
+        assert "every passage stands alone" in capsys.readouterr().out
+    if form == "mteb":
+        assert (source.card().language, source.card().licence) == ("en", "CC0")
+    page = (exported / form / "README.md").read_text(encoding="utf-8")
+    assert "Cite: Ann 2026" in page
+    assert "| strip-titles |" in page
+
+
+def test_the_pool_of_a_stage_is_written_for_those_who_judge(exported):
+    assert written(exported, "pool") == 0
+    header = json.loads((exported / "pool" / "pool.json").read_text())
+    assert header["name"] == "mine"
+    assert header["counts"]["pairs"] == len((exported / "pool" / "pairs.jsonl").read_text().splitlines())
+
+
+def test_a_folder_with_files_is_left_alone(exported, capsys):
+    (exported / "full").mkdir()
+    (exported / "full" / "mine.txt").write_text("x")
+    assert written(exported, "beir", "--out", str(exported / "full")) == 2
+    assert "name another folder" in capsys.readouterr().err
+    assert [path.name for path in (exported / "full").iterdir()] == ["mine.txt"]
+
+
+def test_a_tab_in_a_text_is_refused_by_a_table(exported, capsys):
+    path = exported / "raw" / "corpus.jsonl"
+    before = path.read_text(encoding="utf-8")
+    path.write_text(before.replace("ten years", "ten\\tyears"), encoding="utf-8")
+    try:
+        assert written(exported, "t2ranking", "--out", str(exported / "tab")) == 2
+    finally:
+        path.write_text(before, encoding="utf-8")
+    assert "the passage 'p2' has a tab or a line end" in capsys.readouterr().err
+    assert not (exported / "tab").exists()
