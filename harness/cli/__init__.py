@@ -9,6 +9,7 @@ from importlib import import_module
 
 COMMANDS = {  # in the order of the help; each is the module of its name in this package
     "run": "run a suite and write its leaderboard",
+    "eval": "run methods on a dataset, without a suite",
     "check": "list every problem of a suite",
     "list": "list what the installed plugins offer",
     "plugins": "list the plugins, and why one did not load",

@@ -28,6 +28,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
     only = "run only the rows whose system, dataset or DATASET/SYSTEM matches, and keep the other rows of "
     only += "the leaderboard as they are (may be repeated)"
     command.add_argument("--only", action="append", default=[], metavar="GLOB", help=only)
+    execution(command)
+
+
+def execution(command: argparse.ArgumentParser) -> None:
+    """What all commands take that run a suite."""
     going = "run what can be run: rows whose data, models or packages are not here fail"
     command.add_argument("--keep-going", action="store_true", help=going)
     other = "overwrite the leaderboard of another suite in that folder, and remove its runs"
@@ -44,17 +49,24 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from harness import api, catalogue, runner
-    from harness.execution import progress
-    from harness.leaderboard import history, text_tables
-    from harness.problems import shown_path
 
     store = api.opened_store(options.store, options.remote, push=not options.no_push)
     prepared = runner.read(options.suite, catalogue.load(), store, options.only, shared.changes_of(options))
     if options.dry_run:
         print("\n".join(dry_run(prepared, store)))
         return 0
-    reporter = progress.reporter(sys.stderr)
     out: Path = options.out or runner.default_folder(prepared.plan.suite)
+    return carried_out(prepared, store, out, options)
+
+
+def carried_out(prepared: Prepared, store: Store, out: Path, options: argparse.Namespace) -> int:
+    """Run what is prepared and print the leaderboard; the exit code."""
+    from harness import runner
+    from harness.execution import progress
+    from harness.leaderboard import history, text_tables
+    from harness.problems import shown_path
+
+    reporter = progress.reporter(sys.stderr)
     try:
         outcome = runner.execute(
             prepared, store, out, reporter, options.jobs, options.fresh, options.replace, options.keep_going

@@ -1,0 +1,133 @@
+"""The suite that `harness eval METHOD DATASET` stands for."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.catalogue import Catalogue
+from harness.errors import HarnessError
+from harness.problems import unknown
+from harness.types import JSON
+
+MEASURES = ("nDCG@10", "R@100", "RR@10")
+HUB = ("mteb/", "C-MTEB/")  # where MTEB's datasets are on the hub
+FIRST = "bm25"  # whose hits a re-ranker gets
+DEPTH = 100  # how many of them
+LOOKED_AT = 200_000  # characters of a file
+HAN = re.compile("[\u4e00-\u9fff]")
+LETTER = re.compile(r"[^\W\d_]")
+FILES = ("corpus.jsonl", "corpus.parquet", "corpus.csv")
+
+
+class Asked(NamedTuple):
+    methods: tuple[str, ...]
+    dataset: str
+    measures: tuple[str, ...] = ()
+    context: tuple[str, ...] = ()
+    language: str | None = None
+
+
+def suite_of(asked: Asked, catalogue: Catalogue, base: Path) -> JSON:
+    """The suite as plain data; paths are relative to `base`, where it will lie. Raises HarnessError for a
+    dataset that cannot be told."""
+    name, dataset = _dataset(asked, catalogue, base)
+    systems: dict[str, JSON] = {}
+    context = {"context": list(asked.context)} if asked.context else {}
+    for method in asked.methods:
+        kind = next((kind for kind in ("rerankers", "retrievers") if method in catalogue.entries[kind]), None)
+        if kind == "rerankers" and method not in catalogue.entries["retrievers"]:
+            systems.setdefault(FIRST, {**context, "retriever": FIRST})
+            systems[_word(method)] = {"of": FIRST, "rerank": {method: {}, "depth": DEPTH}}
+        elif kind is not None:
+            systems[_word(method)] = {**context, "retriever": method}
+        else:
+            systems[_word(method)] = {**context, "retriever": {"dense": {"model": _model(method, base)}}}
+    return {
+        "suite": f"{' and '.join(map(_word, asked.methods))} on {name}",
+        "datasets": {name: dataset},
+        "systems": systems,
+        "measures": list(asked.measures or MEASURES),
+    }
+
+
+def folder_of(asked: Asked) -> str:
+    """Where its leaderboard goes, in the current folder."""
+    return f"{'+'.join(map(_word, asked.methods))}-on-{_word(asked.dataset)}"
+
+
+def _dataset(asked: Asked, catalogue: Catalogue, base: Path) -> tuple[str, JSON]:
+    """Its name in the suite, and the plugin with its parameters."""
+    text = asked.dataset
+    folder, split = _folder(text)
+    if folder is not None:
+        language = asked.language or _language(folder)
+        given = {"path": _relative(folder, base), "split": split, "language": language}
+        return _word(text), {"files": given}
+    language_given = {} if asked.language is None else {"language": asked.language}
+    if text in catalogue.entries["datasets"]:
+        return _word(text), {text: language_given}
+    if text.startswith(HUB):
+        owner, name, *rest = text.split("/")
+        given = {"path": f"{owner}/{name}", **({"split": rest[0]} if rest else {}), **language_given}
+        return _word(text), {"mteb": given}
+    if "/" in text and not text.startswith((".", "~", "/")):
+        return _word(text), {"ir_datasets": {"id": text}}
+    what = "is no folder with a corpus, and no dataset of a plugin"
+    hint = unknown("dataset", text, catalogue.names("datasets"))
+    raise HarnessError(f"{text}: {what} ({hint}); give a path, a plugin, an id of ir_datasets or mteb/NAME")
+
+
+def _folder(text: str) -> tuple[Path | None, str]:
+    """A BEIR folder and its split; the split may stand behind it: `beir/scifact/test`."""
+    path = Path(text).expanduser()
+    for folder, split in ((path, "test"), (path.parent, path.name)):
+        if any(
+            Path(f"{folder / name}{packed}").is_file() for name in FILES for packed in ("", ".gz", ".zst")
+        ):
+            return folder, split
+    return None, ""
+
+
+def _language(folder: Path) -> str:
+    """English, but for a corpus that is largely Chinese: analysers go by it, so that one is refused."""
+    corpus = folder / FILES[0]
+    if corpus.is_file():
+        with corpus.open(encoding="utf-8", errors="replace") as file:
+            text = "".join(islice(iter(lambda: file.read(4096), ""), LOOKED_AT // 4096))
+        text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), text)
+        if len(HAN.findall(text)) > len(LETTER.findall(text)) / 5:
+            raise HarnessError(f"{folder}: its passages look Chinese; say --language zh (or --language en)")
+    return "en"
+
+
+def _model(text: str, base: Path) -> str:
+    """A model by its short name, by its name on the hub, or a folder as the suite reads it."""
+    path = Path(text).expanduser()
+    return _relative(path, base) if text.startswith((".", "/", "~")) or path.is_dir() else text
+
+
+def _relative(path: Path, base: Path) -> str:
+    """As a suite that lies in `base` has it: with a dot or a slash first, as paths of models need."""
+    target = path.absolute()
+    if not target.is_relative_to(Path.cwd()):
+        return str(target)
+    relative = os.path.relpath(target, base.absolute())
+    return relative if relative.startswith(".") else f"./{relative}"
+
+
+def _word(text: str) -> str:
+    """A name that is fit for a file: the last parts of a path, joined."""
+    parts = [part for part in re.split(r"[/\\]+", text.rstrip("/")) if part not in ("", ".", "..", "~")]
+    shown = "-".join(parts[-3:] if not text.startswith((".", "/", "~")) else parts[-1:])
+    return re.sub(r"[^\w.+-]", "_", shown) or "dataset"
+
+
+def check_context(context: Sequence[str], catalogue: Catalogue) -> None:
+    for name in context:
+        if name not in catalogue.entries["contexts"]:
+            raise HarnessError(f"--context: {unknown('context', name, catalogue.names('contexts'))}")
