@@ -57,6 +57,7 @@ class Loaded(NamedTuple):
     fields: tuple[Field, ...]
     notes: tuple[str, ...]
     missing: tuple[tuple[str, str, str], ...]  # (dataset, system, why): in the first, but in none after it
+    averages: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of the first: name -> datasets
 
 
 class Filters(NamedTuple):
@@ -94,7 +95,9 @@ def of_boards(
             f"{names[0]}: no row with per-query values is left to compare; "
             "check the filters, and that the per-query files lie beside the leaderboard"
         )
-    return Loaded(tuple(names), tuple(fields), tuple(notes), tuple(_missing(boards, names, filters)))
+    missing = tuple(_missing(boards, names, filters))
+    averages = tuple((boards[0].data.suite.averages or {}).items())
+    return Loaded(tuple(names), tuple(fields), tuple(notes), missing, averages)
 
 
 def distinct_names(boards: Sequence[Leaderboard], paths: Sequence[Path]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from harness.compare.averages import AveragedPair, averaged
 from harness.compare.data import Column, Field, Loaded
 from harness.compare.stats import family, paired, signs, tiers
 from harness.compare.stats.block import Block, levels, pseudo_values, ratio, values
@@ -83,6 +84,7 @@ class Compared(NamedTuple):
     standings: tuple[Standing, ...]
     comparisons: tuple[Comparison, ...]
     notes: tuple[str, ...]
+    averages: tuple[AveragedPair, ...] = ()
 
 
 class _Cell(NamedTuple):
@@ -122,7 +124,8 @@ def compare(loaded: Loaded, settings: Settings) -> Compared:
     standings = _standings(loaded, comparisons, settings)
     shown = permutations if settings.test == "randomisation" else None
     notes = (*loaded.notes, *_hopeless(cells, settings))
-    return Compared(settings, correction, shown, sizes, standings, tuple(comparisons), notes)
+    means = averaged(loaded, comparisons, permutations)
+    return Compared(settings, correction, shown, sizes, standings, tuple(comparisons), notes, tuple(means))
 
 
 def _pairs(field: Field, column: Column, settings: Settings) -> Pairs:

@@ -35,9 +35,10 @@ def render(compared: Compared, form: str, regressions: Sequence[Regression] | No
     if form == "latex":
         return _latex(compared)
     if form == "markdown":
-        shown = [f"### {table.title}\n\n{text_tables.markdown(table)}" for table in tables(compared)]
+        shown = [text_tables.titled(table) for table in (*tables(compared), *averages(compared))]
         return _page(compared, shown, regressions, "- ")
-    return _page(compared, _brief(compared), regressions, "  ")
+    shown = [*_brief(compared), *map(text_tables.plain, averages(compared))]
+    return _page(compared, shown, regressions, "  ")
 
 
 def method(compared: Compared) -> str:
@@ -85,6 +86,32 @@ def tables(compared: Compared) -> list[Table]:
         if compared.settings.pairs == "all":
             made.append(_standings(part))
         made.append(_comparisons(f"{part.title}, differences", part.pairs, compared.settings.alpha))
+    return made
+
+
+def averages(compared: Compared) -> list[Table]:
+    """For each average and measure its pairs, ordered as those of a dataset."""
+    head = ("pair", "difference", "95 %", "p", "corrected")
+    kind, alpha = compared.settings.pairs, compared.settings.alpha
+    made = []
+    for (name, datasets, measure), items in groupby(
+        compared.averages, key=lambda item: (item.average, item.datasets, item.measure)
+    ):
+        pairs = list(items)
+        if kind != "name":
+            pairs.sort(key=lambda item: -item.difference if kind == "baseline" else -abs(item.difference))
+        rows = tuple(
+            (
+                f"{item.first} - {item.second}",
+                f"{item.difference:+.4f}" + ("*" if item.corrected < alpha else ""),
+                f"[{item.interval[0]:+.3f}, {item.interval[1]:+.3f}]",
+                _p(item.p),
+                _p(item.corrected),
+            )
+            for item in pairs
+        )
+        title = f"{name} (the mean of {', '.join(datasets)}): {measure}, differences"
+        made.append(Table(title, head, rows))
     return made
 
 
@@ -197,6 +224,7 @@ def _json(compared: Compared, regressions: Sequence[Regression] | None) -> str:
         "baseline": settings.baseline,
         "standings": [item._asdict() for item in compared.standings],
         "comparisons": [item._asdict() for item in compared.comparisons],
+        "averages": [item._asdict() for item in compared.averages],
         "notes": list(compared.notes),
     }
     if regressions is not None:

@@ -14,7 +14,7 @@ from msgspec import to_builtins
 from harness.html import packing, plots, reproduction
 from harness.leaderboard import per_query
 from harness.leaderboard.board_file import Leaderboard
-from harness.leaderboard.model import Cost, Measure, Row
+from harness.leaderboard.model import AverageRow, Cost, Measure, Row
 from harness.types import JSON
 
 Tested = tuple[str, str]  # system and origin: a published row may have a tested one's name
@@ -81,6 +81,10 @@ def content(board: Leaderboard, tiers: Tiers, suite: str | None) -> Content:
         "columns": to_builtins(data.columns),
         "datasets": datasets,
         "rows": [_row(row, order[row.dataset], tiers) for row in rows],
+        "averages": [
+            {"name": item.name, "datasets": item.datasets, "rows": [_average_row(row) for row in item.rows]}
+            for item in data.averages or ()
+        ],
         "analyses": [{**asdict(item), "spec": plots.analysis(item)} for item in analyses],
         "costs": COSTS,
         "specs": {
@@ -122,6 +126,14 @@ def _primary(columns: list[str], rows: list[Row]) -> str | None:
     scored = [row for row in rows if row.measures]
     labels = (label for label in columns if 2 * sum(label in row.measures for row in scored) >= len(scored))
     return next(labels, None) if scored else None
+
+
+def _average_row(row: AverageRow) -> dict[str, JSON]:
+    measures = {
+        label: [item.mean, *(item.ci95 or (None, None)), item.queries, *_digits(item)]
+        for label, item in row.measures.items()
+    }
+    return {"system": row.system, "origin": row.origin, "measures": measures, "tiers": {}}
 
 
 def _row(row: Row, dataset: int, tiers: Tiers) -> dict[str, JSON]:

@@ -34,7 +34,7 @@ def tiers(board: Leaderboard, path: Path) -> TierLetters:
         for field in loaded.fields
         for entry in field.entries
     }
-    compared = compare(loaded, Settings())
+    compared = compare(loaded._replace(averages=()), Settings())  # which have no tiers
     letters: dict[tuple[str, str], dict[Tested, str]] = {}
     for standing in compared.standings:
         if standing.tier:

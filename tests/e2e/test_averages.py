@@ -70,6 +70,43 @@ def test_an_average_and_its_interval_are_those_of_an_independent_computation(mad
         assert measure["ci95"] == pytest.approx([low, high], abs=0.1 * (high - low))
 
 
+@pytest.mark.parametrize("label", ["nDCG@10", "MicroR@5"])
+def test_a_difference_of_averages_its_interval_and_its_p_are_those_of_an_independent_computation(made, label):
+    ran = made.command("compare", made.out, "--baseline", "bm25", "--measure", label, "--format", "json")
+    assert ran.code == 0, ran.err
+    (pair,) = orjson.loads(ran.out)["averages"]
+    assert (pair["average"], pair["first"], pair["second"]) == ("Avg.", "titled", "bm25")
+    parts = [
+        [ratio_parts(per_query(made, name, system), label) for system in ("titled", "bm25")]
+        for name in ("en", "zh")
+    ]
+    means = np.array([[part[:, 0].sum() / part[:, 1].sum() for part in pairs] for pairs in parts])
+    assert pair["difference"] == pytest.approx((means[:, 0] - means[:, 1]).mean(), abs=1e-6)
+    assert pair["means"] == pytest.approx(means.mean(axis=0).tolist(), abs=1e-6)
+    chance = np.random.default_rng(3)
+    drawn = np.zeros(4000)
+    flipped = np.zeros(4000)
+    for titled, plain in parts:
+        places = chance.integers(len(plain), size=(4000, len(plain)))
+        above, below = (part[places].sum(axis=1) for part in (titled, plain))
+        drawn += (above[:, 0] / above[:, 1] - below[:, 0] / below[:, 1]) / 2
+        # in both measures the denominators of two systems are the same, so a sign may stand for an exchange
+        shares = (titled[:, 0] - plain[:, 0]) / plain[:, 1].sum()
+        flipped += (chance.choice([-1, 1], size=(4000, len(plain))) @ shares) / 2
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    assert pair["interval"] == pytest.approx([low, high], abs=0.1 * (high - low))
+    p = (1 + np.count_nonzero(np.abs(flipped) >= abs(pair["difference"]) - 1e-12)) / 4001
+    assert pair["p"] == pytest.approx(p, abs=0.01)
+    assert pair["corrected"] == pair["p"]  # of one pair
+
+
+def test_filters_that_leave_out_a_dataset_leave_out_its_average(made):
+    ran = made.command("compare", made.out, "--dataset", "en", "--format", "json")
+    assert orjson.loads(ran.out)["averages"] == []
+    ran = made.command("compare", made.out)
+    assert "Avg. (the mean of en, zh): nDCG@10, differences" in ran.out
+
+
 def test_a_system_that_failed_on_a_dataset_has_no_average_and_merging_computes_it_again(made, tmp_path):
     for name in ("en", "zh"):
         ran = made.command(

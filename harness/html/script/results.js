@@ -1,6 +1,6 @@
 // The table of one dataset, the table across datasets, effectiveness against cost, slices.
 
-const order = { results: {}, across: {}, slices: {} };
+const order = { results: {}, averages: {}, across: {}, slices: {} };
 const filters = []; // of the tables on the page: each hides what is not looked for
 
 function wanted(row) {
@@ -111,6 +111,29 @@ function judgedColumn(dataset) {
     value: (row) => dataset.judged[row.index], cell: (row) => score(dataset.judged[row.index]).slice(0, 5),
   }];
 }
+
+section("averages", "Averages", (body) => {
+  for (const average of board.averages) {
+    const labels = board.columns.map((column) => column.label)
+      .filter((label) => average.rows.some((row) => row.measures[label]));
+    if (!labels.length) continue;
+    const best = Object.fromEntries(labels.map((label) =>
+      [label, Math.max(...average.rows.map((row) => row.measures[label]?.[0] ?? -Infinity))]));
+    const table = sortable(`Average ${short(average.name, 80)}`, [
+      { label: "system", value: (row) => row.system, cell: (row) =>
+        [foreign(row.system), row.origin === "run" ? null : el("span", { class: "mark" }, row.origin)] },
+      ...labels.map((label) => ({
+        label, says: columnOf(label)?.says, number: true,
+        value: (row) => row.measures[label]?.[0],
+        cell: (row) => measureCell(row, label, best[label]),
+      })),
+    ], average.rows, order.averages[average.name] ??= {});
+    filters.push(table.filter);
+    body.append(el("p", { class: "lead" }, foreign(average.name), ": the mean of the datasets ",
+      average.datasets.flatMap((name, i) => [i ? ", " : null, foreign(name)]),
+      ", for systems that have them all. The intervals resample the queries within each dataset."), table.node);
+  }
+});
 
 section("across", "Across datasets", (body) => {
   if (board.datasets.length < 2) return;
