@@ -15,7 +15,7 @@ import numpy as np
 from harness.compare.stats import family, paired, signs
 from harness.compare.stats.block import Block, ratio
 from harness.compare.stats.signs import Pairs
-from harness.scoring import bootstrap
+from harness.scoring import bootstrap, seeds
 
 if TYPE_CHECKING:
     from harness.compare.stats.block import Floats
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 REPETITIONS = 4000  # of an experiment; a rate of 0.05 then has a standard error of 0.0034
 FAMILIES = 3000  # of an experiment with whole families
 FLIPS = 2000
+SEEDED = 2000  # of an experiment with recipes of several seeds
 ALPHA = 0.05
 SIZES = (20, 50, 150, 500)
 
@@ -166,6 +167,49 @@ def power(repetitions: int = REPETITIONS) -> list[Rate]:
     return found
 
 
+def luck_of_seeds(repetitions: int = SEEDED) -> list[tuple[Rate, Rate, Rate, Rate]]:
+    """How often two recipes that are alike are called different: by one seed of each and a t-test over
+    queries; by resampling seeds and queries together; by the t-test over both that `compare` uses; and how
+    often that test's interval holds the true difference."""
+    rates = []
+    cases = itertools.product((3, 5), (0.0, 0.01, 0.03), (50, 300))
+    for at, (count, spread, queries) in enumerate(cases):
+        rng = np.random.default_rng(600 + at)
+        wrong = np.zeros((repetitions, 4))
+        for number in range(repetitions):
+            hard = rng.choice(RANKS, size=queries, p=SHARES)
+            one, other = (_recipe(rng, hard, count, spread) for _ in range(2))
+            spread_of_both = seeds.difference(one, other)
+            low, high = _resampled(rng, one, other)
+            wrong[number] = (
+                paired.t_test(one[0] - other[0]).p <= ALPHA,
+                low > 0 or high < 0,
+                spread_of_both.p <= ALPHA,
+                spread_of_both.interval[0] <= 0 <= spread_of_both.interval[1],
+            )
+        name = f"{count} seeds, sd {spread:g}"
+        shares = [Rate(name, queries, float(share), repetitions) for share in wrong.mean(axis=0)]
+        rates.append((shares[0], shares[1], shares[2], shares[3]))
+    return rates
+
+
+def _recipe(rng: np.random.Generator, hard: Floats, count: int, spread: float) -> Floats:
+    """float64[S, Q]: a seed shifts all queries alike, and each one on its own."""
+    own = rng.normal(0, spread, (count, 1)) + rng.normal(0, 0.05, (count, len(hard)))
+    return np.asarray(hard + own + rng.normal(0, 0.1, len(hard)))
+
+
+def _resampled(rng: np.random.Generator, one: Floats, other: Floats, times: int = 200) -> tuple[float, float]:
+    """The percentile interval of the difference when queries and seeds are drawn again."""
+    queries = rng.multinomial(one.shape[1], np.full(one.shape[1], 1 / one.shape[1]), times) / one.shape[1]
+    means = []
+    for values in (one, other):
+        chosen = rng.multinomial(len(values), np.full(len(values), 1 / len(values)), times) / len(values)
+        means.append(((chosen @ values) * queries).sum(axis=1))
+    low, high = np.quantile(means[0] - means[1], (0.025, 0.975))
+    return float(low), float(high)
+
+
 def _pair(population: Population, rng: np.random.Generator, queries: int, many: int) -> tuple[Floats, Floats]:
     """Two systems of the same distribution, alike on about half of the queries: float64[queries, many]."""
     one, other = population.draw(rng, (queries, many)), population.draw(rng, (queries, many))
@@ -218,6 +262,20 @@ def page() -> str:
             [
                 (name, str(m.queries), *(f"{item.share:.3f}" for item in (m, h, u)))
                 for name, m, h, u in family_errors()
+            ],
+        ),
+        "## Seeds\n",
+        f"How often two recipes that do not differ are called different at 0.05, in {SEEDED:,} experiments",
+        "each (standard error 0.005). A seed shifts all queries by a normal number of the given standard",
+        "deviation, and each query on its own. `one seed` is a t-test over queries of one seed each: it",
+        "takes the luck of a seed for a difference. `resampled` draws seeds and queries again together: of",
+        "three seeds it sees too little. `over both` is what `compare` uses, a t-test with the variances",
+        "over queries and over seeds; `coverage` is that of its 95 % interval.\n",
+        _table(
+            ("recipes", "queries", "one seed", "resampled", "over both", "coverage"),
+            [
+                (one.name, str(one.queries), *(f"{item.share:.3f}" for item in (one, again, both, held)))
+                for one, again, both, held in luck_of_seeds()
             ],
         ),
         "## Power\n",

@@ -32,7 +32,15 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def show(options: argparse.Namespace) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in `harness compare`
-    from harness.leaderboard import board_file, overall, preprocessing, published, selection, text_tables
+    from harness.leaderboard import (
+        board_file,
+        overall,
+        preprocessing,
+        published,
+        seed_rows,
+        selection,
+        text_tables,
+    )
 
     _check(options)
     board = board_file.read(options.leaderboard)
@@ -52,6 +60,8 @@ def show(options: argparse.Namespace) -> int:
         return 0
     if options.baseline is None:
         print(text_tables.render(board, options.format), end="")
+        if options.format in ("table", "markdown") and (seeds := seed_rows.tables(board)):
+            print("\n" + text_tables.of_tables(seeds, options.format), end="")
         return 0
     from harness.compare import marks
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from harness.compare import seeds
 from harness.compare.averages import AveragedPair, averaged
 from harness.compare.data import Column, Field, Loaded
+from harness.compare.seeds import Recipes
 from harness.compare.stats import family, paired, signs, tiers
 from harness.compare.stats.block import Block, levels, pseudo_values, ratio, values
 from harness.compare.stats.family import Group, Tested
@@ -85,6 +87,7 @@ class Compared(NamedTuple):
     comparisons: tuple[Comparison, ...]
     notes: tuple[str, ...]
     averages: tuple[AveragedPair, ...] = ()
+    recipes: tuple[Recipes, ...] = ()  # where models have several seeds
 
 
 class _Cell(NamedTuple):
@@ -124,8 +127,11 @@ def compare(loaded: Loaded, settings: Settings) -> Compared:
     standings = _standings(loaded, comparisons, settings)
     shown = permutations if settings.test == "randomisation" else None
     notes = (*loaded.notes, *_hopeless(cells, settings))
-    means = averaged(loaded, comparisons, permutations)
-    return Compared(settings, correction, shown, sizes, standings, tuple(comparisons), notes, tuple(means))
+    means = tuple(averaged(loaded, comparisons, permutations))
+    recipes = () if settings.pairs == "name" else seeds.compared(loaded, settings.baseline)
+    return Compared(
+        settings, correction, shown, sizes, standings, tuple(comparisons), notes, means, recipes
+    )
 
 
 def _pairs(field: Field, column: Column, settings: Settings) -> Pairs:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import orjson
 
+from harness.compare import seeds
 from harness.compare.regressions import Regression
 from harness.compare.significance import FAMILIES, Compared, Comparison, Standing
 from harness.leaderboard import text_tables
@@ -15,6 +16,11 @@ from harness.leaderboard.text_tables import Table
 from harness.types import JSON
 
 PAIRS = 30  # of all pairs of systems: what a terminal shows in one table
+SEEDS = (
+    "Over seeds: Student's t with the variance over queries and that over each recipe's seeds, degrees of "
+    "freedom by Satterthwaite, Holm's correction; a difference of at most two standard errors of the seeds "
+    "is within their luck."
+)
 LARGEST = 10  # of more pairs: what it shows of them
 FORMATS = ("table", "markdown", "latex", "json")
 TESTS = {
@@ -86,7 +92,7 @@ def tables(compared: Compared) -> list[Table]:
         if compared.settings.pairs == "all":
             made.append(_standings(part))
         made.append(_comparisons(f"{part.title}, differences", part.pairs, compared.settings.alpha))
-    return made
+    return [*made, *seeds.tables(compared.recipes, compared.settings.alpha)]
 
 
 def averages(compared: Compared) -> list[Table]:
@@ -138,6 +144,7 @@ def _brief(compared: Compared) -> list[str]:
         made.append(
             text_tables.plain(_comparisons(heading, sure[:LARGEST], alpha)) if sure else heading + "\n"
         )
+    made += map(text_tables.plain, seeds.tables(compared.recipes, alpha))
     if abridged:
         made.append(
             f"Of more than {PAIRS} pairs only significant ones are shown, at most {LARGEST}. --baseline, "
@@ -198,6 +205,8 @@ def _page(
     ]
     if compared.settings.pairs == "all":
         explained.append("Systems that share a letter of their tier cannot be told apart.")
+    if compared.recipes:
+        explained.append(SEEDS)
     explained += [f"Note: {note}." for note in compared.notes]
     return "\n".join([*parts, *shown, *explained]) + "\n"
 
@@ -223,6 +232,7 @@ def _json(compared: Compared, regressions: Sequence[Regression] | None) -> str:
         "alpha": settings.alpha,
         "baseline": settings.baseline,
         "standings": [item._asdict() for item in compared.standings],
+        "recipes": [item._asdict() for item in compared.recipes],
         "comparisons": [item._asdict() for item in compared.comparisons],
         "averages": [item._asdict() for item in compared.averages],
         "notes": list(compared.notes),

@@ -19,6 +19,7 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.cited_files import within
 from harness.leaderboard.model import Board, Dataset, Environment, File, Row
 from harness.leaderboard.same_rules import different_data, redefined_columns
+from harness.leaderboard.seed_rows import PREFIX, with_seeds
 from harness.problems import shown_path
 from harness.store import disk
 from harness.suite.systems import why_no_file
@@ -70,7 +71,7 @@ def merge(paths: Sequence[Path], out: Path, drop: Sequence[str] = (), rename: Se
             (out / place).parent.mkdir(parents=True, exist_ok=True)
             with disk.replacing(out / place) as beside:
                 shutil.copyfile(source, beside)
-        board = with_averages(board)
+        board = with_seeds(with_averages(board))
         path = board.write()
         readme.write(out, readme.page(board, COMMAND))
     return Merged(board, path, tuple(notes))
@@ -262,6 +263,8 @@ def _analyses(sources: Sequence[Source], notes: list[str]) -> tuple[Finding, ...
     differ: dict[str, None] = {}
     for source in sources:
         for analysis in source.board.data.analyses or ():
+            if analysis.name.startswith(PREFIX):  # made again of all rows
+                continue
             if analyses.setdefault(analysis.name, analysis) != analysis:
                 differ[analysis.name] = None
     notes += [f"the analysis '{name}' differs between them, and is left out" for name in differ]

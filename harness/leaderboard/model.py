@@ -159,6 +159,7 @@ class Row(Struct, frozen=True, kw_only=True):
     dataset: str
     split: str
     system: str
+    recipe: str | UnsetType = UNSET  # the system without its seed, if its models have several
     unit: Unit
     protocol: str | None
     origin: Origin

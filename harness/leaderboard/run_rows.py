@@ -17,13 +17,14 @@ from harness.leaderboard import board_file, made_stages, model, row_cost, scored
 from harness.leaderboard.averages import with_averages
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Board, Cost, Dataset, Provenance, Reported, SuiteFacts, Tuning
+from harness.leaderboard.seed_rows import with_seeds
 from harness.made_models import Seed
 from harness.plan.graph import Collection, Plan, Row, Step
 from harness.scoring import bounds
 from harness.scoring.protocols import Scoring
 from harness.store import disk, hits_files
 from harness.store.artifacts import Store
-from harness.suite import Suite
+from harness.suite import Suite, System, grid
 
 GRID_ON_TEST = "one of a grid scored on the test split: choosing the best of it selects on test"
 TUNED_BY_FOLDS = "tuned across folds of the split that it is scored on"
@@ -90,7 +91,7 @@ def board_of_run(
         analyses=analyses,
         environment=board_file.environment(),
     )
-    return with_averages(Leaderboard(board, out)).data, failed
+    return with_seeds(with_averages(Leaderboard(board, out))).data, failed
 
 
 def suite_facts(suite: Suite) -> SuiteFacts:
@@ -168,6 +169,7 @@ def _empty_row(row: Row, context: _Context) -> model.Row:
         dataset=row.dataset,
         split=row.split,
         system=row.system,
+        recipe=_recipe(context.plan.suite.system(row.system)),
         unit=row.unit,
         protocol=protocol.name if protocol else None,
         origin="run",
@@ -184,6 +186,11 @@ def _empty_row(row: Row, context: _Context) -> model.Row:
         provenance=_provenance(row, context.plan),
         cost=Cost(),
     )
+
+
+def _recipe(system: System) -> str | msgspec.UnsetType:
+    others = tuple(pair for pair in system.varied if not isinstance(pair[1], Seed))
+    return grid.name(system.base, others) if others != system.varied else msgspec.UNSET
 
 
 def _flags(row: Row, context: _Context) -> list[str]:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from harness.scoring.student import quantile, two_sided
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -30,12 +28,14 @@ class Spread(NamedTuple):
     def freedom(self) -> float:
         """Welch and Satterthwaite (Satterthwaite 1946, equation 17)."""
         parts = [v * v / f for v, f in zip(self.variances, self.freedoms, strict=True) if v > 0]
-        return sum(self.variances) ** 2 / sum(parts) if parts else math.inf
+        return float(sum(self.variances) ** 2 / sum(parts)) if parts else math.inf
 
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval over queries and seeds."""
-        half = self.error * quantile(0.975, self.freedom) if self.error else 0.0
+        from scipy.special import stdtrit  # half a second that only boards with seeds pay
+
+        half = self.error * float(stdtrit(self.freedom, 0.975)) if self.error else 0.0
         return self.value - half, self.value + half
 
     @property
@@ -43,7 +43,9 @@ class Spread(NamedTuple):
         """Of no difference from 0, two-sided."""
         if not self.error:
             return 1.0 if self.value == 0 else 0.0
-        return two_sided(self.value / self.error, self.freedom)
+        from scipy.special import stdtr
+
+        return float(2 * stdtr(self.freedom, -abs(self.value) / self.error))
 
 
 def mean(values: Floats) -> Spread:

@@ -53,3 +53,12 @@ def test_the_page_keeps_the_promises_that_it_shows():
     assert len(families) == 4
     for by_max, by_holm, uncorrected in families:
         assert max(float(by_max), float(by_holm)) < 0.08 < float(uncorrected)
+
+
+@pytest.mark.slow
+def test_recipes_that_do_not_differ_are_seldom_called_different():
+    for one_seed, _, over_both, coverage in simulate.luck_of_seeds(300):
+        assert over_both.share <= simulate.ALPHA + 4 * (0.05 * 0.95 / 300) ** 0.5, over_both
+        assert coverage.share >= 0.90
+        if one_seed.name.endswith("0.03") and one_seed.queries == 300:
+            assert one_seed.share > 0.3
