@@ -129,9 +129,7 @@ def compare(loaded: Loaded, settings: Settings) -> Compared:
     notes = (*loaded.notes, *_hopeless(cells, settings))
     means = tuple(averaged(loaded, comparisons, permutations))
     recipes = () if settings.pairs == "name" else seeds.compared(loaded, settings.baseline)
-    return Compared(
-        settings, correction, shown, sizes, standings, tuple(comparisons), notes, means, recipes
-    )
+    return Compared(settings, correction, shown, sizes, standings, tuple(comparisons), notes, means, recipes)
 
 
 def _pairs(field: Field, column: Column, settings: Settings) -> Pairs:
