@@ -89,6 +89,13 @@ class Returned(Event, frozen=True, tag="returned"):
     package: int
 
 
+class Appointed(Event, frozen=True, tag="appointed"):
+    """A machine's name, and all that can change its grades, as JSON."""
+
+    judge: str
+    config: str
+
+
 class Graded(Event, frozen=True, tag="graded"):
     """A machine's grade. It never counts as a vote."""
 
@@ -98,9 +105,8 @@ class Graded(Event, frozen=True, tag="graded"):
     score: float | None = None
 
 
-AnyEvent: TypeAlias = (
-    Opened | Invited | Given | Released | Answered | Skipped | Undone | Reviewed | Returned | Graded
-)
+People: TypeAlias = Invited | Given | Released | Answered | Skipped | Undone | Reviewed | Returned
+AnyEvent: TypeAlias = Opened | People | Appointed | Graded
 DECODER: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 
 

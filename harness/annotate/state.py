@@ -11,6 +11,7 @@ from harness.annotate.decisions import Decision
 from harness.annotate.events import (
     Answered,
     AnyEvent,
+    Appointed,
     Given,
     Graded,
     Invited,
@@ -84,6 +85,7 @@ class State:
     def __init__(self) -> None:
         self.opened: Opened | None = None
         self.people: dict[str, Person] = {}
+        self.machines: dict[str, str] = {}  # judge -> what it grades with
         self.pairs: list[Pair] = []
         self.packages: list[list[int]] = []
         self.package_of: dict[int, int] = {}
@@ -155,7 +157,13 @@ class State:
                 self._review(event, at)
             case Returned(name, package):
                 self._return(name, package)
+            case Appointed(judge, config):
+                if judge in self.machines:
+                    raise NotAllowed(f"the judge '{judge}' is there already")
+                self.machines[judge] = config
             case Graded(judge, number, choice, score):
+                if judge not in self.machines or judge in self.pair(number).machines:
+                    raise NotAllowed(f"'{judge}' is unknown, or graded pair {number} before")
                 self.pair(number).machines[judge] = Grading(at, choice, score)
 
     def wants(self, number: int) -> bool:

@@ -90,7 +90,7 @@ def summary(state: State) -> Summary:
         several=len(several),
         fleiss=agreement.fleiss(agreement.counts_of(first)[0]),
         alphas={level: agreement.krippendorff(counts, values, level) for level in levels},
-        machines=[_machine(state, judge) for judge in _judges(state)],
+        machines=[_machine(state, judge) for judge in sorted(state.machines)],
     )
 
 
@@ -141,10 +141,6 @@ def _code(state: State, choice: Choice | None) -> int:
     if state.scheme.grades:
         return choice.grade
     return sum(1 << place for place, item in enumerate(state.scheme.labels) if item.label in choice.labels)
-
-
-def _judges(state: State) -> list[str]:
-    return sorted({judge for pair in state.pairs for judge in pair.machines})
 
 
 def _machine(state: State, judge: str) -> Machine:

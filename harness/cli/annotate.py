@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ipaddress
 import socket
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
     instead.add_argument("--invite-reviewer", action="append", default=[], metavar="NAME", help=reviewer)
     progress = "instead of serving, print progress and agreement"
     instead.add_argument("--progress", action="store_true", help=progress)
+    graded = "instead of serving, have a machine grade all pairs: a YAML file says which, and how"
+    instead.add_argument("--grade-by", type=Path, metavar="FILE", help=graded)
     export = "instead of serving, write judgements.jsonl and what belongs to it into the folder"
     instead.add_argument("--export", action="store_true", help=export)
 
@@ -62,6 +65,8 @@ def annotate(options: argparse.Namespace) -> int:
             return _invite(options, project)
         if options.progress:
             return _progress(project)
+        if options.grade_by:
+            return _grade(options, project)
         if options.export:
             return _export(options, project)
         return _serve(options, project)
@@ -108,6 +113,24 @@ def _progress(project: Project) -> int:
 
     with project.journal.reading() as state:
         print(summary.text(summary.summary(state)), end="")
+    return 0
+
+
+def _grade(options: argparse.Namespace, project: Project) -> int:
+    from harness.annotate import machines
+
+    with project.journal.reading() as state:
+        scheme = state.scheme
+    head = project.pool.head
+    appointed = machines.read(options.grade_by, scheme, (head.language, head.query_language))
+    on_terminal = sys.stderr.isatty()
+
+    def done(count: int, total: int) -> None:
+        if on_terminal:
+            print(f"\r{count:,} of {total:,} pairs", end="\n" if count == total else "", file=sys.stderr)
+
+    count = machines.grade(project, appointed, done)
+    print(f"{appointed.name}: {count} pairs graded; people see a grade only after they have chosen")
     return 0
 
 

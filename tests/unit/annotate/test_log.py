@@ -11,7 +11,7 @@ from pools import make_project, pairs
 from harness import cli
 from harness.annotate import assignment, people, project, results
 from harness.annotate import journal as journals
-from harness.annotate.events import Answered, Given, Graded, Invited
+from harness.annotate.events import Answered, Appointed, Given, Graded, Invited
 from harness.annotate.scheme import Choice
 from harness.annotate.state import NotAllowed
 from harness.errors import HarnessError
@@ -67,6 +67,7 @@ def test_an_export_has_each_decision_with_every_judgement_behind_it(judged, tmp_
 
 def test_machines_grades_are_exported_apart(judged, tmp_path):
     with judged.journal.writing() as (_, append):
+        append(Appointed("robot", "{}"))
         append(Graded("robot", 0, Choice(1), 0.25))
     _, lines = exported(judged, tmp_path / "judgements")
     assert lines[0]["grade"] == 3
@@ -133,6 +134,7 @@ def test_a_damaged_log_is_not_gone_on_with(judged, tmp_path):
         Given("cy", 0),  # decided
         Answered("cy", 3, Choice(1)),  # was not given
         Invited("ann", "reviewer", "0" * 64),
+        Graded("robot", 0, Choice(1)),  # nobody appointed it
     ],
 )
 def test_what_the_rules_forbid_cannot_enter_the_log(judged, event):

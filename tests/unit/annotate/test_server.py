@@ -9,7 +9,7 @@ from pools import AR, ZH, make_project, pairs
 
 testclient = pytest.importorskip("starlette.testclient", reason="needs the extra annotate")
 from harness.annotate import people, server  # noqa: E402
-from harness.annotate.events import Graded  # noqa: E402
+from harness.annotate.events import Appointed, Graded  # noqa: E402
 from harness.annotate.scheme import Choice  # noqa: E402
 
 pytestmark = pytest.mark.extras
@@ -146,6 +146,7 @@ def test_annotators_do_not_review_and_reviewers_do_not_judge(made, ann):
 
 def test_a_machines_grade_is_sent_only_after_the_person_has_chosen(made, ann):
     with made.journal.writing() as (_, append):
+        append(Appointed("robot-7", "{}"))
         for number in range(10):
             append(Graded("robot-7", number, Choice(3)))
     assert "robot-7" not in ann.post("/about").text + ann.post("/next").text

@@ -1,0 +1,194 @@
+"""Machines that grade a pool: a judge's file, and grading with it. Their grades never count as votes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from harness import catalogue
+from harness.annotate.events import Appointed, Graded
+from harness.annotate.project import Project
+from harness.annotate.scheme import Choice, Scheme
+from harness.catalogue import params
+from harness.errors import HarnessError, Problems
+from harness.problems import Problem, shown_path, unknown
+from harness.records import Reranker
+from harness.suite import yaml_nodes
+from harness.types import JSON, Facts
+
+BATCH = 32  # pairs that are graded and stored at a time
+KEYS = ("name", "service", "reranker", "cuts", "document", "max_tokens")
+
+
+class Asked(NamedTuple):
+    """A pair as a machine sees it; `around` is the title and the document before and after the passage."""
+
+    query: str
+    passage: str
+    around: tuple[str, str, str]
+
+
+class Judge(Protocol):
+    def grade(self, pairs: Sequence[Asked]) -> list[tuple[Choice, float | None]]:
+        """What the machine chooses, and its score where it has one."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Appointment(NamedTuple):
+    name: str
+    config: str  # JSON: all that can change a grade
+    build: Callable[[], Judge]
+
+
+def read(path: Path, scheme: Scheme, language: tuple[str | None, str | None]) -> Appointment:
+    """A judge's YAML file. `language` is that of the passages and of the queries."""
+    root = yaml_nodes.read(path).plain()
+    where = shown_path(path)
+    if not isinstance(root, dict):
+        raise HarnessError(f"{where}: expected the keys {', '.join(KEYS)}; see docs/annotate.md")
+    for key in root:
+        if key not in KEYS:
+            raise HarnessError(f"{where}: {unknown('key', str(key), KEYS)}")
+    name = root.get("name")
+    if not isinstance(name, str) or not 0 < len(name.strip()) <= 120:
+        raise HarnessError(f"{where}: name: expected the judge's name, such as the model's with its revision")
+    if ("service" in root) == ("reranker" in root):
+        raise HarnessError(f"{where}: expected either 'service' or 'reranker'; remove or add one")
+    try:
+        if "service" in root:
+            config, build = _service(root, scheme, path)
+        else:
+            config, build = _reranker(root, scheme, path, language)
+    except Problems as error:
+        raise Problems([f"{where}: {problem}" for problem in error.problems]) from None
+    except HarnessError as error:
+        raise HarnessError(f"{where}: {error}") from None
+    return Appointment(name.strip(), msgspec.json.encode(config, order="deterministic").decode(), build)
+
+
+def _service(root: Mapping[str, JSON], scheme: Scheme, path: Path) -> tuple[JSON, Callable[[], Judge]]:
+    from harness.toolkit.services.settings import Service, missing
+
+    if "cuts" in root:
+        raise HarnessError("cuts: only a reranker has scores to cut; remove it")
+    service = _converted(Service, root["service"], "service", path)
+    document, most = root.get("document", False), root.get("max_tokens", 500)
+    if not isinstance(document, bool):
+        raise HarnessError("document: expected true or false, whether the machine sees the document")
+    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+        raise HarnessError("max_tokens: expected a whole number from 1, the longest answer")
+    if needs := missing(service):
+        raise HarnessError("; ".join(map(str, needs)))
+    _check_installed(["httpx"], "services")
+
+    def build() -> Judge:
+        from harness.annotate.machine_service import ServiceJudge
+
+        return ServiceJudge(service, scheme, document, most)
+
+    kept = {"url": service.url, "model": service.model, "extra": params.plain(service.extra)}
+    return {"service": kept, "document": document, "max_tokens": most}, build
+
+
+def _reranker(
+    root: Mapping[str, JSON], scheme: Scheme, path: Path, language: tuple[str | None, str | None]
+) -> tuple[JSON, Callable[[], Judge]]:
+    given = root["reranker"]
+    if isinstance(given, str):
+        given = {given: {}}
+    if not isinstance(given, dict) or len(given) != 1:
+        raise HarnessError("reranker: expected one method with its parameters; see docs/plugins.md")
+    [(name, values)] = given.items()
+    record = catalogue.load().find("rerankers", name).record
+    assert isinstance(record, Reranker)
+    if record.indexed:
+        raise HarnessError(f"reranker: '{name}' needs an index of a whole corpus; choose another")
+    _check_installed(record.needs, record.extra)
+    chosen = _converted(record.params, values, f"reranker.{name}", path)
+    levels = sorted(item.grade for item in scheme.grades)
+    cuts = root.get("cuts")
+    if not levels:
+        raise HarnessError("reranker: the scheme has labels alone, and a score tells no label; use a service")
+    if (
+        not isinstance(cuts, list)
+        or not all(type(cut) in (int, float) for cut in cuts)
+        or cuts != sorted(cuts)
+    ):
+        raise HarnessError("cuts: expected ascending numbers: the least score of each grade but the lowest")
+    if len(cuts) != len(levels) - 1:
+        raise HarnessError(f"cuts: the scheme has {len(levels)} grades, so give {len(levels) - 1} numbers")
+    if record.missing_files and (missing := record.missing_files(chosen)):
+        raise HarnessError("; ".join(map(str, missing)))
+
+    def build() -> Judge:
+        from harness.annotate.machine_reranker import RerankerJudge
+
+        facts = Facts(language[0], language[1] or language[0], "passage")
+        resolved = record.resolve(chosen, facts) if record.resolve else chosen
+        return RerankerJudge(record.build(resolved), language[0], levels, [float(cut) for cut in cuts])
+
+    config: JSON = {"reranker": {name: params.plain(chosen)}, "version": record.version, "cuts": list(cuts)}
+    return config, build
+
+
+def _converted(kind: type, given: JSON, where: str, path: Path) -> Any:
+    if not isinstance(given, dict):
+        raise HarnessError(f"{where}: expected parameters; see docs/annotate.md")
+    value, problems = params.convert(kind, given, path.absolute().parent)
+    if problems:
+        raise Problems([Problem(None, (where, *problem.path), problem.text) for problem in problems])
+    return value
+
+
+def _check_installed(modules: Sequence[str], extra: str | None) -> None:
+    missing = [module for module in modules if not catalogue.is_installed(module)]
+    if missing:
+        command = f"pip install 'passage-harness[{extra}]'" if extra else f"pip install {' '.join(missing)}"
+        raise HarnessError(f"needs {', '.join(missing)}; install it with: {command}")
+
+
+def grade(project: Project, appointment: Appointment, done: Callable[[int, int], None]) -> int:
+    """Grade what this machine has not graded yet; how many pairs those were. Each batch is stored as it is
+    ready, so that a killed run goes on where it stopped. `done` is told of so many pairs of all."""
+    with project.journal.writing() as (state, append):
+        config = state.machines.get(appointment.name)
+        if config is None:
+            append(Appointed(appointment.name, appointment.config))
+        elif config != appointment.config:
+            what = f"the judge '{appointment.name}' graded with other settings before"
+            raise HarnessError(f"--grade-by: {what}; give it another name")
+        left = [
+            number
+            for number, pair in enumerate(state.pairs)
+            if appointment.name not in pair.machines and number not in state.head.judged
+        ]
+    if not left:
+        return 0
+    judge = appointment.build()
+    try:
+        for start in range(0, len(left), BATCH):
+            numbers = left[start : start + BATCH]
+            grades = judge.grade(list(_asked(project, numbers)))
+            with project.journal.writing() as (_, append):
+                for number, (choice, score) in zip(numbers, grades, strict=True):
+                    append(Graded(appointment.name, number, choice, score))
+            done(start + len(numbers), len(left))
+    finally:
+        judge.close()
+    return len(left)
+
+
+def _asked(project: Project, numbers: Sequence[int]) -> Iterator[Asked]:
+    from harness.annotate.views import around
+
+    for number in numbers:
+        pair = project.pool.pairs[number]
+        document = project.pool.document(pair.document)
+        before, passage, after = around(document, pair.passage)
+        texts = document.title, "\n".join(before), "\n".join(after)
+        yield Asked(project.pool.queries[pair.query].text, passage, texts)
