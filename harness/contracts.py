@@ -14,6 +14,7 @@ from harness.types import (
     Document,
     Examples,
     Hits,
+    IndexPart,
     Inputs,
     Judgement,
     Made,
@@ -152,6 +153,27 @@ class Indexer(Protocol):
     def open(self, texts: Texts, folder: Path) -> Searcher: ...
 
 
+@runtime_checkable
+class Divisible(Indexer, Protocol):
+    """A retriever whose index several workers can make, each a range of texts. The files that `join` leaves
+    are those that `index` leaves, byte for byte."""
+
+    @property
+    def block(self) -> int:
+        """How many texts cannot be cut apart: every range begins at a multiple of it."""
+        ...
+
+    def index_part(self, texts: Texts, folder: Path, start: int, stop: int) -> None:
+        """Write into `folder` what `join` needs of the texts `start` to `stop` - 1, as `Texts.batches` counts
+        them. What a killed run left there may be used or overwritten."""
+        ...
+
+    def join(self, texts: Texts, parts: Sequence[IndexPart], folder: Path) -> Mapping[str, JSON] | None:
+        """Write the index into `folder`, which is empty, from the parts of all texts, in order. Returns what
+        `index` returns."""
+        ...
+
+
 class Scorer(Protocol):
     def score(self, queries: Sequence[str], candidates: Ints) -> Floats:
         """float32[Q, n] for the candidates int64[Q, n]; whatever stands at a -1 is not read."""
@@ -171,6 +193,17 @@ class Reporting(Protocol):
     """A searcher or scorer that has something to tell at the end of its step, as `index` does: the recall of
     an approximate search, say. A scorer tells counts, such as pairs cut short: a step that goes on after a
     killed run adds up what each part of it told."""
+
+    def report(self) -> Mapping[str, JSON]: ...
+
+
+@runtime_checkable
+class Counting(Protocol):
+    """A searcher that reports. If `counts` is true, its report holds nothing but counts over queries, such as
+    queries cut short: then several workers may search, and what they report adds up."""
+
+    @property
+    def counts(self) -> bool: ...
 
     def report(self) -> Mapping[str, JSON]: ...
 

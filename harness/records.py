@@ -48,6 +48,8 @@ class Record:
     resolve: Callable[[Any, Facts], Any] | None = None  # replaces `auto` while planning
     # what is not here, such as a model's weights: asked while planning, required only by a run
     missing_files: Callable[[Any], Sequence[str | Need]] | None = None
+    # whether the method keeps all cores busy by itself: else workers share its steps on one machine
+    cores: Literal["one", "all"] = "one"
     # other records that these parameters build on, as (kind, name): they enter the key too
     depends_on: Callable[[Any], Sequence[tuple[str, str]]] | None = None
 

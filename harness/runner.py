@@ -183,6 +183,7 @@ def execute(
         raise Problems([*(f"{where}: needs: {need}" for need in refused), f"{where}: {advice}"])
     disk.check_writable(out)
     if fresh:
+        store.discard_parts(planned.ancestors(targets))
         for step in planned.ancestors(targets):
             store.discard(step)
             store.forget(step)

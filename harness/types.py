@@ -128,6 +128,14 @@ class Batch(NamedTuple):
     titles: list[str]  # the document's title, for methods that keep fields apart
 
 
+class IndexPart(NamedTuple):
+    """A range of a corpus' texts that a worker has indexed, and the folder with what it wrote."""
+
+    start: int  # counts texts, as `Texts.batches` does
+    stop: int
+    folder: Path
+
+
 class Hits(NamedTuple):
     """What was found for Q queries: at most k positions each, -1 fills a short row."""
 

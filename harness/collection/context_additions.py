@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,15 +25,51 @@ EDITS = pa.list_(pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()),
 SCHEMA = pa.schema([("prefix", pa.string()), ("prefixes", pa.list_(pa.string())), ("edits", EDITS)])
 
 
+class Changed(NamedTuple):
+    """How much of a range of documents something was added to."""
+
+    documents: int
+    passages: int
+
+
 def write(
     augmenter: Augmenter, corpus: Corpus, folder: Path, progress: Callable[[int, int | None], None]
 ) -> tuple[dict[str, JSON], int]:
     """One shard after another; those that a killed run finished stay. Returns the facts, and how many words
     (by white space) were gone through just now."""
-    match_facts = augmenter.match(*_ids(corpus)) if isinstance(augmenter, Matching) else {}
+    match_facts = match(augmenter, corpus)
+    changed, words = write_shards(augmenter, corpus, folder, range(shards(corpus)), progress)
+    return facts(corpus, [changed], match_facts), words
+
+
+def match(augmenter: Augmenter, corpus: Corpus) -> dict[str, JSON]:
+    """Let an augmenter that reads a file made for a corpus say whether it fits."""
+    return dict(augmenter.match(*_ids(corpus))) if isinstance(augmenter, Matching) else {}
+
+
+def shards(corpus: Corpus) -> int:
+    """How many shards of documents there are."""
+    return -(-corpus.documents // DOCUMENTS)
+
+
+def facts(corpus: Corpus, changed: Sequence[Changed], match_facts: Mapping[str, JSON]) -> dict[str, JSON]:
+    return {
+        "documents": corpus.documents,
+        "documents_changed": sum(part.documents for part in changed),
+        "passages": corpus.passages,
+        "passages_changed": sum(part.passages for part in changed),
+        **match_facts,
+    }
+
+
+def write_shards(
+    augmenter: Augmenter, corpus: Corpus, folder: Path, numbers: range,
+    progress: Callable[[int, int | None], None],
+) -> tuple[Changed, int]:  # fmt: skip
+    """The same for some of the shards, by number."""
     documents_changed, passages_changed, words = 0, 0, 0
-    for start in range(0, corpus.documents, DOCUMENTS):
-        stop = min(start + DOCUMENTS, corpus.documents)
+    for number in numbers:
+        start, stop = number * DOCUMENTS, min((number + 1) * DOCUMENTS, corpus.documents)
         shard = _shard(folder, start)
         if not shard.exists():
             documents = list(corpus.documents_in(start, stop))
@@ -46,13 +82,7 @@ def write(
             documents_changed += changed > 0
             passages_changed += changed
         progress(stop, corpus.documents)
-    return {
-        "documents": corpus.documents,
-        "documents_changed": documents_changed,
-        "passages": corpus.passages,
-        "passages_changed": passages_changed,
-        **match_facts,
-    }, words
+    return Changed(documents_changed, passages_changed), words
 
 
 def _ids(corpus: Corpus) -> tuple[Iterator[str], Iterator[str]]:

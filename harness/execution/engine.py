@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import StoreError
+from harness.execution import parts
 from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure, Schedule
 from harness.execution.worker_handle import Child
 from harness.plan.graph import Step
+from harness.plan.kinds import PART
 from harness.problems import Need
 from harness.store import disk
 from harness.store.artifacts import Corrupt, Store
@@ -63,7 +65,7 @@ class Local:
         on any exception no child is left."""
         for target in targets:
             self.schedule.want(target)
-        count = min(self.jobs, len(self.schedule))
+        count = self.jobs if len(self.schedule) else 0  # one step may have work for all
         threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
         try:
             for thread in threads:
@@ -82,7 +84,8 @@ class Local:
                 self._end(child)
         if self.schedule.stopped is not None:
             raise self.schedule.stopped
-        return Result(tuple(self.schedule.executed), dict(self.schedule.failures))
+        executed = (step for step in self.schedule.executed if self.schedule.steps[step].kind != PART)
+        return Result(tuple(executed), dict(self.schedule.failures))
 
     # one thread for each child
 
@@ -110,7 +113,7 @@ class Local:
 
     def _execute(self, step: Step, child: Child) -> Child | None:
         """Do one step; returns the child if it can go on."""
-        child.send(step)
+        child.send(step, "blocks" if self._is_shared(step) else "result")
         began, clock = False, _Clock(self.limits.timeout)
         while True:
             event = child.event(clock.left(), self.limits.memory)
@@ -123,7 +126,8 @@ class Local:
                 began = True
                 child.steps += 1
                 clock.go_on()
-                self.reporter.started(step)
+                if step.kind != PART:
+                    self.reporter.started(step)
             elif kind == "compiling":
                 clock.pause()
             elif kind == "compiled":
@@ -137,8 +141,15 @@ class Local:
                 self.reporter.note(
                     f"{step.label}: failed over what a killed run left; it is done from the start"
                 )
+            elif kind == "blocks":
+                if len(parts.ranges(event["blocks"])) > 1:
+                    self.schedule.cut(step, *parts.cut(step, event["blocks"]))
+                    return child
+                child.send(step)
+                clock = _Clock(self.limits.timeout)
             elif kind == "progress":
-                self.reporter.progress(step, event["done"], event["total"], event["note"])
+                if step.kind != PART:
+                    self.reporter.progress(step, event["done"], event["total"], event["note"])
             elif kind == "done":
                 self._done(step, event["reused"], child.output())
                 return child
@@ -164,6 +175,13 @@ class Local:
                 self._lost(step, child, child.cause())
                 return None
 
+    def _is_shared(self, step: Step) -> bool:
+        """Whether to ask how a step can be cut: only if that can use a core more. What a killed run has begun
+        in one piece is finished so."""
+        if self.jobs == 1 or not parts.may_be_cut(step) or step.work["method"]["cores"] == "all":
+            return False
+        return not self.store.is_begun(step.id)
+
     def _lost(self, step: Step, child: Child, reason: str) -> None:
         child.kill()
         output = child.output()
@@ -180,15 +198,23 @@ class Local:
         with contextlib.suppress(Corrupt):  # another run may want it made again at once
             cost = {} if reused else self.store.read(step.id, trust=True).cost
             compiled = cost.get("compile_seconds", 0.0)
-        self.reporter.done(step, reused, compiled)
         self.schedule.done(step, reused)
+        if step.kind == PART:
+            whole = self.schedule.whole(step)
+            self.reporter.progress(whole, *self.schedule.parts_done(whole), "in parts")
+            return
+        for part in self.schedule.parts.get(step.id, ()):
+            self.store.discard(part)
+        self.reporter.done(step, reused, compiled)
 
-    def _failed(self, step: Step, reason: str, user: bool, output: str) -> None:
-        self.reporter.failed(step, reason)
+    def _failed(self, failed: Step, reason: str, user: bool, output: str) -> None:
+        step = self.schedule.whole(failed)
+        if step.id not in self.schedule.failures:
+            self.reporter.failed(step, reason)
         if not user and (log := self._keep_output(self.store.failures, step, output)) is not None:
             self.reporter.note(f"{step.label}: its output is in {log}")
         named = reason if user else f"{step.label}: {reason}"
-        self.schedule.fail(step, Failure(step.id, named, user))
+        self.schedule.fail(failed, Failure(step.id, named, user))
 
     def _keep_output(self, folder: Path, step: Step, output: str) -> Path | None:
         """The file with what a step printed; None if it printed nothing, or nothing can be written."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from harness.execution.progress import Reporter
 from harness.plan.graph import Step
+from harness.plan.kinds import PART
 from harness.store.artifacts import Corrupt, Store
 
 REBUILDS = 3  # of one artifact for one step that reads it
@@ -26,7 +28,8 @@ class Schedule:
     """The state that the threads of an engine share. Every method may be called from any thread."""
 
     def __init__(self, steps: Mapping[str, Step], store: Store, reporter: Reporter) -> None:
-        self.steps = steps
+        self.steps = dict(steps)
+        self.parts: dict[str, list[str]] = {}  # of the steps that were cut
         self.store = store
         self.reporter = reporter
         self.failures: dict[str, Failure] = {}
@@ -75,6 +78,9 @@ class Schedule:
     def fail(self, step: Step, failure: Failure) -> None:
         with self.changed:
             self.failures[step.id] = failure
+            for other in self.parts.get(self.whole(step).id, ()):  # nobody wants the other parts
+                if other not in self._running:
+                    self._todo.pop(other, None)
             self._remove(step)
 
     def again(self, step: Step) -> None:
@@ -103,6 +109,27 @@ class Schedule:
                 self.reporter.more(len(self._todo))
         self.again(step)
         return True
+
+    def cut(self, step: Step, joined: Step, parts: Sequence[Step]) -> None:
+        """Have a running step's parts made first, by whoever is free, and then joined."""
+        with self.changed:
+            self.steps |= {step.id: joined, **{part.id: part for part in parts}}
+            self.parts[step.id] = [part.id for part in parts]
+            missing = [part.id for part in parts if not self.store.has(part.id)]
+            self._missed.setdefault(step.id, set()).update(self.parts[step.id])
+            before = list(itertools.takewhile(lambda other: other != step.id, self._todo))
+            self._todo = dict.fromkeys([*before, *missing, *self._todo])
+        self.again(step)
+
+    def whole(self, step: Step) -> Step:
+        """The step that this one is a part of, or itself."""
+        return self.steps[step.work["of"]] if step.kind == PART else step
+
+    def parts_done(self, step: Step) -> tuple[int, int]:
+        """How many of a cut step's parts are done, and how many it has."""
+        with self.changed:
+            parts = self.parts[step.id]
+            return len(parts) - sum(part in self._todo for part in parts), len(parts)
 
     def stop(self, error: BaseException) -> None:
         with self.changed:

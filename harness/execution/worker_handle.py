@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import orjson
 
@@ -30,6 +31,7 @@ TICK = 0.5  # seconds between two looks at whether the process lives
 MEMORY_TICK = 0.1  # between two looks at its memory
 STACK_SECONDS = 0.5  # to print the Python stack in
 DIED = {"event": "died"}
+Ask: TypeAlias = Literal["result", "blocks"]
 
 
 class Child:
@@ -70,9 +72,10 @@ class Child:
         self.printed = b""
         self.steps = 0  # that it has begun
 
-    def send(self, step: Step) -> None:
-        """Ask for a step."""
-        self.request({"id": step.id, "kind": step.kind, "work": step.work, "described": step.described})
+    def send(self, step: Step, ask: Ask = "result") -> None:
+        """Ask for a step, or into how many blocks it can be cut."""
+        work, described = step.work, step.described
+        self.request({"ask": ask, "id": step.id, "kind": step.kind, "work": work, "described": described})
 
     def request(self, request: Mapping[str, JSON]) -> None:
         """A process that is dead is found by the next `event`."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 import orjson
 
 from harness.errors import ContractError, HarnessError, StoreError
+from harness.plan.kinds import PART
 from harness.store import disk, responses
 from harness.store.artifacts import Corrupt, Store
 from harness.store.step_cost import StepCost
@@ -72,6 +73,7 @@ def main(store_root: str, descriptor: int) -> NoReturn:
     threading.Thread(target=_listen, args=(requests, _own_stdin()), daemon=True).start()
     store = Store(Path(store_root))
     catalogue = None
+    kept: dict[str, Any] = {}
     while True:
         request = requests.get()
         try:
@@ -82,7 +84,7 @@ def main(store_root: str, descriptor: int) -> NoReturn:
             if request["kind"] == "measure":
                 _measure(request, catalogue, line)
             else:
-                _serve(request, store, catalogue, line)
+                _serve(request, store, catalogue, line, kept)
         except BaseException as error:  # a plugin may fail in any way; the parent decides what follows
             _tell(error, store, line)
 
@@ -129,8 +131,17 @@ def _measure(request: JSON, catalogue: Any, line: Line) -> None:
     line.tell("done", reused=False)
 
 
-def _serve(request: JSON, store: Store, catalogue: Any, line: Line) -> None:
-    step = request["id"]
+def _serve(request: JSON, store: Store, catalogue: Any, line: Line, kept: dict[str, Any]) -> None:
+    step, work = request["id"], request["work"]
+    whole = work["of"] if request["kind"] == PART else step
+    if whole not in kept:
+        kept.clear()  # before memory is needed for another step
+    if request["ask"] == "blocks":
+        _tell_blocks(request, store, catalogue, line, kept)
+        return
+    if whole != step and store.has(whole):  # another run has joined it
+        line.tell("done", reused=True)
+        return
     with store.claim(step, lambda: line.tell("waiting")) as folder:
         if folder is None:
             line.tell("done", reused=True)
@@ -139,19 +150,32 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line) -> None:
         from harness.execution import steps
 
         _reset_peak()
-        os.environ[responses.STEP] = step
-        task = steps.Task(
-            request["kind"], request["work"], folder, store, catalogue, line.progress, line.compiling
-        )
+        os.environ[responses.STEP] = whole
+        kind = request["kind"] if whole == step else work["kind"]
+        task = steps.Task(kind, work, folder, store, catalogue, line.progress, line.compiling, whole, kept)
         with StepCost(folder, _cpu) as spent:
             outcome = _outcome(task, line)
         cpu_seconds = spent.before.cpu_seconds + spent.cpu_seconds
         cost: dict[str, JSON] = {"cpu_seconds": cpu_seconds, "peak_mb": _peak_mb()}
         cost |= {**outcome.cost, "seconds": spent.before.seconds + outcome.cost["seconds"]}
-        if (asked := responses.of_step(store.responses, step)) is not None:
+        if whole == step and (asked := responses.of_step(store.responses, step)) is not None:
             cost["services"] = asked
+        if "parts" in work:
+            cost = steps.cutting.with_parts(cost, [store.read(part, trust=True) for part in work["parts"]])
         store.finish(step, request["described"], outcome.facts, cost)
         line.tell("done", reused=False)
+
+
+def _tell_blocks(request: JSON, store: Store, catalogue: Any, line: Line, kept: dict[str, Any]) -> None:
+    """Say into how many blocks a step can be cut; nothing is written."""
+    from harness.execution import steps
+
+    line.tell("started")
+    step, kind, nowhere = request["id"], request["kind"], Path(os.devnull)
+    task = steps.Task(
+        kind, request["work"], nowhere, store, catalogue, line.progress, line.compiling, step, kept
+    )
+    line.tell("blocks", blocks=steps.cutting.blocks(task))
 
 
 def _outcome(task: Task, line: Line) -> Outcome:

@@ -251,7 +251,10 @@ def named(name: str, given: dict[str, JSON]) -> str:
 def work_of(chosen: Chosen, values: Any) -> JSON:
     kind = next(kind for kind, record in KINDS.items() if type(chosen.entry.record) is record)
     plugin = f"{chosen.entry.plugin.distribution} {chosen.entry.plugin.version}"
-    return {"kind": kind, "name": chosen.name, "params": params.plain(values), "plugin": plugin}
+    cores = chosen.entry.record.cores
+    return {
+        "kind": kind, "name": chosen.name, "params": params.plain(values), "plugin": plugin, "cores": cores,
+    }  # fmt: skip
 
 
 def needs_of(chosen: Chosen, values: Any) -> list[Need]:

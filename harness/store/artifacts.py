@@ -7,7 +7,7 @@ import fcntl
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from harness.errors import ContractError, HarnessError
+from harness.plan.kinds import PART
 from harness.store import disk
 from harness.types import JSON
 
@@ -220,6 +221,18 @@ class Store:
         with disk.explaining(self.root):
             disk.remove_tree(files)
             files.mkdir(exist_ok=True)
+
+    def is_begun(self, step: str) -> bool:
+        """Whether a killed run has left something of a step, or a run is at it."""
+        files = self.partial / step / "files"
+        return files.is_dir() and any(files.iterdir())
+
+    def discard_parts(self, steps: Container[str]) -> None:
+        """Take away the finished parts of these steps that no run has joined."""
+        for folder in sorted(self.artifacts.glob(f"{PART}-*")):
+            with contextlib.suppress(Corrupt):
+                if _manifest(folder.name, folder).described["of"] in steps:
+                    self.discard(folder.name)
 
     def forget(self, step: str) -> None:
         """Throw away what a killed run left of a step, unless another run is at it."""

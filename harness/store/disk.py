@@ -92,6 +92,16 @@ def rename(source: Path, target: Path) -> None:
     source.replace(target)
 
 
+def link(source: Path, target: Path) -> None:
+    """A second name for a file, or a copy where the file system has no such thing."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.unlink(missing_ok=True)
+    try:
+        target.hardlink_to(source)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
 def remove_tree(folder: Path) -> None:
     """Remove a folder, or whatever stands in its place; what cannot be removed stays."""
     shutil.rmtree(folder, ignore_errors=True)

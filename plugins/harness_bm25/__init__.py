@@ -69,6 +69,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         resolve=resolve,
         depends_on=depends_on,
         search_only=("k1", "b", "form", "delta", "lengths"),
+        cores="all",
     )
     yield Retriever(
         name="ql",
@@ -80,4 +81,5 @@ def harness_retrievers() -> Iterable[Retriever]:
         resolve=resolve,
         depends_on=depends_on,
         search_only=("smoothing", "mu", "lam", "lengths"),
+        cores="all",
     )

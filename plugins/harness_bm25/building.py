@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,40 +46,46 @@ class Window(NamedTuple):
 
 def build(texts: Texts, folder: Path, analyse: Analyse, title_weight: float, threads: int) -> None:
     """Write the index of all texts into `folder`."""
+    vocabulary, positions = Vocabulary(analyse), list[NDArray[np.int64]]()
+    batches = vocabulary.encode(rows(texts, title_weight > 0, positions), threads)
+    write(folder, batches, lambda: vocabulary.terms, positions, title_weight, threads)
+
+
+def rows(
+    texts: Texts, titles: bool, positions: list[NDArray[np.int64]], start: int = 0, stop: int | None = None
+) -> Iterator[list[str]]:
+    """Batches of texts, each followed by their titles if these count; `positions` gets those of the texts."""
+    for batch in texts.batches(BATCH, start, stop):
+        positions.append(batch.positions.astype(np.int64))
+        yield [*batch.texts, *batch.titles] if titles else batch.texts
+
+
+def write(
+    folder: Path, batches: Iterable[Encoded], terms: Callable[[], list[str]],
+    positions: list[NDArray[np.int64]], title_weight: float, threads: int,
+) -> None:  # fmt: skip
+    """Write the index of texts that are numbered terms. `terms` has the terms and `positions` the texts of
+    all batches, once these were read."""
     files.begin(folder)
-    vocabulary = Vocabulary(analyse)
-    positions: list[NDArray[np.int64]] = []
     windows: list[Window] = []
     with Spill(folder) as spill, ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[list[Window]]] = deque()
-        for stretch in _stretches(texts, vocabulary, title_weight, positions, threads):
-            waiting.append(pool.submit(_invert, stretch, len(vocabulary.terms)))
+        for stretch in _stretches(batches, title_weight):
+            waiting.append(pool.submit(_invert, stretch))
             if len(waiting) >= threads:
                 windows += map(spill.keep, waiting.popleft().result())
         while waiting:
             windows += map(spill.keep, waiting.popleft().result())
-        _merge(folder, windows, spill, len(vocabulary.terms), pool)
+        _merge(folder, windows, spill, len(terms()), pool)
     storage.write(folder, {"positions": np.concatenate([*positions, np.empty(0, np.int64)])})
-    _write_terms(folder, vocabulary.terms)
+    _write_terms(folder, terms())
     storage.finish(folder)
 
 
-def _stretches(
-    texts: Texts,
-    vocabulary: Vocabulary,
-    title_weight: float,
-    positions: list[NDArray[np.int64]],
-    threads: int,
-) -> Iterator[Stretch]:
+def _stretches(batches: Iterable[Encoded], title_weight: float) -> Iterator[Stretch]:
     """Windows of texts. Where titles count, their terms are added to the texts' terms."""
-
-    def rows() -> Iterator[list[str]]:
-        for batch in texts.batches(BATCH):
-            positions.append(batch.positions.astype(np.int64))
-            yield [*batch.texts, *batch.titles] if title_weight else batch.texts
-
     parts: list[Stretch] = []
-    for encoded in vocabulary.encode(rows(), threads):
+    for encoded in batches:
         parts.append(_with_titles(encoded, title_weight) if title_weight else _plain(encoded))
         if sum(len(part.ends) for part in parts) >= WINDOW:
             yield _joined(parts)
@@ -113,9 +119,9 @@ def _joined(parts: list[Stretch]) -> Stretch:
     return Stretch(terms, ends, shares, np.concatenate([part.lengths for part in parts]))
 
 
-def _invert(stretch: Stretch, vocabulary: int) -> list[Window]:
+def _invert(stretch: Stretch) -> list[Window]:
     """One window, or several if its pairs of frequency and length are too many for one."""
-    size = len(stretch.terms)
+    size, vocabulary = len(stretch.terms), int(stretch.terms.max(initial=-1)) + 1
     texts, pairs, tf = np.empty(size, np.uint16), np.empty(size, np.uint16), np.empty(size, np.float32)
     starts, cursors = np.zeros(vocabulary + 1, np.int32), np.empty(vocabulary, np.int32)
     term, count, total = np.empty(vocabulary, np.int32), np.empty(vocabulary, np.int32), np.empty(vocabulary)
@@ -140,8 +146,8 @@ def _invert(stretch: Stretch, vocabulary: int) -> list[Window]:
     if blocks < 0:
         half = len(stretch.ends) // 2
         return [
-            *_invert(_part(stretch, 0, half), vocabulary),
-            *_invert(_part(stretch, half, None), vocabulary),
+            *_invert(_part(stretch, 0, half)),
+            *_invert(_part(stretch, half, None)),
         ]
     postings = int(count[:blocks].sum())
     return [

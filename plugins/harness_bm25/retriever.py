@@ -14,9 +14,9 @@ from harness.contracts import Texts
 from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.search.topk import NOTHING, decode
 from harness.toolkit.text import analysis
-from harness.types import Hits, Unit
-from harness_bm25 import BM25, QL, kernels, scoring, storage, weights
-from harness_bm25.building import build, cores
+from harness.types import Hits, IndexPart, Unit
+from harness_bm25 import BM25, QL, kernels, parts, scoring, storage, weights
+from harness_bm25.building import build, cores, write
 from harness_bm25.inverting import WINDOW
 from harness_bm25.vocabulary import numbers_of, term_of
 
@@ -44,6 +44,18 @@ class Lexical:
     def index(self, texts: Texts, folder: Path) -> None:
         analyse = analysis.load(analysis.resolve(self._params.analyser, texts.language))
         build(texts, folder, analyse, self._params.title_weight, self._threads)
+
+    block = WINDOW
+
+    def index_part(self, texts: Texts, folder: Path, start: int, stop: int) -> None:
+        """Analyse a range of texts: inverting them is quick, and left to `join`."""
+        analyse = analysis.load(analysis.resolve(self._params.analyser, texts.language))
+        parts.write(texts, folder, analyse, self._params.title_weight > 0, self._threads, start, stop)
+
+    def join(self, texts: Texts, ranges: Sequence[IndexPart], folder: Path) -> None:
+        joined, positions = parts.Joined(ranges), list[NDArray[np.int64]]()
+        batches, weight = joined.batches(positions), self._params.title_weight
+        write(folder, batches, lambda: joined.terms, positions, weight, self._threads)
 
     def open(self, texts: Texts, folder: Path) -> Search:
         analyse = analysis.load(analysis.resolve(self._params.analyser, texts.language))

@@ -107,6 +107,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         params=RetrieverParams,
         search_only=("query_length", "search"),
         **SAID,
+        cores="all",
     )
 
 
@@ -119,4 +120,5 @@ def harness_rerankers() -> Iterable[Reranker]:
         search_only=("query_length",),
         indexed=True,
         **SAID,
+        cores="all",
     )

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.contracts import Texts
+from harness.toolkit.index.parts import gather
 from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.neural import model_folder, models, tokens
 from harness.toolkit.neural.encoding.loop import encode
 from harness.toolkit.neural.encoding.passes import BUDGETS
-from harness.types import JSON, Hits, Unit
+from harness.types import JSON, Hits, IndexPart, Unit
 from harness_colbert import ColbertParams, RetrieverParams, marking, matching, model, settings, storage
 from harness_colbert.approximate import Approximate
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from harness.types import Batch, Floats, Ints
 
 
-def index(params: ColbertParams, texts: Texts, folder: Path) -> Mapping[str, JSON]:
-    """Write the vectors of all texts; a killed run resumes at its last shard."""
+def index(params: ColbertParams, texts: Texts, folder: Path, part: range | None = None) -> Mapping[str, JSON]:
+    """Write the vectors of all texts, or of a part; a killed run resumes at its last shard."""
     here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
     settings_file = settings.read(here)
     marks = marking.load(here, settings_file, params.trust_remote_code)
@@ -36,7 +37,7 @@ def index(params: ColbertParams, texts: Texts, folder: Path) -> Mapping[str, JSO
     forwards = model.passages(network, marks, params.device, params.stored)
     stored = model.NUMBERS[params.stored]
     budget, write = BUDGETS[params.device], storage.writer(folder, settings_file.dim, stored)
-    done = encode(texts, folder, prepare, forwards, write, shard=storage.SHARD, budget=budget)
+    done = encode(texts, folder, prepare, forwards, write, shard=storage.SHARD, budget=budget, part=part)
     vectors = storage.finish(folder, settings_file.dim, stored)
     facts = {
         "dimension": settings_file.dim,
@@ -53,6 +54,15 @@ class LateRetriever:
 
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
         return index(self._params, texts, folder)
+
+    block = storage.SHARD
+
+    def index_part(self, texts: Texts, folder: Path, start: int, stop: int) -> None:
+        index(self._params, texts, folder, range(start, stop))
+
+    def join(self, texts: Texts, parts: Sequence[IndexPart], folder: Path) -> Mapping[str, JSON]:
+        gather(parts, folder)
+        return self.index(texts, folder)  # finds everything encoded
 
     def open(self, texts: Texts, folder: Path) -> Search:
         return Search(self._params, storage.read(folder), texts.unit)
@@ -101,6 +111,11 @@ class Search:
         else:
             texts, scores = self._approximate.search(asked, k)
         return hits_of(texts, scores, k, self._index.positions, self._unit)
+
+    @property
+    def counts(self) -> bool:
+        """Whether `report` holds counts alone."""
+        return self._approximate is None
 
     def report(self) -> Mapping[str, JSON]:
         return {**self._ask.report(), **(self._approximate.report() if self._approximate else {})}

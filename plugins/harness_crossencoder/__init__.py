@@ -89,4 +89,5 @@ def harness_rerankers() -> Iterable[Reranker]:
         resolve=resolve,
         missing_files=missing_files,
         libraries_by_param=libraries_by_param,
+        cores="all",
     )

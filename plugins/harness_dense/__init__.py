@@ -97,4 +97,5 @@ def harness_retrievers() -> Iterable[Retriever]:
         missing_files=missing_files,
         libraries_by_param=libraries_by_param,
         search_only=("query_model", "query_revision", "query_prompt", "query_length", "search"),
+        cores="all",
     )

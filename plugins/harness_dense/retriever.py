@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,14 +11,17 @@ import numpy as np
 
 from harness.contracts import Texts
 from harness.errors import HarnessError
+from harness.toolkit.index.parts import gather
 from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.neural.encoding import vectors
-from harness.toolkit.neural.encoding.loop import encode
+from harness.toolkit.neural.encoding.loop import MARKS, SHARD, Encoding, encode
+from harness.toolkit.neural.encoding.parts import Write
 from harness.toolkit.neural.encoding.passes import BUDGETS, workers
-from harness.toolkit.neural.tokens import Lost
+from harness.toolkit.neural.tokens import Lost, Tokens
 from harness.toolkit.search import exact
-from harness.types import JSON, Hits, Unit
+from harness.types import JSON, Batch, Hits, IndexPart, Unit
 from harness_dense import DenseParams, towers
+from harness_dense.towers import Tower
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,20 +36,43 @@ class Dense:
     def __init__(self, params: DenseParams) -> None:
         self._params = params
 
+    block = SHARD
+
+    @functools.cached_property  # parts of one corpus share it
+    def _tower(self) -> Tower:
+        return towers.passages(self._params)
+
+    @property
+    def _stored(self) -> str:
+        """The form of stored vectors: fp16 if they were computed in bf16 or fp16."""
+        return "fp32" if self._params.dtype in ("fp32", "stored") else "fp16"
+
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
-        """Write the vectors in the order of the texts, in fp16 if they were computed in bf16 or fp16."""
-        params, tower = self._params, towers.passages(self._params)
-        dimension, stored = tower.dimension, "fp32" if params.dtype in ("fp32", "stored") else "fp16"
-        encoded = encode(
-            texts,
-            folder,
-            lambda batch: towers.prepared(tower, batch.texts, batch.titles),
-            tower.forwards,
-            vectors.writer(folder, len(texts), dimension, stored),
-            budget=BUDGETS[params.device],
+        """Write the vectors in the order of the texts."""
+        params, dimension = self._params, self._tower.dimension
+        encoded = self._encode(texts, folder, vectors.writer(folder, len(texts), dimension, self._stored))
+        form = {"dimension": dimension, "backend": params.backend, "dtype": params.dtype}
+        return {**form, "stored": self._stored, **encoded.facts()}
+
+    def index_part(self, texts: Texts, folder: Path, start: int, stop: int) -> None:
+        write = vectors.writer(folder, stop - start, self._tower.dimension, self._stored)
+        self._encode(
+            texts, folder, lambda shard: write(shard._replace(first=shard.first - start)), range(start, stop)
         )
-        form = {"dimension": dimension, "backend": params.backend, "dtype": params.dtype, "stored": stored}
-        return {**form, **encoded.facts()}
+
+    def join(self, texts: Texts, parts: Sequence[IndexPart], folder: Path) -> Mapping[str, JSON]:
+        vectors.join(parts, folder, len(texts), self._stored)
+        gather(parts, folder, MARKS)
+        return self.index(texts, folder)  # finds everything encoded
+
+    def _encode(self, texts: Texts, folder: Path, write: Write, part: range | None = None) -> Encoding:
+        tower = self._tower
+
+        def prepare(batch: Batch) -> tuple[Tokens, Lost]:
+            return towers.prepared(tower, batch.texts, batch.titles)
+
+        budget = BUDGETS[self._params.device]
+        return encode(texts, folder, prepare, tower.forwards, write, budget=budget, part=part)
 
     def open(self, texts: Texts, folder: Path) -> Search:
         return Search(self._params, vectors.read(folder), texts.unit)
@@ -78,6 +105,11 @@ class Search:
             named = None if within is None else rows_of(within, self._index.positions)
             places, scores = exact.search(vectors, self._index.rows, k, named)
         return hits_of(places, scores, k, self._index.positions, self._unit)
+
+    @property
+    def counts(self) -> bool:
+        """Whether `report` holds counts alone."""
+        return self._faiss is None
 
     def report(self) -> Mapping[str, JSON]:
         cut = {"queries_cut": self._lost.texts, "query_tokens_lost": self._lost.tokens}

@@ -63,4 +63,5 @@ def harness_contexts() -> Iterable[Context]:
         libraries=("torch", "transformers", "tokenizers"),
         resolve=resolve,
         missing_files=missing_files,
+        cores="all",
     )

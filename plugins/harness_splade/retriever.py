@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.contracts import Texts
+from harness.toolkit.index.parts import gather
 from harness.toolkit.neural import models, tokens
-from harness.toolkit.neural.encoding.loop import encode
+from harness.toolkit.neural.encoding.loop import SHARD, Encoding, encode
 from harness.toolkit.neural.encoding.passes import BUDGETS
 from harness_splade import SpladeParams, model, settings, storage
 from harness_splade.queries import encoder
 from harness_splade.searching import Search
 
 if TYPE_CHECKING:
-    from harness.types import JSON, Batch
+    from harness.types import JSON, Batch, IndexPart
 
 
 class Sparse:
@@ -23,7 +25,22 @@ class Sparse:
     def __init__(self, params: SpladeParams) -> None:
         self._params = params
 
+    block = SHARD
+
     def index(self, texts: Texts, folder: Path) -> dict[str, JSON]:
+        encoded, vocabulary = self._encode(texts, folder)
+        postings = storage.finish(folder, vocabulary, self._params.quantise)
+        return {"dtype": self._params.dtype, "postings": postings, **encoded.facts()}
+
+    def index_part(self, texts: Texts, folder: Path, start: int, stop: int) -> None:
+        self._encode(texts, folder, range(start, stop))
+
+    def join(self, texts: Texts, parts: Sequence[IndexPart], folder: Path) -> dict[str, JSON]:
+        gather(parts, folder)
+        return self.index(texts, folder)  # finds everything encoded
+
+    def _encode(self, texts: Texts, folder: Path, part: range | None = None) -> tuple[Encoding, int]:
+        """Encode all texts or some; with the size of the model's vocabulary."""
         params = self._params
         here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
         tokeniser = tokens.load(here, params.trust_remote_code)
@@ -35,9 +52,9 @@ class Sparse:
             return tokens.tokenise(tokeniser, batch.texts, length)
 
         write = storage.writer(folder, params.quantise)
-        done = encode(texts, folder / storage.SHARDS, prepare, forwards, write, budget=BUDGETS[params.device])
-        postings = storage.finish(folder, network.vocabulary, params.quantise)
-        return {"dtype": params.dtype, "postings": postings, **done.facts()}
+        shards, budget = folder / storage.SHARDS, BUDGETS[params.device]
+        encoded = encode(texts, shards, prepare, forwards, write, budget=budget, part=part)
+        return encoded, network.vocabulary
 
     def open(self, texts: Texts, folder: Path) -> Search:
         return Search(storage.read(folder), encoder(self._params), texts.unit)

@@ -74,4 +74,5 @@ def harness_retrievers() -> Iterable[Retriever]:
         resolve=resolve,
         missing_files=missing_files,
         search_only=("queries", "query_ids", "query_texts"),
+        cores="all",
     )

@@ -10,6 +10,7 @@ from harness.execution.steps import (
     analysing,
     collecting,
     combining,
+    cutting,
     labelling,
     making,
     reranking,
@@ -19,7 +20,7 @@ from harness.execution.steps import (
 )
 from harness.execution.steps.task import Outcome, Task
 
-__all__ = ["Outcome", "Task", "execute"]
+__all__ = ["Outcome", "Task", "cutting", "execute"]
 
 EXECUTORS: dict[str, Callable[[Task], Outcome]] = {
     "corpus": making.corpus_,
@@ -45,7 +46,12 @@ def execute(task: Task) -> Outcome:
     only measures the method."""
     compiled = compile_time.watch(task.libraries, task.compiling)
     began = time.perf_counter()
-    outcome = EXECUTORS[task.kind](task)
+    if "parts" in task.work:
+        outcome = cutting.join(task)
+    elif "blocks" in task.work:
+        outcome = cutting.part(task)
+    else:
+        outcome = EXECUTORS[task.kind](task)
     total, spent = time.perf_counter() - began, compiled()
     seconds = total - spent - outcome.cost.pop("apart_seconds", 0.0)
     cost = {"seconds": seconds, **({"compile_seconds": spent} if spent else {}), **outcome.cost}

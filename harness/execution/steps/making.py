@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from harness.collection import context_additions, corpus, corpus_write, limited
 from harness.collection.limited import Limits
 from harness.collection.queries import read_judgements, write_judgements, write_queries
+from harness.contracts import Augmenter
 from harness.errors import ContractError
 from harness.execution.steps import collecting
 from harness.execution.steps.task import Outcome, Task
+from harness.store import disk
+from harness.store.artifacts import Artifact
+from harness.types import JSON
 
 
 def corpus_(task: Task) -> Outcome:
@@ -48,3 +54,30 @@ def limits_of(task: Task) -> Limits:
 def augment(task: Task) -> Outcome:
     facts, words = context_additions.write(task.method(), task.corpus(), task.folder, task.progress)
     return Outcome({"reported": facts}, {"words": words})
+
+
+def augment_blocks(task: Task) -> int:
+    return context_additions.shards(task.corpus())
+
+
+def augment_part(task: Task, start: int, stop: int) -> Outcome:
+    """Some shards of documents. An augmenter is matched with the corpus once in each process."""
+    read = task.corpus()
+
+    def matched() -> tuple[Augmenter, dict[str, JSON]]:
+        augmenter = task.method()
+        return augmenter, context_additions.match(augmenter, read)
+
+    augmenter, match_facts = task.once(matched)
+    numbers = range(start, stop)
+    changed, words = context_additions.write_shards(augmenter, read, task.folder, numbers, task.progress)
+    return Outcome({"changed": list(changed), "match": match_facts}, {"words": words})
+
+
+def augment_join(task: Task, parts: Sequence[Artifact]) -> Outcome:
+    for part in parts:
+        for name in part.files:
+            disk.link(part.folder / name, task.folder / name)
+    changed = [context_additions.Changed(*part.facts["changed"]) for part in parts]
+    facts = context_additions.facts(task.corpus(), changed, parts[0].facts["match"])
+    return Outcome({"reported": facts}, {"words": sum(part.cost["words"] for part in parts)})

@@ -3,50 +3,121 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
+from harness.collection.queries import Queries
 from harness.contracts import Reporting, Scorer
 from harness.errors import ContractError
 from harness.execution.steps import checked
 from harness.execution.steps.resuming import Rows
-from harness.execution.steps.task import Outcome, Task, reported
+from harness.execution.steps.task import Outcome, Task, Texts, reported
 from harness.store import hits_files
+from harness.store.artifacts import Artifact
 from harness.types import JSON, Hits
+
+if TYPE_CHECKING:
+    from harness.types import Ints
 
 PAIRS = 2048  # scored by a re-ranker in one call, about: enough to sort by length, and seconds at most
 
 
+class _Opened(NamedTuple):
+    texts: Texts
+    queries: Queries
+    hits: Hits
+    head: Ints  # int64[Q, n]: what is re-ranked
+    scorer: Scorer
+
+
 def rerank(task: Task) -> Outcome:
-    texts, queries = task.texts(), task.queries()
-    hits = hits_files.load(task.store.read(hits_files.among(task.work["inputs"])[0]))
-    depth = task.work["depth"]
+    opened = _opened(task)
+    rows = Rows(task.folder, opened.hits.unit)
+    task.progress(rows.done, len(opened.queries.texts))
+    _score(task, opened, rows, len(opened.queries.texts))
+    told, seconds = rows.counts, rows.seconds
+    told.update(_counts(opened.scorer))
+    return _finished(task, opened.hits, opened.texts, rows.finish(), told, seconds)
+
+
+def rerank_blocks(task: Task) -> int:
+    return -(-len(task.queries().texts) // _queries_of_block(task, _run(task)))
+
+
+def rerank_part(task: Task, start: int, stop: int) -> Outcome:
+    opened = task.once(lambda: _opened(task))
+    size, before = _queries_of_block(task, opened.hits), _counts(opened.scorer)
+    rows = Rows(task.folder, opened.hits.unit, keep=False, start=start * size)
+    _score(task, opened, rows, min(stop * size, len(opened.queries.texts)))
+    told = {name: value - before.get(name, 0) for name, value in _counts(opened.scorer).items()}
+    seconds = rows.seconds
+    facts = hits_files.save(task.folder, rows.finish(), task.work["inputs"])
+    return Outcome({**facts, "counts": told}, {"rerank_seconds": seconds})
+
+
+def rerank_join(task: Task, parts: Sequence[Artifact]) -> Outcome:
+    hits = _run(task)
+    scored = hits_files.joined([hits_files.load(part) for part in parts], hits.unit)
+    seconds = sum(part.cost["rerank_seconds"] for part in parts)
+    counts = added([part.facts["counts"] for part in parts])
+    return _finished(task, hits, task.texts(), scored, counts, seconds)
+
+
+def added(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """The sums of what parts of a step have counted."""
+    total: dict[str, int] = {}
+    for item in counts:
+        for name, value in item.items():
+            total[name] = total.get(name, 0) + value
+    return total
+
+
+def _run(task: Task) -> Hits:
+    return hits_files.load(task.store.read(hits_files.among(task.work["inputs"])[0]))
+
+
+def _opened(task: Task) -> _Opened:
+    texts, queries, hits = task.texts(), task.queries(), _run(task)
     folder = task.input("index").folder if task.work["indexed"] else None
     scorer: Scorer = task.method().open(texts, folder)
-    head = hits.passages[:, :depth]
-    step = max(1, PAIRS // max(1, head.shape[1]))
-    rows = Rows(task.folder, hits.unit)
-    task.progress(rows.done, len(queries.texts))
-    for start in range(rows.done, len(queries.texts), step):
-        asked, candidates = queries.texts[start : start + step], head[start : start + step]
+    return _Opened(texts, queries, hits, hits.passages[:, : task.work["depth"]], scorer)
+
+
+def _queries_of_block(task: Task, hits: Hits) -> int:
+    depth: int = min(task.work["depth"], hits.passages.shape[1])
+    return max(1, PAIRS // max(1, depth))
+
+
+def _score(task: Task, opened: _Opened, rows: Rows, stop: int) -> None:
+    """Score the queries after those that are done, block by block, up to `stop`."""
+    step = _queries_of_block(task, opened.hits)
+    for start in range(rows.done, stop, step):
+        end = min(start + step, stop)
+        asked, candidates = opened.queries.texts[start:end], opened.head[start:end]
         began = time.perf_counter()
-        scores = checked.scores(scorer.score(asked, candidates), candidates)
-        rows.add(Hits(candidates, scores, hits.unit), time.perf_counter() - began, _counts(scorer))
-        task.progress(rows.done, len(queries.texts))
-    counts, seconds, width = rows.counts, rows.seconds, head.shape[1]
-    counts.update(_counts(scorer))
-    scored = rows.finish()
+        scores = checked.scores(opened.scorer.score(asked, candidates), candidates)
+        spent = time.perf_counter() - began
+        rows.add(Hits(candidates, scores, opened.hits.unit), spent, _counts(opened.scorer))
+        task.progress(rows.done, len(opened.queries.texts))
+
+
+def _finished(
+    task: Task, hits: Hits, texts: Texts, scored: Hits, told: Mapping[str, JSON], seconds: float
+) -> Outcome:
+    head = hits.passages[:, : task.work["depth"]]
+    width = head.shape[1]
     reranked = checked.canonical(scored, texts.corpus, width, len(head), width, None)
     if task.work["tail"] == "keep":
         reranked = hits_files.with_tail(reranked, hits)
     facts = hits_files.save(task.folder, reranked, task.work["inputs"]) | reported(counts)
     pairs = int((head >= 0).sum())
-    return Outcome(facts, {"queries": len(queries.texts), "pairs": pairs, "rerank_seconds": seconds})
+    return Outcome(facts, {"queries": len(head), "pairs": pairs, "rerank_seconds": seconds})
 
 
-def _counts(scorer: Scorer) -> Mapping[str, JSON]:
-    """What a scorer has told so far: whole numbers, so that the parts of a resumed step add up."""
-    counts = scorer.report() if isinstance(scorer, Reporting) else {}
-    for name, value in counts.items():
+def _counts(scorer: Scorer) -> Mapping[str, int]:
+    """What a scorer has told so far: whole numbers, so that the parts of a step add up."""
+    told = scorer.report() if isinstance(scorer, Reporting) else {}
+    for name, value in told.items():
         if type(value) is not int:
             raise ContractError(f"a scorer reports counts, but '{name}' is {value!r}")
     return counts

@@ -19,11 +19,11 @@ EVERY = 10.0  # seconds of work that a kill may cost, about
 class Rows:
     """Blocks of rows in order. Their boundaries are the caller's and must not depend on what was kept."""
 
-    def __init__(self, folder: Path, unit: Unit, keep: bool = True) -> None:
+    def __init__(self, folder: Path, unit: Unit, keep: bool = True, start: int = 0) -> None:
         self.folder = folder
         self.unit = unit
         self.blocks: list[Hits] = []
-        self.done = 0  # rows
+        self.done = start  # rows, counted from the first of the whole step
         self.seconds = 0.0
         self.counts: Counter[str] = Counter()  # what the method told of earlier parts; counts add up
         self._written = 0  # blocks that are on disk

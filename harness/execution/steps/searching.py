@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from harness.contracts import Reporting, Searcher
+from harness.collection.queries import Queries
+from harness.contracts import Counting, Divisible, Reporting, Searcher
 from harness.execution.steps import checked
+from harness.execution.steps.reranking import added
 from harness.execution.steps.resuming import Rows
-from harness.execution.steps.task import Outcome, Task, reported
+from harness.execution.steps.task import Outcome, Task, Texts, reported
 from harness.store import hits_files
-from harness.types import JSON
+from harness.store.artifacts import Artifact
+from harness.types import JSON, Hits, IndexPart
 
-QUERIES = 1024  # searched in one call
+if TYPE_CHECKING:
+    from harness.types import Ints
+
+QUERIES = 1024  # searched in one call by a method that uses all cores: they have to be kept busy
+FEW = 128  # by any other, so that several workers have some
 SAMPLE = 50  # queries searched one at a time, for latency
 SAMPLE_SECONDS = 5.0
 
@@ -26,36 +34,122 @@ def index(task: Task) -> Outcome:
     return Outcome({"texts": len(texts), **reported(report)}, {})
 
 
+def index_blocks(task: Task) -> int:
+    method = task.once(task.method)
+    return -(-len(task.texts()) // method.block) if isinstance(method, Divisible) else 1
+
+
+def index_part(task: Task, start: int, stop: int) -> Outcome:
+    texts, method = task.texts(), task.once(task.method)
+    begin, end = start * method.block, min(stop * method.block, len(texts))
+    method.index_part(texts, task.folder, begin, end)
+    return Outcome({"texts": [begin, end]}, {})
+
+
+def index_join(task: Task, parts: Sequence[Artifact]) -> Outcome:
+    texts, method = task.texts(), task.once(task.method)
+    ranges = []
+    for part in parts:
+        start, stop = part.facts["texts"]
+        ranges.append(IndexPart(start, stop, part.folder))
+    told = method.join(texts, ranges, task.folder)
+    return Outcome({"texts": len(texts), **reported(told)}, {})
+
+
+class _Opened(NamedTuple):
+    texts: Texts
+    queries: Queries
+    excluded: list[Ints] | None
+    searcher: Searcher
+
+
 def search(task: Task) -> Outcome:
-    texts, queries, depth = task.texts(), task.queries(), task.work["depth"]
-    searcher: Searcher = task.method().open(texts, task.input("index").folder)
-    excluded = checked.excluded(texts.corpus, queries, texts.unit)
-    rows = Rows(task.folder, texts.unit)
+    opened = _opened(task)
+    rows = Rows(task.folder, opened.texts.unit)
     resumed = rows.done > 0
     while True:
-        for start in range(rows.done, len(queries.texts), QUERIES):
-            asked = queries.texts[start : start + QUERIES]
-            out = excluded[start : start + QUERIES] if excluded else None
-            extra = max((len(item) for item in out), default=0) if out else 0
-            began = time.perf_counter()
-            hits = searcher.search(asked, depth + extra)
-            seconds = time.perf_counter() - began
-            hits = checked.of_unit(hits, texts.unit)
-            hits = checked.canonical(hits, texts.corpus, depth, len(asked), depth + extra, out)
-            rows.add(hits, seconds, {})
-            task.progress(rows.done, len(queries.texts))
+        _search(task, opened, rows, len(opened.queries.texts))
         began = time.perf_counter()
-        report = dict(searcher.report()) if isinstance(searcher, Reporting) else {}
-        if not (resumed and report):
+        told = _told(opened.searcher)
+        if not (resumed and told):
             break
         # report() covers only the queries searched in this process, so all are searched again
-        rows, resumed = Rows(task.folder, texts.unit, keep=False), False
-        searcher = task.method().open(texts, task.input("index").folder)
+        rows, resumed = Rows(task.folder, opened.texts.unit, keep=False), False
+        opened = opened._replace(searcher=_searcher(task, opened.texts))
+    return _finished(task, opened, rows.finish(), told, rows.seconds, began)
+
+
+def search_blocks(task: Task) -> int:
+    searcher = task.once(lambda: _opened(task)).searcher
+    adds_up = searcher.counts if isinstance(searcher, Counting) else not isinstance(searcher, Reporting)
+    if not adds_up:
+        return 1
+    return -(-len(task.queries().texts) // _queries_of_block(task))
+
+
+def search_part(task: Task, start: int, stop: int) -> Outcome:
+    opened, size = task.once(lambda: _opened(task)), _queries_of_block(task)
+    before = _told(opened.searcher)
+    rows = Rows(task.folder, opened.texts.unit, keep=False, start=start * size)
+    _search(task, opened, rows, min(stop * size, len(opened.queries.texts)))
+    told = {name: value - before[name] for name, value in _told(opened.searcher).items()}
     seconds = rows.seconds
-    facts = hits_files.save(task.folder, rows.finish(), task.work["inputs"]) | reported(report)
-    sample = _latency(searcher, queries.texts, depth)
+    facts = hits_files.save(task.folder, rows.finish(), task.work["inputs"])
+    return Outcome({**facts, "counts": told}, {"search_seconds": seconds})
+
+
+def search_join(task: Task, parts: Sequence[Artifact]) -> Outcome:
+    opened, began = task.once(lambda: _opened(task)), time.perf_counter()
+    hits = hits_files.joined([hits_files.load(part) for part in parts], opened.texts.unit)
+    told = added([part.facts["counts"] for part in parts])
+    seconds = sum(part.cost["search_seconds"] for part in parts)
+    return _finished(task, opened, hits, told, seconds, began)
+
+
+def _opened(task: Task) -> _Opened:
+    texts, queries = task.texts(), task.queries()
+    searcher = _searcher(task, texts)
+    return _Opened(texts, queries, checked.excluded(texts.corpus, queries, texts.unit), searcher)
+
+
+def _searcher(task: Task, texts: Texts) -> Searcher:
+    searcher: Searcher = task.method().open(texts, task.input("index").folder)
+    return searcher
+
+
+def _told(searcher: Searcher) -> dict[str, JSON]:
+    return dict(searcher.report()) if isinstance(searcher, Reporting) else {}
+
+
+def _queries_of_block(task: Task) -> int:
+    """Fixed by the plan: where queries exclude passages, ties at the end of a ranking depend on the block."""
+    return QUERIES if task.work["method"]["cores"] == "all" else FEW
+
+
+def _search(task: Task, opened: _Opened, rows: Rows, stop: int) -> None:
+    """Search the queries after those that are done, block by block, up to `stop`."""
+    texts, queries, out, searcher = opened.texts, opened.queries.texts, opened.excluded, opened.searcher
+    depth, size = task.work["depth"], _queries_of_block(task)
+    for start in range(rows.done, stop, size):
+        end = min(start + size, stop)
+        excluded = out[start:end] if out else None
+        extra = max((len(item) for item in excluded), default=0) if excluded else 0
+        began = time.perf_counter()
+        hits = searcher.search(queries[start:end], depth + extra)
+        seconds = time.perf_counter() - began
+        hits = checked.of_unit(hits, texts.unit)
+        hits = checked.canonical(hits, texts.corpus, depth, end - start, depth + extra, excluded)
+        rows.add(hits, seconds, {})
+        task.progress(rows.done, len(queries))
+
+
+def _finished(
+    task: Task, opened: _Opened, hits: Hits, told: Mapping[str, JSON], seconds: float, began: float
+) -> Outcome:
+    facts = hits_files.save(task.folder, hits, task.work["inputs"]) | reported(told)
+    sample = _latency(opened.searcher, opened.queries.texts, task.work["depth"])
     apart = time.perf_counter() - began
-    cost = {"queries": len(queries.texts), "search_seconds": seconds, "apart_seconds": apart}
+    cost = {"queries": len(opened.queries.texts), "search_seconds": seconds, "apart_seconds": apart}
     return Outcome(facts, {**cost, **sample})
 
 

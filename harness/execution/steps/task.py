@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
@@ -19,6 +20,7 @@ from harness.errors import ContractError
 from harness.store.artifacts import Artifact, Store
 from harness.types import JSON, Batch, Facts, Unit
 
+T = TypeVar("T")
 Progress = Callable[..., None]  # (done, total, and what else to show)
 
 
@@ -61,6 +63,16 @@ class Task:
     catalogue: Catalogue
     progress: Progress
     compiling: Callable[[bool], None] = lambda begins: None  # told when numba begins and ends to compile
+    whole: str = ""  # the id of the step, or of that which it is a part of
+    kept: dict[str, Any] = dataclasses.field(default_factory=dict)  # what parts of one step have in common
+
+    def once(self, make: Callable[[], T]) -> T:
+        """What `make` returns, made once for all parts of a step that this process does."""
+        if self.whole not in self.kept:
+            self.kept.clear()
+            self.kept[self.whole] = make()
+        kept: T = self.kept[self.whole]
+        return kept
 
     @property
     def record(self) -> Any:

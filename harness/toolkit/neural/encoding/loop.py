@@ -63,12 +63,14 @@ def encode(
     *,
     shard: int = SHARD,
     budget: int = BUDGET,
+    part: range | None = None,
 ) -> Encoding:
     """Encode all texts and hand them to `write`, a shard of consecutive texts at a time.
 
     `forwards` has one entry for each worker: a GPU each, or a core each. Batches lie within a shard, so the
     result depends neither on the workers nor on where an earlier run was killed; that run's finished
-    shards, marked in `folder`, are not encoded again. Memory holds two shards' tokens and one's rows.
+    shards, marked in `folder`, are not encoded again. Memory holds two shards' tokens and one's rows. With
+    `part`, only the shards that begin with one of these texts are encoded.
     """
     marks = folder / MARKS
     marks.mkdir(exist_ok=True)
@@ -82,7 +84,8 @@ def encode(
         texts_done += count
         texts.progress(texts_done)
 
-    missing = [number for number in range(len(ranges)) if number not in done]
+    chosen = range(len(texts)) if part is None else part
+    missing = [number for number, (first, _) in enumerate(ranges) if first in chosen and number not in done]
     with workers(forwards, budget) as run:
         for number, read in _ahead(texts, prepare, missing, ranges):
             done[number] = _one(number, ranges[number][0], read, run, write, more)

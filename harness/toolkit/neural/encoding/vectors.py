@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,10 +17,11 @@ from harness.toolkit.neural.encoding.parts import Shard, Write
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from harness.types import Ints
+    from harness.types import IndexPart, Ints
 
 VECTORS, POSITIONS = "vectors.npy", "positions.npy"
 _EMPTY = 128  # bytes of a header alone, which cannot be mapped
+ROWS = 1 << 16  # copied at once
 STORED: dict[str, np.dtype[Any]] = {"fp32": np.dtype("<f4"), "fp16": np.dtype("<f2")}
 
 
@@ -49,6 +51,17 @@ def writer(folder: Path, texts: int, dimension: int, dtype: str = "fp32") -> Wri
         _put(folder / POSITIONS, positions + shard.first * 8, shard.positions.astype("<i8"))
 
     return write
+
+
+def join(parts: Sequence[IndexPart], folder: Path, texts: int, dtype: str) -> None:
+    """Write the files of all texts from those of parts, which were written by `writer`."""
+    dimension = read(parts[0].folder).rows.shape[1]
+    write = writer(folder, texts, dimension, dtype)
+    for number, part in enumerate(parts):
+        rows, positions = read(part.folder)
+        for start in range(0, len(rows), ROWS):
+            here = slice(start, start + ROWS)
+            write(Shard(number, part.start + start, positions[here], list(rows[here])))
 
 
 def read(folder: Path) -> Vectors:

@@ -1,0 +1,53 @@
+"""Steps that several workers share: into how many blocks each is cut, one part's work, and the joining."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from harness.execution.steps import making, reranking, searching
+from harness.execution.steps.task import Outcome, Task
+from harness.store.artifacts import Artifact
+from harness.types import JSON
+
+
+class Cutting(NamedTuple):
+    """How steps of one kind are shared."""
+
+    blocks: Callable[[Task], int]  # at most 1 for a step that is done in one piece
+    part: Callable[[Task, int, int], Outcome]  # does a range of the blocks
+    join: Callable[[Task, Sequence[Artifact]], Outcome]
+
+
+CUTTINGS = {
+    "augment": Cutting(making.augment_blocks, making.augment_part, making.augment_join),
+    "index": Cutting(searching.index_blocks, searching.index_part, searching.index_join),
+    "search": Cutting(searching.search_blocks, searching.search_part, searching.search_join),
+    "rerank": Cutting(reranking.rerank_blocks, reranking.rerank_part, reranking.rerank_join),
+}
+
+
+def blocks(task: Task) -> int:
+    return CUTTINGS[task.kind].blocks(task)
+
+
+def part(task: Task) -> Outcome:
+    start, stop = task.work["blocks"]
+    return CUTTINGS[task.kind].part(task, start, stop)
+
+
+def join(task: Task) -> Outcome:
+    """The whole from its parts. Its cost is theirs and that of joining."""
+    task.store.clear(task.folder)  # a killed run may have begun it in one piece
+    return CUTTINGS[task.kind].join(task, [task.store.read(item) for item in task.work["parts"]])
+
+
+def with_parts(cost: dict[str, JSON], parts: Sequence[Artifact]) -> dict[str, JSON]:
+    """A joined step's cost, with the time of its parts and the highest peak of memory."""
+    total = dict(cost)
+    for item in parts:
+        for name in ("seconds", "cpu_seconds", "compile_seconds"):
+            if name in item.cost:
+                total[name] = total.get(name, 0.0) + item.cost[name]
+        total["peak_mb"] = max(total["peak_mb"], item.cost["peak_mb"])
+    return total
