@@ -102,7 +102,7 @@ def _score(task: Task, opened: _Opened, rows: Rows, stop: int) -> None:
 
 
 def _finished(
-    task: Task, hits: Hits, texts: Texts, scored: Hits, told: Mapping[str, JSON], seconds: float
+    task: Task, hits: Hits, texts: Texts, scored: Hits, counts: Mapping[str, JSON], seconds: float
 ) -> Outcome:
     head = hits.passages[:, : task.work["depth"]]
     width = head.shape[1]
@@ -116,8 +116,8 @@ def _finished(
 
 def _counts(scorer: Scorer) -> Mapping[str, int]:
     """What a scorer has told so far: whole numbers, so that the parts of a step add up."""
-    told = scorer.report() if isinstance(scorer, Reporting) else {}
-    for name, value in told.items():
+    counts = scorer.report() if isinstance(scorer, Reporting) else {}
+    for name, value in counts.items():
         if type(value) is not int:
             raise ContractError(f"a scorer reports counts, but '{name}' is {value!r}")
     return counts
