@@ -16,7 +16,7 @@ from harness.execution.open_dataset import with_rebuilds
 from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
 from harness.findings import Finding
-from harness.leaderboard import board_file, history, readme, run_rows
+from harness.leaderboard import board_file, hints, history, readme, run_rows
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Board
 from harness.plan import analyses
@@ -226,6 +226,8 @@ def execute(
                 changes = history.changes(before, board)
             history.remove_runs(before, board)
         path = board.write()
+        specs = [planned.collections[dataset.name].spec for dataset in content.datasets]
+        hints.write(out, planned.suite.path, store.root, specs)
         _write_page(board, planned, reporter)
     by_reason = {failure.reason: failure for failure in failures}
     return Outcome(board, path, tuple(by_reason.values()), tuple(changes))

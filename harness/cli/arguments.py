@@ -7,13 +7,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from harness.store.artifacts import Store
     from harness.suite.changes import Changes
 
 
 def store(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--store", type=Path, metavar="DIR", help="where artifacts are kept (default: the user's cache)"
-    )
+    text = "where artifacts are kept (default: of a leaderboard, its store if it is here; the user's cache)"
+    command.add_argument("--store", type=Path, metavar="DIR", help=text)
+
+
+def store_of(folder: Path, given: Path | None) -> Store:
+    """The store that is given; else the one that the leaderboard in this folder was made with, if it is
+    still here; else the user's."""
+    from harness import user_cache
+    from harness.leaderboard import hints
+    from harness.store.artifacts import Store
+
+    return Store(given or hints.store_of(folder) or user_cache.default_store()).open()
 
 
 def remote(command: argparse.ArgumentParser) -> None:

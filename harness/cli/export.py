@@ -17,14 +17,12 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def export(options: argparse.Namespace) -> int:
-    from harness import user_cache
     from harness.exchange import export
     from harness.leaderboard import board_file
     from harness.problems import shown_path
-    from harness.store.artifacts import Store
 
     board = board_file.read(options.leaderboard)
-    store = Store(options.store or user_cache.default_store()).open()
+    store = shared.store_of(board.folder, options.store)
     written = export(board, options.form, options.out, store)
     for note in written.notes:
         print(f"note: {note}")

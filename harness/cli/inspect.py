@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from harness import catalogue, runner, user_cache
+from harness import catalogue, runner
 from harness.cli import arguments as shared
 from harness.collection.corpus import Corpus
 from harness.errors import HarnessError
@@ -46,7 +46,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def inspect(options: argparse.Namespace) -> int:
-    store = Store(options.store or user_cache.default_store()).open()
+    target: Path = options.target
+    store = shared.store_of(target if target.is_dir() else target.parent, options.store)
     console = Console(highlight=False, soft_wrap=False)
     of_suite = options.target.suffix in OF_SUITES
     if of_suite != bool(options.passage or options.write):

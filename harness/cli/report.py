@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness import catalogue, suite, user_cache
+from harness import catalogue, suite
 from harness.cli import arguments as shared
 from harness.errors import HarnessError
 from harness.html import page, pictures, tiers
@@ -13,7 +13,6 @@ from harness.leaderboard import board_file, published
 from harness.leaderboard.board_file import Leaderboard
 from harness.problems import shown_path
 from harness.store import disk
-from harness.store.artifacts import Store
 
 SUITE = "suite.yaml"
 
@@ -45,7 +44,7 @@ def _pictures(board: Leaderboard) -> int:
 
 
 def _page(options: argparse.Namespace, board: Leaderboard) -> int:
-    store = Store(options.store or user_cache.default_store()).open()
+    store = shared.store_of(board.folder, options.store)
     out: Path = options.out or board.folder / "report.html"
     tested = tiers.tiers(board, options.leaderboard)
     text = page.build(board, store, suite_text(board), tested, not options.no_text)

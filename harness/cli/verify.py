@@ -7,20 +7,19 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from harness import catalogue, user_cache
+from harness import catalogue
 from harness.annotate import project
 from harness.cli import arguments as shared
 from harness.execution import progress
 from harness.leaderboard import board_file
 from harness.problems import shown_path
-from harness.store.artifacts import Store
 from harness.verify import WORDS, verify
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(work=run)
     shared.leaderboard(command)
-    where = "where its datasets are described (default: as the leaderboard says, paths relative to it)"
+    where = "where its datasets are described (default: as the leaderboard and verify.yaml beside it say)"
     command.add_argument("--suite", type=Path, metavar="SUITE", help=where)
     shared.store(command)
 
@@ -30,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     if project.is_project(options.leaderboard):
         return _log(options.leaderboard)
     board = board_file.read(options.leaderboard)
-    store = Store(options.store or user_cache.default_store()).open()
+    store = shared.store_of(board.folder, options.store)
     reporter = progress.reporter(sys.stderr)
     try:
         checked = verify(board, store, catalogue.load(), reporter, options.suite)

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from harness.errors import HarnessError, Problems
 from harness.findings import Finding
-from harness.leaderboard import board_file, ids_only, readme
+from harness.leaderboard import board_file, hints, ids_only, readme
 from harness.leaderboard.averages import with_averages
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.cited_files import within
@@ -73,6 +73,7 @@ def merge(paths: Sequence[Path], out: Path, drop: Sequence[str] = (), rename: Se
                 shutil.copyfile(source, beside)
         board = with_seeds(with_averages(board))
         path = board.write()
+        hints.merge([source.board.folder for source in sources], out)
         readme.write(out, readme.page(board, COMMAND))
     return Merged(board, path, tuple(notes))
 

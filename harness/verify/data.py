@@ -12,7 +12,7 @@ from harness.errors import HarnessError, Problems
 from harness.execution import open_dataset
 from harness.execution.open_dataset import Opened, Unavailable
 from harness.execution.progress import Reporter
-from harness.leaderboard import board_file, ids_only
+from harness.leaderboard import board_file, hints, ids_only
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Dataset
 from harness.plan.kinds import PARTS
@@ -70,9 +70,7 @@ class Data:
         if self.suite is None and ids_only.citing(self.board, dataset):
             opened = ids_only.of_board(self.board, dataset)
         elif self.suite is not None:
-            spec = self._spec_of_suite(self.suite, dataset)
-            whole = suites.load(self.suite, self.catalogue) if spec.make else None
-            opened = open_dataset.open_dataset(spec, self.catalogue, self.store, self.reporter, whole)
+            opened = self._open_of_suite(self.suite, dataset)
         else:
             opened = self._open_as_cited(block)
         for part, digest in (block.contents or {}).items():
@@ -82,17 +80,41 @@ class Data:
         return opened
 
     def _open_as_cited(self, block: Dataset) -> Opened:
-        """From where the leaderboard says that the data are, or as a run left them in the store."""
-        try:
-            if block.made:
-                raise Unavailable("its suite makes it")
-            spec = self._spec_of_block(block)
-            return open_dataset.open_dataset(spec, self.catalogue, self.store, self.reporter)
-        except HarnessError as error:
-            stored = self._stored(block)
-            if stored is None:
-                raise Unavailable(f"{error}; {SAY_WHERE}") from None
-            return stored
+        """From where the leaderboard says that the data are, from where they were, or as a run left them in
+        the store."""
+        reason = ""
+        for opening in (self._open_of_block, self._open_of_hints):
+            try:
+                return opening(block)
+            except HarnessError as error:
+                reason = reason or str(error)
+        stored = self._stored(block)
+        if stored is None:
+            raise Unavailable(f"{reason}; {SAY_WHERE}")
+        return stored
+
+    def _open_of_suite(self, suite: Path, dataset: str) -> Opened:
+        spec = self._spec_of_suite(suite, dataset)
+        whole = suites.load(suite, self.catalogue) if spec.make else None
+        return open_dataset.open_dataset(spec, self.catalogue, self.store, self.reporter, whole)
+
+    def _open_of_block(self, block: Dataset) -> Opened:
+        if block.made:
+            raise Unavailable("its suite makes it")
+        spec = self._spec_of_block(block)
+        return open_dataset.open_dataset(spec, self.catalogue, self.store, self.reporter)
+
+    def _open_of_hints(self, block: Dataset) -> Opened:
+        places = hints.read(self.board.folder)
+        if places is not None and block.made:
+            for suite in places.suites:
+                if suite.is_file():
+                    return self._open_of_suite(suite, block.name)
+        if places is None or block.name not in places.datasets:
+            raise Unavailable("nothing says where it was")
+        node = places.datasets[block.name]
+        spec = self._spec(node._replace(value={block.name: node}), block.name, hints.FILE)
+        return open_dataset.open_dataset(spec, self.catalogue, self.store, self.reporter)
 
     def _stored(self, block: Dataset) -> Opened | None:
         """The dataset by the keys that the leaderboard cites. Its paths are relative to its suite, which may

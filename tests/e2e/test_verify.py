@@ -246,6 +246,43 @@ def test_data_that_lies_elsewhere_is_found_in_the_store_by_its_digests(made, tmp
     assert "2 verified" in ran.out
 
 
+def test_a_leaderboard_is_verified_without_being_told_its_suite_or_store(made, tmp_path):
+    ran = made.command("verify", made.out, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert ran.code == 0, ran.out + ran.err
+    assert "2 verified" in ran.out
+
+
+def test_a_merged_leaderboard_is_verified_without_being_told_anything(made, tmp_path):
+    merged = made.command("merge", made.out, made.out, "--out", tmp_path / "deep" / "together")
+    assert merged.code == 0, merged.err
+    variables = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    ran = made.command("verify", tmp_path / "deep" / "together", **variables)
+    assert ran.code == 0, ran.out + ran.err
+    ran = made.command("verify", tmp_path / "deep" / "together", "--store", tmp_path / "other", **variables)
+    assert ran.code == 0, ran.out + ran.err  # the data are read again
+    assert "2 verified" in ran.out
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[1]", "stores: 7\ndatasets: [tiny]", "stores: [[]]\ndatasets: {tiny: 3}", "a: &a [*a]"]
+)
+def test_hints_that_say_nothing_are_as_none(copy, text):
+    (copy.out / "verify.yaml").write_text(text)
+    ran = copy.command("verify", copy.out, "--store", copy.folder / "other")
+    assert ran.code == 2, ran.err
+    assert "name the suite that says where it lies: --suite SUITE" in ran.out
+
+
+def test_hints_hold_no_value_of_a_variable(harness):
+    harness.suite(
+        'suite: s\ndatasets: {toy: {toy: {language: "${SECRET}"}}}\nsystems: {o: {retriever: overlap}}\nmeasures: [RR]\ndepth: 5\n'
+    )
+    assert harness.run(SECRET="en").code == 0
+    text = (harness.out / "verify.yaml").read_text()
+    assert "${SECRET}" in text
+    assert str(harness.folder) not in text
+
+
 def test_what_was_merged_is_verified_from_the_store(made, tmp_path):
     merged = made.command("merge", made.out, made.out, "--out", tmp_path / "together")
     assert merged.code == 0, merged.err
@@ -261,8 +298,9 @@ def test_a_run_that_is_not_of_what_the_store_has_is_told(copy):
     assert "tiny: the judgements here are" in ran.out
 
 
-def test_data_that_is_in_no_place_says_to_name_the_suite(made, tmp_path):
-    ran = made.command("verify", made.out, "--store", tmp_path / "empty")
+def test_data_that_is_in_no_place_says_to_name_the_suite(copy, tmp_path):
+    (copy.out / "verify.yaml").unlink()
+    ran = copy.command("verify", copy.out, "--store", tmp_path / "empty")
     assert ran.code == 2
     assert "(not there); name the suite that says where it lies: --suite SUITE" in ran.out
 
