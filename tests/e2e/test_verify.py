@@ -307,6 +307,7 @@ def test_data_that_is_in_no_place_says_to_name_the_suite(copy, tmp_path):
 
 def test_a_key_that_is_no_digest_leads_nowhere(copy):
     change(copy, lambda data: data["datasets"][0]["digests"].update(corpus="x/../../../data"))
+    (copy.out / "verify.yaml").unlink()
     ran = copy.command("verify", copy.out, "--store", copy.store)
     assert ran.code == 1  # the rows cite the right one
     assert "(not there); name the suite" in ran.out
