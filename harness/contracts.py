@@ -20,7 +20,9 @@ from harness.types import (
     Made,
     Part,
     Query,
+    Rewritten,
     Structure,
+    TermStatistics,
     Training,
     Unit,
 )
@@ -139,6 +141,61 @@ class Searcher(Protocol):
         """The k best for each query, best first. `within` (int64[Q, n], -1 fills) names the positions
         to score exactly instead of the whole corpus. The hits count what the texts count: passages, or
         documents; the harness sets their unit."""
+        ...
+
+
+@runtime_checkable
+class TermSearcher(Searcher, Protocol):
+    """A searcher of terms, as a retriever has that takes queries in the form `terms`."""
+
+    def terms(self, texts: Sequence[str]) -> list[list[str]]:
+        """The index's terms of each text, as often as they occur."""
+        ...
+
+    def statistics(self, terms: Sequence[str]) -> TermStatistics: ...
+
+    def search_terms(
+        self, queries: Sequence[Mapping[str, float]], k: int, within: Ints | None = None
+    ) -> Hits:
+        """As `search`, for queries of weighted terms. What the index does not have counts nothing."""
+        ...
+
+
+@runtime_checkable
+class VectorSearcher(Searcher, Protocol):
+    """A searcher of vectors, as a retriever has that takes queries in the form `vectors`."""
+
+    def encode(self, queries: Sequence[str]) -> Floats:
+        """float32[Q, d]: the vectors that `search` would search with."""
+        ...
+
+    def encode_passages(self, texts: Sequence[str]) -> Floats:
+        """float32[n, d]: the vectors that passages with these texts would have."""
+        ...
+
+    def vectors(self, positions: Ints) -> Floats:
+        """float32[n, d]: those of the index; zeros for a position that it does not have."""
+        ...
+
+    def search_vectors(self, queries: Floats, k: int, within: Ints | None = None) -> Hits: ...
+
+
+class Writer(Protocol):
+    def rewrite(self, queries: Sequence[str], feedback: Hits | None) -> Rewritten:
+        """What to search for instead of each query, in the form that the record `gives`. `feedback` are the
+        hits of the queries, best first: as many as the suite's depth, if the record asks for some. Each query
+        is rewritten by itself."""
+        ...
+
+
+class Rewriter(Protocol):
+    """A way to rewrite queries. It never sees judgements. `index` is called only if its record says so."""
+
+    def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON] | None: ...
+
+    def open(self, texts: Texts, folder: Path | None, searcher: Searcher | None) -> Writer:
+        """`searcher` is the retriever's: a TermSearcher or VectorSearcher for a rewriter that gives terms or
+        vectors, None for others."""
         ...
 
 

@@ -29,6 +29,11 @@ def harness_retrievers() -> Iterable[records.Retriever]:  # type: ignore[empty-b
 
 
 @hookspec
+def harness_rewriters() -> Iterable[records.Rewriter]:  # type: ignore[empty-body]
+    """Methods that rewrite a query before it is searched for."""
+
+
+@hookspec
 def harness_rerankers() -> Iterable[records.Reranker]:  # type: ignore[empty-body]
     """Methods that score the candidates that others found."""
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from harness import contracts
 from harness.problems import Need
-from harness.types import ColumnUnit, Facts, Part, Unit
+from harness.types import ColumnUnit, Facts, Form, Part, Unit
 
 
 def param(
@@ -69,6 +69,18 @@ class Retriever(Record):
     build: Callable[[Any], contracts.Indexer]
     search_only: tuple[str, ...] = ()  # parameters that leave the index as it is
     units: tuple[Unit, ...] = ("passage", "document")
+    queries: tuple[Form, ...] = ("text",)  # the forms of a query that it takes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rewriter(Record):
+    """Rewrites queries before a retriever searches for them."""
+
+    build: Callable[[Any], contracts.Rewriter]
+    gives: Form = "text"  # the form of what it writes, which the retriever must take
+    feedback: Callable[[Any], int] = lambda params: 0  # how many hits of a query it needs
+    indexed: bool = False  # it has an index of its own, a step shared like any other
+    search_only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ Unit: TypeAlias = Literal["passage", "document"]
 # What a column ranks: passages, documents by their best passage (MaxP), documents by their first (FirstP).
 ColumnUnit: TypeAlias = Literal["passage", "document", "first"]
 Part: TypeAlias = Literal["corpus", "queries", "judgements"]
+Form: TypeAlias = Literal["text", "terms", "vectors"]  # of a query
 
 
 class Passage(NamedTuple):
@@ -142,6 +143,23 @@ class Hits(NamedTuple):
     passages: Ints  # int64[Q, k]
     scores: Floats  # float32[Q, k]
     unit: Unit = "passage"
+
+
+class Rewritten(NamedTuple):
+    """What a rewriter made of queries: one of these has an entry for each query, the others are None."""
+
+    texts: list[str] | None = None
+    terms: list[dict[str, float]] | None = None  # the retriever's own terms, each with a weight above 0
+    vectors: Floats | None = None  # float32[Q, d]
+
+
+class TermStatistics(NamedTuple):
+    """What an index knows of some terms; one that it does not have occurs 0 times."""
+
+    texts: Ints  # int64[n]: how many texts have the term
+    occurrences: NDArray[np.float64]  # float64[n]
+    all_texts: int  # of the index
+    all_occurrences: float
 
 
 class Structure(NamedTuple):

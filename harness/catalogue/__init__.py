@@ -23,6 +23,7 @@ KINDS: dict[str, type] = {  # in the order that `harness list` shows; the hook i
     "datasets": records.Dataset,
     "contexts": records.Context,
     "retrievers": records.Retriever,
+    "rewriters": records.Rewriter,
     "rerankers": records.Reranker,
     "combiners": records.Combiner,
     "trainers": records.Trainer,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 RECORDS = (  # the kinds of `harness.catalogue.KINDS`, in its order
-    "datasets", "contexts", "retrievers", "rerankers", "combiners", "trainers", "makers", "analysers",
-    "analyses", "protocols", "measures",
+    "datasets", "contexts", "retrievers", "rewriters", "rerankers", "combiners", "trainers", "makers",
+    "analysers", "analyses", "protocols", "measures",
 )  # fmt: skip
 SCAFFOLDS = (
-    "retriever", "reranker", "trainer", "maker", "context", "dataset", "combiner", "measure", "analysis",
+    "retriever", "rewriter", "reranker", "trainer", "maker", "context", "dataset", "combiner", "measure",
+    "analysis",
 )  # fmt: skip
 RUN_FORMS = ("trec", "rocketqa", "msmarco", "tevatron", "dureader")
 EXPORTS = ("trec", "ir-metadata", "mteb", "csv", "msmarco", "rocketqa", "tevatron", "dureader")

@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.errors import HarnessError
-from harness.inspect import material
+from harness.inspect import material, written_queries
 from harness.inspect.marks import Piece
 from harness.inspect.material import Material, Variant
 from harness.inspect.rankings import Rankings
+from harness.inspect.written_queries import WrittenQueries
 from harness.leaderboard import per_query
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Dataset, Row
@@ -44,6 +45,7 @@ class Ranking(NamedTuple):
     length: int  # of the whole ranking
     positives: tuple[Positive, ...]  # where what is relevant sits
     variant: Variant | None  # the text that its last method read; None: not known
+    asked: tuple[str, ...] = ()  # what its rewriters made of the query, in words, one after the other
 
 
 class QueryView(NamedTuple):
@@ -68,6 +70,7 @@ class Inspected:
     values: tuple[per_query.PerQuery | None, ...]
     places: dict[str, tuple[int, ...]]  # query -> its line in each row's values, -1 for none
     variants: tuple[Variant | None, ...]
+    rewritten: tuple[tuple[WrittenQueries, ...], ...]  # of each row, by its rewriters
 
     def knows(self, query: str) -> bool:
         """Whether a row has a value for it, or a ranking of it."""
@@ -105,7 +108,12 @@ class Inspected:
             ranked.length,
             tuple(positives),
             self.variants[i],
+            self._asked(i, query),
         )
+
+    def _asked(self, i: int, query: str) -> tuple[str, ...]:
+        number = self.material.number.get(query) if self.material else None
+        return () if number is None else tuple(item.of(number) for item in self.rewritten[i])
 
     def _values(self, i: int, query: str, measure: str | None) -> dict[str, float]:
         row_values, place = self.values[i], self.places[query][i]
@@ -157,6 +165,7 @@ def opened(
     return Inspected(
         dataset, tuple(rows), at_hand, tuple(notes), runs, values, _places(values, queries),
         tuple(material.variant_of(row, store) for row in rows),
+        tuple(tuple(written_queries.of_row(row, store)) for row in rows),
     )  # fmt: skip
 
 

@@ -47,6 +47,9 @@ def show_query(console: Console, view: QueryView, inspected: Inspected) -> None:
     console.rule(Text(safe(heading), "bold"), align="left")
     if view.text is not None:
         console.print(Text(safe(cut(view.text)) or "(an empty query)"))
+    for ranking in view.rankings:
+        for text in ranking.asked:
+            console.print(Text(f"{safe(ranking.system)} asks for {safe(cut(text))}", "dim"))
     if view.slices:
         console.print(Text(f"slices: {safe(', '.join(view.slices))}", "dim"))
     if view.answers:

@@ -145,6 +145,7 @@ class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
     contexts: dict[str, ContextCost] | None = None
     augment_seconds: Number | None = None
     index_seconds: Number | None = None
+    rewrite_seconds: Number | None = None
     search_seconds: Number | None = None
     combine_seconds: Number | None = None
     rerank_seconds: Number | None = None

@@ -9,7 +9,7 @@ from harness.types import Part
 PARTS: Final[tuple[Part, ...]] = ("corpus", "queries", "judgements")  # of a dataset, made columnar
 PREPARING: Final = ("augment", "index")  # what a method does before it sees a query
 RANKINGS: Final = ("search", "combine", "rerank")  # whose artifact holds hits
-METHODS: Final = (*PREPARING, *RANKINGS)
+METHODS: Final = (*PREPARING, "rewrite", *RANKINGS)
 CUTTABLE: Final = ("augment", "index", "search", "rerank")  # that several workers can share
 PART: Final = "part"  # what one of these workers does
 MAKING: Final = ("examples", "train", "validate")  # of a model

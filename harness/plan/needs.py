@@ -95,7 +95,7 @@ def _users_of(
     first = [
         (dataset, system)
         for dataset, system in rows
-        if not any((dataset, below) in rows for below in plan.suite.system(system).of)
+        if not any((dataset, below) in rows for below in plan.suite.system(system).below)
     ]
     systems = [system.name for system in plan.suite.systems if any(system.name == name for _, name in first)]
     names = [name for name in plan.collections if any(name == dataset for dataset, _ in first)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from harness import made_models
-from harness.plan import making, models
+from harness.plan import making, models, rewriting
 from harness.plan import tuning as tune
 from harness.plan.graph import Collection
 from harness.plan.guard import Broken
@@ -24,6 +24,7 @@ class Searched(NamedTuple):
     work: dict[str, JSON]
     inputs: tuple[str, ...]  # the index and the stages of context
     needs: tuple[Need, ...]
+    queries: str | None = None  # the step that rewrites the queries
 
 
 class Output(NamedTuple):
@@ -103,21 +104,31 @@ class Systems(Base):
         return self.add("augment", collection.spec.name, subject, described, work, inputs, needs)
 
     def search(self, collection: Collection, system: System, context: tuple[str, ...]) -> Output:
+        """A retriever's hits for the queries, or for what the system's rewriters make of them."""
         chosen = system.retriever
         assert chosen is not None
         values, needs = self.resolved(collection, chosen, system.unit)
         index = self.index(collection, chosen, values, needs, context, system.unit)
-        described = {
-            "method": self.method(collection, chosen, values),
-            "depth": self.suite.depth,
-        }
+        method = self.method(collection, chosen, values)
         texts = self.texts(collection, context, system.unit)
-        work = {"method": work_of(chosen, values), "depth": self.suite.depth, "texts": texts}
-        inputs = (index, collection.parts["queries"], collection.parts["corpus"], *context)
-        step = self.add("search", collection.spec.name, system.name, described, work, inputs, needs)
-        again = {"method": work["method"], "texts": texts, "index": index}
-        searched = Searched({"method": described["method"]}, again, (index, *context), tuple(needs))
-        return Output(step, system.unit, context, searched)
+        again = {"method": work_of(chosen, values), "texts": texts, "index": index}
+        searched = Searched({"method": method}, again, (index, *context), tuple(needs))
+        for i in range(len(system.queries)):
+            searched = searched._replace(queries=rewriting.step(self, collection, system, i, searched))
+        return self.searched(collection, system.name, searched, system.unit, context)
+
+    def searched(
+        self, collection: Collection, subject: str, searched: Searched, unit: Unit, context: tuple[str, ...]
+    ) -> Output:
+        """The step that searches an index for all queries."""
+        described = {**searched.described, "depth": self.suite.depth}
+        work = {name: item for name, item in searched.work.items() if name != "index"}
+        work["depth"] = self.suite.depth
+        index = searched.work["index"]
+        rewritten = () if searched.queries is None else (searched.queries,)
+        inputs = (index, collection.parts["queries"], collection.parts["corpus"], *context, *rewritten)
+        step = self.add("search", collection.spec.name, subject, described, work, inputs, searched.needs)
+        return Output(step, unit, context, searched)
 
     def index(
         self, collection: Collection, chosen: Chosen, values: Any, needs: Sequence[Need],
@@ -171,8 +182,9 @@ class Systems(Base):
             again[str(i)] = searched
         if again:
             described["within"] = {i: item.described for i, item in again.items()}
-            work["within"] = {i: item.work for i, item in again.items()}
+            work["within"] = {i: {**item.work, "queries": item.queries} for i, item in again.items()}
             ids += dict.fromkeys(step for item in again.values() for step in item.inputs)
+            ids += dict.fromkeys(item.queries for item in again.values() if item.queries is not None)
             needs += [need for item in again.values() for need in item.needs]
 
     def reranked(self, collection: Collection, system: System, i: int, below: Output) -> Output:

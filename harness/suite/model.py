@@ -46,6 +46,11 @@ class Chosen(NamedTuple):
         return str(self.entry.record.name)
 
 
+class Rewrite(NamedTuple):
+    chosen: Chosen
+    of: str | None  # the system whose hits it reads; None: the system's own, for the queries so far
+
+
 class Rerank(NamedTuple):
     chosen: Chosen
     depth: int | None  # None: all of the run
@@ -90,6 +95,12 @@ class System(NamedTuple):
     combine: Chosen | None
     rerank: tuple[Rerank, ...]
     place: Place
+    queries: tuple[Rewrite, ...] = ()
+
+    @property
+    def below(self) -> tuple[str, ...]:
+        """The systems that this one builds on."""
+        return (*self.of, *(item.of for item in self.queries if item.of is not None))
 
 
 @dataclass(frozen=True)
@@ -153,4 +164,5 @@ def _plain_system(system: System) -> JSON:
     context = None if system.context is None else [choice(stage) for stage in system.context]
     reranks = [[choice(item.chosen), item.depth, item.tail] for item in system.rerank]
     plain = [choice(system.retriever), context, system.unit, list(system.of), choice(system.combine), reranks]
-    return [system.name, *plain]
+    rewrites = [[choice(item.chosen), item.of] for item in system.queries]
+    return [system.name, *plain, *([{"queries": rewrites}] if rewrites else [])]

@@ -22,6 +22,7 @@ def problems(
     yield from _depths(systems, depth)
     yield from _tuning(systems, datasets, trained_on)
     yield from _references(systems, written)
+    yield from _rewriting(systems, depth)
 
 
 def _depths(systems: Sequence[System], depth: int) -> Iterator[Problem]:
@@ -67,7 +68,7 @@ def _references(systems: Sequence[System], written: set[str]) -> Iterator[Proble
     known = {system.name: system for system in systems}
     for system in systems:
         path = ("systems", system.base, "of")
-        for name in system.of:
+        for name in system.below:
             if name not in known and name not in written:
                 yield Problem(system.place, path, unknown("system", name, {*known, *written}))
         if system.combine is not None and not _takes(system):
@@ -78,6 +79,37 @@ def _references(systems: Sequence[System], written: set[str]) -> Iterator[Proble
     for circle in _circles(known):
         text = f"the systems refer to each other in a circle: {' -> '.join(circle)}; break it"
         yield Problem(known[circle[0]].place, ("systems", circle[0], "of"), text)
+
+
+def _rewriting(systems: Sequence[System], depth: int) -> Iterator[Problem]:
+    """What a rewriter gives must be what the next one, or the retriever, takes."""
+    known = {system.name: system for system in systems}
+    grids = {system.base for system in systems if system.name != system.base}
+    for system in systems:
+        for i, item in enumerate(system.queries):
+            path = ("systems", system.base, "queries", i)
+            record = item.chosen.entry.record
+            retriever = system.retriever.entry.record if system.retriever else None
+            if i + 1 < len(system.queries) and record.gives != "text":
+                text = f"'{record.name}' gives {record.gives}, which no rewriter reads; put it last"
+                yield Problem(item.chosen.place, path, text)
+            elif retriever is not None and record.gives not in retriever.queries:
+                text = f"'{record.name}' gives {record.gives}, and '{retriever.name}' takes "
+                text += f"{' or '.join(retriever.queries)}; choose another rewriter or retriever"
+                yield Problem(item.chosen.place, path, text)
+            read = record.feedback(item.chosen.params) if item.chosen.params is not None else 1
+            if read > depth:
+                text = f"reads {read} hits, but the suite's depth is {depth}; set depth: {read} or more"
+                yield Problem(item.chosen.place, path, text)
+            if item.of is None:
+                continue
+            if item.of in grids and item.of not in known:
+                members = [other.name for other in systems if other.base == item.of]
+                text = f"'{item.of}' is a grid; name one of its systems, such as '{members[0]}'"
+                yield Problem(item.chosen.place, path, text)
+            elif not read:
+                text = f"'{record.name}' reads no hits; remove 'of'"
+                yield Problem(item.chosen.place, path, text)
 
 
 def _takes(system: System) -> bool:
@@ -92,7 +124,9 @@ def sound(systems: Sequence[System], datasets: set[str]) -> tuple[System, ...]:
     readable = [system for system in systems if _is_sound(system, datasets)]
     kept: dict[str, System] = {}
     while more := [
-        system for system in readable if system.name not in kept and all(name in kept for name in system.of)
+        system
+        for system in readable
+        if system.name not in kept and all(name in kept for name in system.below)
     ]:
         kept |= {system.name: system for system in more}
     return tuple(system for system in readable if system.name in kept)
@@ -107,6 +141,7 @@ def _is_sound(system: System, datasets: set[str]) -> bool:
     if system.combine is not None and not _takes(system):
         return False
     chosen = [system.retriever, system.combine, *(system.context or ())]
+    chosen += [item.chosen for item in system.queries]
     chosen += [item.chosen for item in system.rerank]
     tuned = [item.tuned.on for item in chosen if item is not None and item.tuned is not None]
     readable = all(item is None or item.params is not None for item in chosen)
@@ -120,7 +155,7 @@ def _circles(known: dict[str, System]) -> list[list[str]]:
         stack, seen = [(start, [start])], set()
         while stack:
             name, path = stack.pop()
-            for below in known[name].of if name in known else ():
+            for below in known[name].below if name in known else ():
                 if below == start:
                     if start == min(path):
                         circles.append([*path, start])

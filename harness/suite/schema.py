@@ -65,6 +65,8 @@ def json_schema(catalogue: Catalogue) -> JSON:
         "required": ["of", "make"],
         "additionalProperties": False,
     }
+    feedback = {"of": {"type": "string", "description": "the system whose hits are read"}}
+    definitions["rewriters"] = _plugins(catalogue, "rewriters", feedback)
     beside = {"depth": {"type": "integer", "minimum": 1}, "tail": _choice("keep", "drop")}
     definitions["rerankers"] = _plugins(catalogue, "rerankers", beside)
     names = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
@@ -72,6 +74,7 @@ def json_schema(catalogue: Catalogue) -> JSON:
         "type": "object",
         "properties": {
             "context": _one_or_list("contexts"),
+            "queries": _one_or_list("rewriters"),
             "retriever": _ref("retrievers"),
             "unit": _choice("passage", "document"),
             "of": names,

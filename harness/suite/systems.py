@@ -9,11 +9,11 @@ from harness.errors import HarnessError
 from harness.problems import Keys
 from harness.suite import grid
 from harness.suite.forms import Forms
-from harness.suite.model import Rerank, System
+from harness.suite.model import Rerank, Rewrite, System
 from harness.suite.yaml_nodes import Node
 from harness.types import Unit
 
-SYSTEM_KEYS = ("context", "retriever", "unit", "of", "combine", "rerank", "depth")
+SYSTEM_KEYS = ("context", "queries", "retriever", "unit", "of", "combine", "rerank", "depth")
 RERANK_KEYS = ("depth", "tail")
 LONGEST = 160  # bytes of a name, so that it can name a file with what is added to it
 UNITS: tuple[Unit, ...] = ("passage", "document")
@@ -56,10 +56,11 @@ class SystemForms(Forms):
         retrievers = self.variants(values.get("retriever"), (*path, "retriever"), "retrievers")
         combiners = self.variants(values.get("combine"), (*path, "combine"), "combiners")
         contexts = self.chain(values.get("context"), (*path, "context"), "contexts")
+        rewriters = self.rewriters(values.get("queries"), (*path, "queries"))
         rerankers = self.rerankers(values.get("rerank"), (*path, "rerank"))
         self.check_shape(item, path, values, of)
-        for option in grid.product(retrievers, combiners, contexts, rerankers):
-            (retriever, combine, context, rerank), varied = option
+        for option in grid.product(retrievers, combiners, contexts, rewriters, rerankers):
+            (retriever, combine, context, queries, rerank), varied = option
             if retriever is not None and unit not in retriever.entry.record.units:
                 text = f"'{retriever.name}' does not index a {unit} as its unit; name another unit"
                 self.note(values.get("unit", item), (*path, "unit"), text)
@@ -74,6 +75,7 @@ class SystemForms(Forms):
                 combine=combine,
                 rerank=rerank,
                 place=item.place,
+                queries=queries,
             )
 
     def check_shape(self, item: Node, path: Keys, values: dict[str, Node], of: tuple[str, ...]) -> None:
@@ -88,9 +90,24 @@ class SystemForms(Forms):
         if "of" in values and "unit" in values:
             text = "is the unit of a retriever; set it at the system in 'of'"
             self.note(values["unit"], (*path, "unit"), text)
+        if "of" in values and "queries" in values:
+            text = "are rewritten for a retriever; set them at the system in 'of'"
+            self.note(values["queries"], (*path, "queries"), text)
         if "of" in values and "context" in values and "rerank" not in values:
             text = "is read by a retriever or re-ranker; this system has neither"
             self.note(values["context"], (*path, "context"), text)
+
+    def rewriters(self, node: Node | None, path: Keys) -> list[tuple[tuple[Rewrite, ...], grid.Varied]]:
+        if node is None:
+            return [((), ())]
+        parts = []
+        for i, item in enumerate(node.value if isinstance(node.value, list) else [node]):
+            inner: Keys = (*path, i) if isinstance(node.value, list) else path
+            keys = item.value if isinstance(item.value, dict) else {}
+            of = self.scalar(keys, "of", str, "the name of a system", None, path=inner)
+            options = self.variants(item, inner, "rewriters", ("of",))
+            parts.append([(Rewrite(chosen, of), varied) for chosen, varied in options if chosen])
+        return [(tuple(values), varied) for values, varied in grid.product(*parts)]
 
     def rerankers(self, node: Node | None, path: Keys) -> list[tuple[tuple[Rerank, ...], grid.Varied]]:
         if node is None:

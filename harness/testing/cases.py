@@ -20,6 +20,7 @@ from harness.testing import (
     record,
     reranker,
     retriever,
+    rewriter,
     trainer,
 )
 from harness.testing.subject import Broken, Subject, find
@@ -30,6 +31,7 @@ OF_KIND: dict[str, tuple[Check, ...]] = {
     "dataset": dataset.CHECKS,
     "context": context.CHECKS,
     "retriever": retriever.CHECKS,
+    "rewriter": rewriter.CHECKS,
     "reranker": reranker.CHECKS,
     "combiner": combiner.CHECKS,
     "analyser": analyser.CHECKS,

@@ -7,7 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.testing import analyser, combiner, context, dataset, interruption, maker, reranker, retriever
+from harness.testing import (
+    analyser,
+    combiner,
+    context,
+    dataset,
+    interruption,
+    maker,
+    reranker,
+    retriever,
+    rewriter,
+)
 from harness.testing.record import run
 from harness.testing.subject import Subject, find, require
 from harness.testing.texts import MemoryTexts
@@ -23,6 +33,7 @@ FINGERPRINTS: dict[str, Callable[[Subject, Path], str]] = {
     "dataset": dataset.fingerprint,
     "context": context.fingerprint,
     "retriever": retriever.fingerprint,
+    "rewriter": rewriter.fingerprint,
     "reranker": reranker.fingerprint,
     "combiner": combiner.fingerprint,
     "analyser": analyser.fingerprint,
@@ -90,6 +101,7 @@ def _empty(folder: Path) -> Path:
 
 CHECKS: dict[str, tuple[Callable[[Subject, Path], None], ...]] = {
     "retriever": (gives_the_same_in_another_process, finishes_an_index_that_was_killed),
+    "rewriter": (gives_the_same_in_another_process,),
     "reranker": (gives_the_same_in_another_process, finishes_an_index_that_was_killed),
     "dataset": (gives_the_same_in_another_process,),
     "context": (gives_the_same_in_another_process,),

@@ -13,7 +13,7 @@ from typing import Any, get_args
 from harness import catalogue
 from harness.catalogue import params
 from harness.testing.subject import Broken, Subject, able, require, resolved
-from harness.types import Unit
+from harness.types import Form, Unit
 
 HEAVY = ("numpy", "pyarrow", "numba", "torch", "transformers", "pandas", "scipy", "ir_measures", "jnius")
 
@@ -46,8 +46,12 @@ def describes_itself(subject: Subject, _: Path) -> None:
         require(good, f"`{field}` of its record must be a tuple of names, and is {value!r}")
     require(record.extra is None or _is_text(record.extra), "the extra of its record has no name")
     if subject.kind == "retriever":
+        forms = record.queries
+        require(forms and set(forms) <= set(get_args(Form)), f"it takes queries of the forms {forms!r}")
         units = record.units
         require(units and set(units) <= set(get_args(Unit)), f"its units are {units!r}")
+    if subject.kind == "rewriter":
+        require(record.gives in get_args(Form), f"it gives {record.gives!r}, which is no form of a query")
     if subject.kind == "combiner":
         least, most = record.inputs
         require(least >= 1 and (most is None or most >= least), f"it takes {record.inputs!r} inputs")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from harness.contracts import TermSearcher, VectorSearcher
 from harness.testing import hit_checks, interruption
 from harness.testing.subject import Subject, able, build, require
 from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, sentences, texts
@@ -217,8 +219,31 @@ def searches_queries_independently(subject: Subject, folder: Path) -> None:
         require(good, f"the hits for '{query}' depend on the other queries")
 
 
+def takes_the_forms_of_queries_that_it_names(subject: Subject, folder: Path) -> None:
+    """A query as the terms or the vector that `search` would make of it finds the same."""
+    corpus = corpus_of(subject)
+    searcher = index(subject, corpus, folder).open(corpus, folder)
+    plain = checked(searcher, corpus, QUERIES, 10)
+    found = {}
+    if "terms" in subject.record.queries:
+        require(isinstance(searcher, TermSearcher), "it takes terms, but its searcher is no TermSearcher")
+        counts = [Counter(terms) for terms in searcher.terms(QUERIES)]
+        weighted = [{term: float(count) for term, count in row.items()} for row in counts]
+        found["terms"] = searcher.search_terms(weighted, 10)
+    if "vectors" in subject.record.queries:
+        require(
+            isinstance(searcher, VectorSearcher), "it takes vectors, but its searcher is no VectorSearcher"
+        )
+        found["vectors"] = searcher.search_vectors(searcher.encode(QUERIES), 10)
+    for form, hits in found.items():
+        for row in range(len(QUERIES)):
+            one, two = hit_checks.of(plain, row), hit_checks.of(hits, row)
+            require(hit_checks.same(one, two, subject.tolerance), f"a query as {form} finds something else")
+
+
 CHECKS = (
     ranks_every_declared_unit,
+    takes_the_forms_of_queries_that_it_names,
     gives_the_same_for_two_indexes,
     gives_the_same_for_two_searches,
     returns_at_most_k,

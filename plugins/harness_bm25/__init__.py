@@ -68,6 +68,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         libraries=("numba",),
         resolve=resolve,
         depends_on=depends_on,
+        queries=("text", "terms"),
         search_only=("k1", "b", "form", "delta", "lengths"),
         cores="all",
     )
@@ -80,6 +81,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         libraries=("numba",),
         resolve=resolve,
         depends_on=depends_on,
+        queries=("text", "terms"),
         search_only=("smoothing", "mu", "lam", "lengths"),
         cores="all",
     )

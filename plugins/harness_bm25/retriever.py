@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +14,7 @@ from harness.contracts import Texts
 from harness.toolkit.index.positions import hits_of, rows_of
 from harness.toolkit.search.topk import NOTHING, decode
 from harness.toolkit.text import analysis
-from harness.types import Hits, IndexPart, Unit
+from harness.types import Hits, IndexPart, TermStatistics, Unit
 from harness_bm25 import BM25, QL, kernels, parts, scoring, storage, weights
 from harness_bm25.building import build, cores, write
 from harness_bm25.inverting import WINDOW
@@ -80,15 +80,36 @@ class Search:
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
         """The k best texts of each query, equal scores by position. Without `within` a hit has at least
         one term of its query; with it every named text that is indexed is one, if only with a score of 0."""
-        batch = self._batch(queries)
+        return self._found(self._batch(queries), k, within)
+
+    def search_terms(
+        self, queries: Sequence[Mapping[str, float]], k: int, within: Ints | None = None
+    ) -> Hits:
+        """The same for queries of weighted terms."""
+        return self._found(self._weighted(queries), k, within)
+
+    def terms(self, texts: Sequence[str]) -> list[list[str]]:
+        return [list(self._analyse(text)) for text in texts]
+
+    def statistics(self, terms: Sequence[str]) -> TermStatistics:
+        numbers = numbers_of(self._index, terms)
+        known = numbers >= 0
+        texts, occurrences = np.zeros(len(terms), np.int64), np.zeros(len(terms), np.float64)
+        texts[known] = weights.texts_with(self._index, numbers[known])
+        occurrences[known] = self._index.occurrences[numbers[known]]
+        size, total = len(self._index.positions), float(self._index.occurrences.sum())
+        return TermStatistics(texts, occurrences, size, total)
+
+    def _found(self, batch: scoring.Batch, k: int, within: Ints | None) -> Hits:
+        queries = len(batch.first) - 1
         if within is None:
             depth, longest = min(k, len(self._index.positions)), int(np.diff(batch.first).max(initial=0))
-            keys = np.empty((len(queries), depth), np.uint64)
+            keys = np.empty((queries, depth), np.uint64)
 
             def work(a: int, z: int) -> None:
                 kernels.search(self._postings, batch, a, z, keys, kernels.room(depth, longest))
 
-            self._spread(len(queries), work)
+            self._spread(queries, work)
         else:
             texts = rows_of(within, self._index.positions)
             keys = np.empty(texts.shape, np.uint64)
@@ -96,7 +117,7 @@ class Search:
             def work(a: int, z: int) -> None:
                 scoring.rescore(self._postings, batch, a, z, texts, keys, np.zeros(WINDOW, np.float32))
 
-            self._spread(len(queries), work)
+            self._spread(queries, work)
             keys.sort(axis=1)
             keys[:, 1:][keys[:, 1:] == keys[:, :-1]] = NOTHING  # named twice
         keys.sort(axis=1)
@@ -138,10 +159,22 @@ class Search:
         owner, size = np.repeat(np.arange(len(queries)), sizes), max(len(self._index.occurrences), 1)
         known = (owner * size + numbers)[numbers >= 0]
         different, counts = np.unique(known, return_counts=True)
-        owner, terms = np.divmod(different, size)
-        worth = weights.terms(self._index, self._params, terms, counts.astype(np.float64))
+        return self._scored(len(queries), *np.divmod(different, size), counts.astype(np.float64))
+
+    def _weighted(self, queries: Sequence[Mapping[str, float]]) -> scoring.Batch:
+        owner = np.repeat(np.arange(len(queries)), [len(query) for query in queries])
+        numbers = numbers_of(self._index, [term for query in queries for term in query])
+        counts = np.array([weight for query in queries for weight in query.values()], np.float64)
+        known = numbers >= 0
+        return self._scored(len(queries), owner[known], numbers[known], counts[known])
+
+    def _scored(
+        self, queries: int, owner: NDArray[np.int64], terms: NDArray[np.int64], counts: NDArray[np.float64]
+    ) -> scoring.Batch:
+        """Different terms of each query (`owner`) with their weights in it."""
+        worth = weights.terms(self._index, self._params, terms, counts)
         order = np.lexsort((terms, -worth.slope, -worth.weight, owner))
-        first = np.searchsorted(owner, np.arange(len(queries) + 1)).astype(np.int64)
+        first = np.searchsorted(np.sort(owner), np.arange(queries + 1)).astype(np.int64)
         return scoring.Batch(first, terms[order], worth.weight[order], worth.slope[order])
 
     def _spread(self, queries: int, work: Callable[[int, int], None]) -> None:

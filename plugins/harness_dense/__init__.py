@@ -96,6 +96,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         resolve=resolve,
         missing_files=missing_files,
         libraries_by_param=libraries_by_param,
+        queries=("text", "vectors"),
         search_only=("query_model", "query_revision", "query_prompt", "query_length", "search"),
         cores="all",
     )

@@ -83,6 +83,7 @@ class Search:
     another faiss index encodes nothing again."""
 
     def __init__(self, params: DenseParams, index: vectors.Vectors, unit: Unit) -> None:
+        self._params = params
         self._tower, self._index, self._unit = towers.queries(params), index, unit
         self._lost = Lost()
         width, dimension = index.rows.shape[1], self._tower.dimension
@@ -98,7 +99,10 @@ class Search:
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
         """Inner products in fp32, which are cosines for vectors of length 1. Scores are always exact. The
         choice of passages is exact too, except with a faiss index."""
-        vectors = self._encoded(queries)
+        return self.search_vectors(self.encode(queries), k, within)
+
+    def search_vectors(self, queries: Floats, k: int, within: Ints | None = None) -> Hits:
+        vectors = np.ascontiguousarray(queries, np.float32)
         if within is None and self._faiss is not None:
             places, scores = self._faiss.search(vectors, k)
         else:
@@ -115,15 +119,28 @@ class Search:
         cut = {"queries_cut": self._lost.texts, "query_tokens_lost": self._lost.tokens}
         return {**cut, **(self._faiss.report() if self._faiss else {})}
 
-    def _encoded(self, queries: Sequence[str]) -> Floats:
+    def encode(self, queries: Sequence[str]) -> Floats:
         """float32[Q, d]"""
-        if not queries:
-            return np.zeros((0, self._index.rows.shape[1]), np.float32)
-        tokens, lost = towers.prepared(self._tower, queries)
+        rows, lost = self._rows(self._tower, queries)
         self._lost = self._lost.plus(lost)
-        with workers(self._tower.forwards) as run:
+        return rows
+
+    def encode_passages(self, texts: Sequence[str]) -> Floats:
+        """float32[n, d]: passages without a title."""
+        return self._rows(towers.passages(self._params), texts)[0]
+
+    def vectors(self, positions: Ints) -> Floats:
+        rows = rows_of(positions, self._index.positions)
+        found = self._index.rows[np.maximum(rows, 0)] if len(self._index.rows) else np.zeros((len(rows), 0))
+        return np.where(rows[:, None] >= 0, found, 0).astype(np.float32)
+
+    def _rows(self, tower: towers.Tower, texts: Sequence[str]) -> tuple[Floats, Lost]:
+        if not texts:
+            return np.zeros((0, self._index.rows.shape[1]), np.float32), Lost()
+        tokens, lost = towers.prepared(tower, texts)
+        with workers(tower.forwards) as run:
             rows = run(tokens, lambda count: None).rows
-        return np.stack(rows).astype(np.float32)
+        return np.stack(rows).astype(np.float32), lost
 
 
 class Approximate:

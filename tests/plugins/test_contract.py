@@ -53,6 +53,8 @@ TESTED_ELSEWHERE = {
     "dapr": "dapr_dataset",
     "doct5query": "doct5query",  # slow: it samples for each of some thousand passages
     "dureader-retrieval": "dureader",
+    "generate": "rewriting",
+    "hyde": "rewriting",
     "impacts": "impacts",
     "ir_datasets": "ir_datasets",
     "mteb": "mteb",
@@ -75,6 +77,7 @@ def shipped():
         "datasets",
         "contexts",
         "retrievers",
+        "rewriters",
         "rerankers",
         "combiners",
         "analysers",

@@ -14,11 +14,11 @@ import numpy as np
 from harness.collection.queries import Queries
 from harness.contracts import Searcher
 from harness.errors import ContractError
-from harness.execution.steps import checked, folding
+from harness.execution.steps import checked, folding, rewriting
 from harness.execution.steps.searching import QUERIES
 from harness.execution.steps.task import Outcome, Task, Texts
 from harness.store import hits_files
-from harness.types import JSON, Hits
+from harness.types import JSON, Hits, Rewritten
 
 if TYPE_CHECKING:
     from harness.types import Ints
@@ -90,12 +90,14 @@ class _Opened(NamedTuple):
     texts: Texts
     searcher: Searcher
     excluded: Any  # as `checked.excluded` has it
+    asked: Rewritten
 
 
 def _opened_again(task: Task, work: JSON, queries: Queries) -> _Opened:
     texts = task.texts(work)
     searcher = task.method(work).open(texts, task.store.read(work["index"]).folder)
-    return _Opened(texts, searcher, checked.excluded(texts.corpus, queries, texts.unit))
+    asked = rewriting.asked_of(task, work.get("queries"), queries)
+    return _Opened(texts, searcher, checked.excluded(texts.corpus, queries, texts.unit), asked)
 
 
 @dataclasses.dataclass
@@ -121,7 +123,7 @@ class _Remembered:
 def _rescored(
     task: Task, again: Mapping[int, _Opened], queries: Queries, number: int, positions: Ints, first: int
 ) -> Hits:
-    texts, searcher, excluded = again[number]
+    texts, searcher, excluded, asked = again[number]
     last, (count, width) = first + len(positions), positions.shape
     if not 0 <= first <= last <= len(queries.texts):
         raise ContractError(
@@ -131,7 +133,8 @@ def _rescored(
     for start in range(0, count, QUERIES):
         rows = positions[start : start + QUERIES]
         block = slice(first + start, first + start + len(rows))
-        hits = checked.of_unit(searcher.search(queries.texts[block], width, rows), texts.unit)
+        hits = rewriting.search(searcher, rewriting.part_of(asked, block), width, rows)
+        hits = checked.of_unit(hits, texts.unit)
         without = excluded[block] if excluded else None
         parts.append(checked.canonical(hits, texts.corpus, width, len(rows), width, without))
         task.progress(block.stop, len(queries.texts))

@@ -10,13 +10,13 @@ import numpy as np
 
 from harness.collection.queries import Queries
 from harness.contracts import Counting, Divisible, Reporting, Searcher
-from harness.execution.steps import checked
+from harness.execution.steps import checked, rewriting
 from harness.execution.steps.reranking import added
 from harness.execution.steps.resuming import Rows
 from harness.execution.steps.task import Outcome, Task, Texts, reported
 from harness.store import hits_files
 from harness.store.artifacts import Artifact
-from harness.types import JSON, Hits, IndexPart
+from harness.types import JSON, Hits, IndexPart, Rewritten
 
 if TYPE_CHECKING:
     from harness.types import Ints
@@ -61,6 +61,7 @@ class _Opened(NamedTuple):
     queries: Queries
     excluded: list[Ints] | None
     searcher: Searcher
+    asked: Rewritten
 
 
 def search(task: Task) -> Outcome:
@@ -109,7 +110,9 @@ def search_join(task: Task, parts: Sequence[Artifact]) -> Outcome:
 def _opened(task: Task) -> _Opened:
     texts, queries = task.texts(), task.queries()
     searcher = _searcher(task, texts)
-    return _Opened(texts, queries, checked.excluded(texts.corpus, queries, texts.unit), searcher)
+    rewrites = [step for step in task.work["inputs"] if step.startswith("rewrite-")]
+    asked = rewriting.asked_of(task, rewrites[0] if rewrites else None, queries)
+    return _Opened(texts, queries, checked.excluded(texts.corpus, queries, texts.unit), searcher, asked)
 
 
 def _searcher(task: Task, texts: Texts) -> Searcher:
@@ -129,13 +132,14 @@ def _queries_of_block(task: Task) -> int:
 def _search(task: Task, opened: _Opened, rows: Rows, stop: int) -> None:
     """Search the queries after those that are done, block by block, up to `stop`."""
     texts, queries, out, searcher = opened.texts, opened.queries.texts, opened.excluded, opened.searcher
+    asked = opened.asked
     depth, size = task.work["depth"], _queries_of_block(task)
     for start in range(rows.done, stop, size):
         end = min(start + size, stop)
         excluded = out[start:end] if out else None
         extra = max((len(item) for item in excluded), default=0) if excluded else 0
         began = time.perf_counter()
-        hits = searcher.search(queries[start:end], depth + extra)
+        hits = rewriting.search(searcher, rewriting.part_of(asked, slice(start, end)), depth + extra)
         seconds = time.perf_counter() - began
         hits = checked.of_unit(hits, texts.unit)
         hits = checked.canonical(hits, texts.corpus, depth, end - start, depth + extra, excluded)
@@ -147,22 +151,22 @@ def _finished(
     task: Task, opened: _Opened, hits: Hits, told: Mapping[str, JSON], seconds: float, began: float
 ) -> Outcome:
     facts = hits_files.save(task.folder, hits, task.work["inputs"]) | reported(told)
-    sample = _latency(opened.searcher, opened.queries.texts, task.work["depth"])
+    sample = _latency(opened.searcher, opened.asked, len(opened.queries.texts), task.work["depth"])
     apart = time.perf_counter() - began
     cost = {"queries": len(opened.queries.texts), "search_seconds": seconds, "apart_seconds": apart}
     return Outcome(facts, {**cost, **sample})
 
 
-def _latency(searcher: Searcher, queries: Sequence[str], depth: int) -> dict[str, JSON]:
+def _latency(searcher: Searcher, asked: Rewritten, queries: int, depth: int) -> dict[str, JSON]:
     """Percentiles over a seeded sample of queries, searched one at a time, once the method is warm."""
     if not queries:
         return {}
-    order = np.random.default_rng(0).permutation(len(queries))[:SAMPLE]
+    order = np.random.default_rng(0).permutation(queries)[:SAMPLE]
     taken: list[float] = []
     began = time.perf_counter()
     for i in order.tolist():
         start = time.perf_counter()
-        searcher.search([queries[i]], depth)
+        rewriting.search(searcher, rewriting.part_of(asked, slice(i, i + 1)), depth)
         taken.append((time.perf_counter() - start) * 1000)
         if time.perf_counter() - began > SAMPLE_SECONDS:
             break

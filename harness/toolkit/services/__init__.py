@@ -1,8 +1,24 @@
 """Asking services with OpenAI's HTTP interface: chat and embeddings, answers kept, within a budget."""
 
-from harness.toolkit.services.chat import Chat, Reply, ask
-from harness.toolkit.services.client import Client
-from harness.toolkit.services.embeddings import embed
-from harness.toolkit.services.settings import Service, missing
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from harness.toolkit.services.chat import Chat, Reply, ask
+    from harness.toolkit.services.client import Client
+    from harness.toolkit.services.embeddings import embed
+    from harness.toolkit.services.settings import Service, missing
 
 __all__ = ["Chat", "Client", "Reply", "Service", "ask", "embed", "missing"]
+_MODULES = {  # a record imports only `settings`, so the others are imported when they are used
+    "Chat": "chat", "Reply": "chat", "ask": "chat", "Client": "client", "embed": "embeddings",
+    "Service": "settings", "missing": "settings",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

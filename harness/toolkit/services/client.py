@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import random
+import shutil
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+import httpx
 import orjson
 
 from harness.errors import HarnessError
@@ -49,19 +52,15 @@ class Client:
     def __init__(self, service: Service, folder: Path | None = None, first_wait: float = FIRST_WAIT) -> None:
         here, self._step = responses.here()
         self.service = service
-        self._temporary = None if folder or here else tempfile.TemporaryDirectory()
-        self._kept = Responses(folder or here or Path(self._temporary.name if self._temporary else ""))
+        temporary = None if folder or here else Path(tempfile.mkdtemp())
+        self._kept = Responses(folder or here or temporary or Path())
         self._http = sending.client(service)
+        # called at the latest when nothing refers to the client any more
+        self.close = weakref.finalize(self, _close, self._http, self._kept, temporary)
         self._pace = Pace(service.requests_per_minute, service.tokens_per_minute)
         self._first_wait = first_wait
         self._settled = threading.Condition()
         self._sent = 0  # requests of this client whose price is not known yet
-
-    def close(self) -> None:
-        self._http.close()
-        self._kept.close()
-        if self._temporary:
-            self._temporary.cleanup()
 
     def key(self, *parts: JSON) -> str:
         """The digest under which an answer is kept: of the address, the model, and what was asked."""
@@ -197,6 +196,13 @@ class Client:
     def _price(self, read: int, written: int) -> Charge:
         money = (read * self.service.price_input + written * self.service.price_output) / _MILLION
         return Charge(read, written, money)
+
+
+def _close(http: httpx.Client, kept: Responses, temporary: Path | None) -> None:
+    http.close()
+    kept.close()
+    if temporary is not None:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _read(request: Request, response: JSON) -> tuple[dict[str, bytes], str | None]:

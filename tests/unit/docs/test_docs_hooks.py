@@ -90,6 +90,10 @@ def test_the_example_of_harness_retrievers(tmp_path):
     keeps_the_contract("retriever", the_record("harness_retrievers", tmp_path), tmp_path)
 
 
+def test_the_example_of_harness_rewriters(tmp_path):
+    keeps_the_contract("rewriter", the_record("harness_rewriters", tmp_path), tmp_path)
+
+
 def test_the_example_of_harness_rerankers(tmp_path):
     keeps_the_contract("reranker", the_record("harness_rerankers", tmp_path), tmp_path)
 

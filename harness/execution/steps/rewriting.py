@@ -1,0 +1,122 @@
+"""The step that rewrites queries, and how a retriever is asked for what was written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.collection.queries import Queries
+from harness.contracts import Reporting, Searcher, TermSearcher, VectorSearcher, Writer
+from harness.errors import ContractError, check_is
+from harness.execution.steps.task import Outcome, Task, reported
+from harness.store import hits_files, rewritten_files
+from harness.types import Form, Hits, Rewritten
+
+if TYPE_CHECKING:
+    from harness.types import Ints
+
+
+def rewrite(task: Task) -> Outcome:
+    texts, queries, form = task.texts(), task.queries(), task.work["gives"]
+    before = asked_of(task, task.work["queries"], queries).texts
+    assert before is not None
+    own = task.store.read(task.work["own_index"]).folder if "own_index" in task.work else None
+    searcher = _opened(task) if "search" in task.work else None
+    writer: Writer = task.method().open(texts, own, searcher)
+    feedback = None
+    if task.work["feedback"]:
+        feedback = hits_files.load(task.store.read(hits_files.among(task.work["inputs"])[-1]))
+    began, size = time.perf_counter(), rewritten_files.BLOCK
+    for start in range(0, len(before), size):
+        path = rewritten_files.path_of(task.folder, start, form)
+        if not path.exists():
+            rows = slice(start, start + size)
+            block = before[rows]
+            hits = feedback and Hits(
+                np.asarray(feedback.passages[rows]), np.asarray(feedback.scores[rows]), feedback.unit
+            )
+            rewritten_files.save(path, checked(writer.rewrite(block, hits), form, len(block)))
+        task.progress(min(start + size, len(before)), len(before))
+    seconds = time.perf_counter() - began
+    told = dict(writer.report()) if isinstance(writer, Reporting) else {}
+    facts = {"form": form, "changed": _changed(before, rewritten_files.load(task.folder, form))}
+    return Outcome(facts | reported(told), {"queries": len(before), "rewrite_seconds": seconds})
+
+
+def _opened(task: Task) -> Searcher:
+    work = task.work["search"]
+    searcher: Searcher = task.method(work).open(task.texts(), task.store.read(work["index"]).folder)
+    needed: type = TermSearcher if task.work["gives"] == "terms" else VectorSearcher
+    if not isinstance(searcher, needed):
+        record = task.record_of(work)
+        raise ContractError(
+            f"'{record.name}' says that it takes {task.work['gives']}, but its searcher is no "
+            f"harness.contracts.{needed.__name__}"
+        )
+    return searcher
+
+
+def _changed(before: Sequence[str], after: Rewritten) -> int | None:
+    """How many queries have another text now; None if they are no texts."""
+    if after.texts is None:
+        return None
+    return sum(one != two for one, two in zip(before, after.texts, strict=True))
+
+
+def checked(written: Rewritten, form: Form, queries: int) -> Rewritten:
+    """What a rewriter returned, if it is what its record says; raises ContractError."""
+    check_is(written, Rewritten, "rewritten queries")
+    values = {"text": written.texts, "terms": written.terms, "vectors": written.vectors}
+    if [name for name, value in values.items() if value is not None] != [form]:
+        raise ContractError(f"its record says that it gives {form}, and it gave something else")
+    rows = values[form]
+    if not isinstance(rows, np.ndarray if form == "vectors" else list) or len(rows) != queries:
+        raise ContractError(f"it must give {form} for {queries} queries")
+    if written.vectors is not None:
+        if written.vectors.ndim != 2 or not np.isfinite(written.vectors).all():
+            raise ContractError("its vectors must be float32[Q, d] and finite")
+    elif written.texts is not None:
+        for text in written.texts:
+            check_is(text, str, "rewritten texts")
+    else:
+        _check_terms(written.terms or ())
+    return written
+
+
+def _check_terms(rows: Sequence[dict[str, float]]) -> None:
+    for row in rows:
+        for term, weight in row.items():
+            if not isinstance(term, str) or not 0 < weight < float("inf"):
+                raise ContractError(f"the weight of a term must be above 0 and finite: {term!r}: {weight!r}")
+
+
+def asked_of(task: Task, step: str | None, queries: Queries) -> Rewritten:
+    """The queries of a dataset, or what a step has made of them."""
+    if step is None:
+        return Rewritten(texts=queries.texts)
+    artifact = task.store.read(step)
+    return rewritten_files.load(artifact.folder, artifact.facts["form"])
+
+
+def part_of(asked: Rewritten, rows: slice) -> Rewritten:
+    return Rewritten(
+        None if asked.texts is None else asked.texts[rows],
+        None if asked.terms is None else asked.terms[rows],
+        None if asked.vectors is None else asked.vectors[rows],
+    )
+
+
+def search(searcher: Searcher, asked: Rewritten, k: int, within: Ints | None = None) -> Hits:
+    """A retriever's hits for queries of any form."""
+    if asked.texts is not None:
+        return searcher.search(asked.texts, k) if within is None else searcher.search(asked.texts, k, within)
+    if asked.terms is not None:
+        if not isinstance(searcher, TermSearcher):
+            raise ContractError("it takes queries of terms, but its searcher is no TermSearcher")
+        return searcher.search_terms(asked.terms, k, within)
+    if not isinstance(searcher, VectorSearcher) or asked.vectors is None:
+        raise ContractError("it takes queries of vectors, but its searcher is no VectorSearcher")
+    return searcher.search_vectors(asked.vectors, k, within)

@@ -1,0 +1,50 @@
+"""What the rewriters of a row made of a query, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from harness.leaderboard.model import Row
+from harness.store import rewritten_files
+from harness.store.artifacts import Corrupt, Store
+from harness.types import Rewritten
+
+SHOWN = 40  # terms of a query
+
+
+class WrittenQueries(NamedTuple):
+    """What one rewriter made of all queries."""
+
+    name: str
+    asked: Rewritten
+
+    def of(self, query: int) -> str:
+        """`rm3: term 0.123, another 0.045`; of a vector only its length is told."""
+        if self.asked.texts is not None:
+            return f"{self.name}: {self.asked.texts[query]}"
+        if self.asked.terms is not None:
+            return f"{self.name}: {_listed(self.asked.terms[query])}"
+        assert self.asked.vectors is not None
+        vector = self.asked.vectors[query]
+        return f"{self.name}: a vector of {len(vector)} numbers, length {np.linalg.norm(vector):.4f}"
+
+
+def of_row(row: Row, store: Store) -> Iterator[WrittenQueries]:
+    """The rewriters of a row, in order, as far as the store has what they wrote."""
+    for step in row.provenance.steps:
+        if step.step == "rewrite":
+            try:
+                artifact = store.read(f"rewrite-{step.key}")
+            except Corrupt:
+                continue
+            yield WrittenQueries(step.name, rewritten_files.load(artifact.folder, artifact.facts["form"]))
+
+
+def _listed(terms: Mapping[str, float]) -> str:
+    """The heaviest terms first."""
+    order = sorted(terms.items(), key=lambda item: (-item[1], item[0]))
+    more = f", and {len(order) - SHOWN} more" if len(order) > SHOWN else ""
+    return ", ".join(f"{term} {weight:.4f}" for term, weight in order[:SHOWN]) + more

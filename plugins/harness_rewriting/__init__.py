@@ -1,0 +1,219 @@
+"""Rewriters of queries: pseudo-relevance feedback, spelling, and what a language model writes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from harness.hookspecs import hookimpl
+from harness.problems import Need
+from harness.records import Rewriter, param
+from harness.toolkit.services.settings import Service, missing
+from harness.types import Facts
+
+DOCUMENTS = "how many first hits are read"
+GAR = "Write a passage that answers the question.\n\nQuestion: {query}\nPassage:"
+
+
+@dataclass(frozen=True)
+class RM3Params:
+    """Anserini's by default."""
+
+    documents: int = param(10, DOCUMENTS, minimum=1)
+    terms: int = param(10, "how many terms are kept of each hit, and of all", minimum=1)
+    original: float = param(0.5, "the share of the query as asked", minimum=0, maximum=1)
+    common: float = param(0.1, "leaves out terms that more than this share of all texts have", minimum=0)
+    words: Literal["auto", "latin", "all"] = param(
+        "auto", "latin: terms of 2 to 20 letters a-z and digits; auto: latin for English, else all"
+    )
+
+
+@dataclass(frozen=True)
+class Bo1Params:
+    """Terrier's by default."""
+
+    documents: int = param(3, DOCUMENTS, minimum=1)
+    terms: int = param(10, "how many terms are added or reweighted", minimum=1)
+    in_documents: int = param(2, "a new term must be in so many of these hits", minimum=1)
+
+
+@dataclass(frozen=True)
+class RocchioParams:
+    documents: int = param(3, DOCUMENTS, minimum=1)
+    alpha: float = param(0.9, "the weight of the query's vector", minimum=0)
+    beta: float = param(0.1, "the weight of the mean of the hits' vectors", minimum=0)
+
+
+@dataclass(frozen=True)
+class SpellingParams:
+    distance: int = param(2, "edits from a word to its correction, at most", minimum=1, maximum=3)
+    least: int = param(1, "a word that the corpus has so often is right", minimum=1)
+    length: int = param(4, "shorter words are left alone", minimum=2)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What both ways of generating share."""
+
+    service: Service | None = param(None, "a chat model behind an address (docs/services.md)")
+    model: Path | str | None = param(None, "or a T5 that runs here: a folder or a hub id")
+    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    prompt: str = param(GAR, "what the model is given; {query} stands for the query")
+    answers: int = param(1, "how many texts are written for a query", minimum=1)
+    temperature: float = param(0.0, "0 takes the likeliest word; needed above 0 for several texts", minimum=0)
+    max_tokens: int = param(128, "the longest text", minimum=1)
+    seed: int = param(0, "what sampling begins with", minimum=0)
+    device: Literal["auto", "cpu", "cuda"] = param("auto", "where a T5 runs")
+
+    def __post_init__(self) -> None:
+        if (self.service is None) == (self.model is None):
+            raise ValueError("expected either a 'service' or a 'model'")
+        if "{query}" not in self.prompt:
+            raise ValueError("prompt: has no {query}; say where the query goes")
+        if self.answers > 1 and not self.temperature:
+            raise ValueError("answers: several of temperature 0 are the same; set a temperature")
+
+
+@dataclass(frozen=True)
+class GenerateParams(Written):
+    repeat: int = param(1, "how often the query stands before what was written; 0 leaves it out", minimum=0)
+
+
+@dataclass(frozen=True)
+class HydeParams(Written):
+    query: bool = param(True, "the query's own vector is one of those that are averaged")
+
+
+def resolve_rm3(params: RM3Params, facts: Facts) -> RM3Params:
+    if params.words != "auto":
+        return params
+    return dataclasses.replace(params, words="latin" if facts.language == "en" else "all")
+
+
+def resolve_written(params: Any, facts: Facts) -> Any:
+    if params.model is None:
+        return params
+    from harness.toolkit.neural import hardware, models
+
+    model, revision = models.located(params.model, params.revision)
+    device = hardware.device(params.device)
+    return dataclasses.replace(params, model=model, revision=revision, device=device)
+
+
+def missing_written(params: Written) -> Sequence[str | Need]:
+    if params.service is not None:
+        return [*missing(params.service), *_modules("httpx", "services")]
+    from harness.toolkit.neural import models
+
+    assert params.model is not None
+    if isinstance(params.model, str) and models.reachable(params.model, params.revision):
+        return _modules("transformers", "dense")
+    return [*_modules("transformers", "dense"), *models.missing_files(params.model, params.revision)]
+
+
+def _modules(name: str, extra: str) -> list[Need]:
+    import importlib.util
+
+    if importlib.util.find_spec(name) is not None:
+        return []
+    return [Need("modules", "", "generate", (name,), f"pip install 'passage-harness[{extra}]'")]
+
+
+def libraries_written(params: Written) -> Mapping[str, Sequence[str]]:
+    return {"model": ("torch", "transformers", "tokenizers") if params.model is not None else ()}
+
+
+def build_rm3(params: RM3Params) -> Any:
+    from harness_rewriting.feedback import RM3
+
+    return RM3(params)
+
+
+def build_bo1(params: Bo1Params) -> Any:
+    from harness_rewriting.feedback import Bo1
+
+    return Bo1(params)
+
+
+def build_rocchio(params: RocchioParams) -> Any:
+    from harness_rewriting.vectors import Rocchio
+
+    return Rocchio(params)
+
+
+def build_spelling(params: SpellingParams) -> Any:
+    from harness_rewriting.spelling import Spelling
+
+    return Spelling(params)
+
+
+def build_generate(params: GenerateParams) -> Any:
+    from harness_rewriting.generated import Generate
+
+    return Generate(params)
+
+
+def build_hyde(params: HydeParams) -> Any:
+    from harness_rewriting.generated import Hyde
+
+    return Hyde(params)
+
+
+@hookimpl
+def harness_rewriters() -> Iterable[Rewriter]:
+    yield Rewriter(
+        name="rm3",
+        summary="RM3: the query mixed with the frequent terms of its first hits",
+        build=build_rm3,
+        params=RM3Params,
+        resolve=resolve_rm3,
+        gives="terms",
+        feedback=lambda params: params.documents,
+    )
+    yield Rewriter(
+        name="bo1",
+        summary="Bo1: the query joined with the terms that diverge most from chance in its first hits",
+        build=build_bo1,
+        params=Bo1Params,
+        gives="terms",
+        feedback=lambda params: params.documents,
+    )
+    yield Rewriter(
+        name="rocchio",
+        summary="the query's vector moved towards those of its first hits",
+        build=build_rocchio,
+        params=RocchioParams,
+        gives="vectors",
+        feedback=lambda params: params.documents,
+    )
+    yield Rewriter(
+        name="spelling",
+        summary="a word that the corpus lacks becomes the most frequent of the nearest words that it has",
+        build=build_spelling,
+        params=SpellingParams,
+        needs=("numba",),
+        indexed=True,
+        search_only=("distance", "least", "length"),
+    )
+    yield Rewriter(
+        name="generate",
+        summary="the query, then what a language model writes for it, such as an answer (GAR, query2doc)",
+        build=build_generate,
+        params=GenerateParams,
+        resolve=resolve_written,
+        missing_files=missing_written,
+        libraries_by_param=libraries_written,
+    )
+    yield Rewriter(
+        name="hyde",
+        summary="the mean of the query's vector and those of passages that a language model writes (HyDE)",
+        build=build_hyde,
+        params=HydeParams,
+        resolve=resolve_written,
+        missing_files=missing_written,
+        libraries_by_param=libraries_written,
+        gives="vectors",
+    )
