@@ -19,6 +19,7 @@ COMMANDS = {  # in the order of the help; each is the module of its name in this
     "diff": "show what was changed between two leaderboards, and what that did",
     "compare": "test the systems of leaderboards against each other",
     "verify": "compute a leaderboard's numbers again, or replay a log of judgements",
+    "validate": "evaluate the checkpoints of another trainer as they appear",
     "score": "make a leaderboard of runs that were made elsewhere",
     "import-mteb": "make a leaderboard of MTEB's task results",
     "export": "write a leaderboard in the forms of other tools",

@@ -13,7 +13,15 @@ from harness.execution.open_dataset import Opened, opened, place_of, read_parts
 from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
 from harness.findings import Finding
-from harness.leaderboard import board_file, made_stages, model, row_cost, scored_numbers, training_rows
+from harness.leaderboard import (
+    board_file,
+    made_stages,
+    model,
+    row_cost,
+    scored_numbers,
+    training_curves,
+    training_rows,
+)
 from harness.leaderboard.averages import with_averages
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Board, Cost, Dataset, Provenance, Reported, SuiteFacts, Tuning
@@ -88,7 +96,7 @@ def board_of_run(
         datasets=tuple(datasets),
         columns=columns_of(scoring),
         rows=tuple(rows),
-        analyses=analyses,
+        analyses=(*analyses, *training_curves.findings(planned, store)),
         environment=board_file.environment(),
     )
     return with_seeds(with_averages(Leaderboard(board, out))).data, failed

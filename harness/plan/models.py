@@ -15,7 +15,7 @@ from harness.plan.steps import work_of
 from harness.plan.tuning import split_of
 from harness.problems import Place
 from harness.suite import Chosen, System
-from harness.suite.models import ModelSpec, Validation, models_of
+from harness.suite.models import ModelSpec, Subset, Validation, models_of
 from harness.types import JSON
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _plan(planner: Systems, spec: ModelSpec, seed: int) -> Trained:
         work = {
             "method": work_of(chosen, values), "language": first.card.language, "seed": seed,
             "segment": segment, "segments": segments, **drawing,
-            "before": checkpoints[-1] if checkpoints else None,
+            "before": checkpoints[-1] if checkpoints else None, "recipe": [spec.name, seed],
             "sources": [
                 {"examples": step, "corpus": collection.parts["corpus"]}
                 for step, collection in zip(sources, collections, strict=True)
@@ -166,23 +166,48 @@ def _validated(planner: Systems, spec: ModelSpec, how: Validation, seed: int, tr
     collection = split_of(planner, how.on, spec.place, path, "validate on another split")
     system = _evaluated(planner, spec, how, seed)
     rules = planner.rules(collection)
-    hits = [
-        planner.unshared(collection, _with(system, spec.name, checkpoint + 1)).hits
-        for checkpoint in range(len(trained.checkpoints))
-    ]
+    subset = how.corpus
+    searched = collection if subset is None else _subset(planner, spec, collection, subset, seed)
+    tried = [_with(system, spec.name, number + 1) for number in range(len(trained.checkpoints))]
+    hits = [planner.unshared(searched, one).hits for one in tried]
+    whole: list[str] = []
+    if subset is not None and subset.whole:
+        whole = [planner.unshared(collection, one).hits for one in tried]
     described_measure = {"measure": how.measure, "rules": rules, "unit": system.unit}
     described = {**described_measure, "measured": planner.measured(how.measure)}
+    if whole:
+        described["whole"] = len(whole)
     work = {
         **described_measure,
         "checkpoints": list(trained.checkpoints),
         "hits": hits,
+        "whole": whole,
         "on": "/".join(how.on),
+        "subset": subset and {"of": subset.of, "depth": subset.depth},
+        "recipe": [spec.name, seed],
     }
-    parts = [collection.parts[part] for part in PARTS]
-    ids = dict.fromkeys([*hits, *trained.checkpoints, *parts])
+    parts = [searched.parts[part] for part in PARTS]
+    ids = dict.fromkeys([*hits, *whole, *trained.checkpoints, *parts])
     return planner.add(
         "validate", collection.spec.name, _subject(spec, seed), described, work, tuple(ids), ()
     )
+
+
+def _subset(
+    planner: Systems, spec: ModelSpec, collection: Collection, subset: Subset, seed: int
+) -> Collection:
+    """The collection with fewer candidates: the top of a run and the judged passages. Other passages still
+    give context."""
+    output = planner.output(collection, _system(planner, subset.of, seed))
+    if output.unit != "passage" or subset.depth > planner.suite.depth:
+        text = f"'{subset.of}' must find {subset.depth} passages or more; raise the suite's depth"
+        planner.refuse(spec.place, ("models", spec.name, "validate", "corpus"), text)
+    described: JSON = {"subset": subset.depth}
+    inputs = (output.hits, *(collection.parts[part] for part in PARTS))
+    name = f"{collection.spec.name}, top {subset.depth} of {subset.of}"
+    step = planner.add("corpus", name, "", described, described, inputs, ())
+    parts = {**collection.parts, "corpus": step}
+    return collection._replace(spec=collection.spec._replace(name=name), parts=parts)
 
 
 def _subject(spec: ModelSpec, seed: int) -> str:

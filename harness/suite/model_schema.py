@@ -44,6 +44,14 @@ MODEL = _object(
                 "measure": {"type": "string"},
                 "checkpoints": {**_COUNT, "maximum": 1000, "default": 5},
                 "of": {"type": "string", "description": "the system that is tried; else the first that fits"},
+                "corpus": _object(
+                    {
+                        "of": {"type": "string", "description": "whose best results are searched"},
+                        "depth": {**_COUNT, "default": 100},
+                        "whole": {"type": "boolean", "default": False},
+                    },
+                    "of",
+                ),
             },
             "on",
             "measure",

@@ -37,6 +37,14 @@ class Negatives(NamedTuple):
     fill: bool  # whether random passages stand where the run has too few
 
 
+class Subset(NamedTuple):
+    """A part of a corpus: the top of a system's run on the validation queries, and what is judged."""
+
+    of: str
+    depth: int
+    whole: bool  # whether the whole corpus is searched too, to see how well the part ranks checkpoints
+
+
 class Validation(NamedTuple):
     """How the best checkpoint is found."""
 
@@ -44,6 +52,7 @@ class Validation(NamedTuple):
     measure: str
     checkpoints: int  # evenly over the training, the last at its end
     of: str | None  # the system that is evaluated; None: the first that uses the model
+    corpus: Subset | None  # None: all of it
 
 
 class ModelSpec(NamedTuple):
@@ -152,7 +161,7 @@ def _negatives(forms: Forms, node: Node, path: Keys) -> Negatives | None:
 
 
 def _validation(forms: Forms, node: Node, path: Keys) -> Validation | None:
-    values = forms.mapping(node, path, ("on", "measure", "checkpoints", "of"))
+    values = forms.mapping(node, path, ("on", "measure", "checkpoints", "of", "corpus"))
     for key in ("on", "measure"):
         if isinstance(node.value, dict) and key not in values:
             says = {"on": "DATASET/SPLIT", "measure": "a measure such as RR@10"}[key]
@@ -163,7 +172,18 @@ def _validation(forms: Forms, node: Node, path: Keys) -> Validation | None:
         values, "checkpoints", int, "a whole number", 5, least=1, most=MOST_CHECKPOINTS, path=path
     )
     of = forms.scalar(values, "of", str, "the name of a system", None, path=path)
-    return None if on is None or measure is None else Validation(on, measure, checkpoints, of)
+    corpus = _subset(forms, values["corpus"], (*path, "corpus")) if "corpus" in values else None
+    return None if on is None or measure is None else Validation(on, measure, checkpoints, of, corpus)
+
+
+def _subset(forms: Forms, node: Node, path: Keys) -> Subset | None:
+    values = forms.mapping(node, path, ("of", "depth", "whole"))
+    of = forms.scalar(values, "of", str, "the name of a system", None, path=path)
+    if of is None and "of" not in values:
+        forms.note(node, path, "'of' is missing; name the system whose best results are searched")
+    depth = forms.scalar(values, "depth", int, "a whole number", 100, least=1, most=1_000_000, path=path)
+    whole = forms.scalar(values, "whole", bool, "true or false", False, path=path)
+    return None if of is None else Subset(of, depth, whole)
 
 
 def _split(forms: Forms, node: Node, path: Keys) -> Split | None:
@@ -187,6 +207,7 @@ def problems(
                 yield Problem(spec.place, path, unknown("dataset", name, known))
         of = [spec.negatives.of] if spec.negatives else []
         of += [spec.validate.of] if spec.validate and spec.validate.of else []
+        of += [spec.validate.corpus.of] if spec.validate and spec.validate.corpus else []
         for name in of:
             if name not in names:
                 yield Problem(spec.place, path, unknown("system", name, names))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ import pytest
 import tiny_models
 
 from harness import catalogue, run, runner, suite
+from harness.api import read_leaderboard
+from harness.cli import main
 from harness.errors import HarnessError
 from harness.store.artifacts import Store
 
@@ -82,13 +85,23 @@ def planned(path: Path):
 
 
 def test_a_suite_trains_validates_and_evaluates_its_models(folder):
-    path = written(folder, rate=0.0)  # nothing moves, so the trained model is the one that it started from
+    # nothing moves, so the trained model is the one that it started from
+    subset = "checkpoints: 2, corpus: {of: bm25, depth: 3, whole: true}}"
+    path = written(folder, rate=0.0, **{"checkpoints: 2}": subset})
     board = run(path, store=folder / "store", quiet=True)
     rows = {row.system: row for row in board.rows}
     assert [row.error for row in board.rows if row.error] == []
     assert rows["trained"].measures["RR@10"].mean == pytest.approx(rows["zero"].measures["RR@10"].mean)
     [validation] = [item.facts for item in rows["trained"].reported if item.step == "validate"]
-    assert len(validation["curve"]) == 2
+    assert len(validation["curve"]) == len(validation["whole"]) == 2
+    assert 6 <= validation["corpus"]["candidates"] < 36  # the six judged ones and the top of six runs
+    assert validation["corpus"]["comparable"] is False
+    assert validation["curve"][0] > validation["whole"][0]  # of fewer passages more are found
+    assert validation["kendall_tau"] is None  # equal checkpoints have no order
+    drawn = {item.name: item for item in board.data.analyses}
+    assert set(drawn) == {"loss/de", "loss/ce", "validation/de"}
+    assert [row[0] for row in drawn["loss/de"].rows] == [1, 2, 3, 4, 5, 6]  # 18 queries by 6, twice
+    assert "not comparable" in drawn["validation/de"].flags[0]
     assert validation["checkpoint"] == 1  # the first of equals
     assert rows["trained"].cost.training_seconds > 0
     assert rows["zero"].cost.training_seconds is None
@@ -195,3 +208,29 @@ def test_a_training_that_is_killed_again_and_again_ends_in_the_same_bytes(folder
         killed_after(folder, "killed", 0.03 * number)
     run(path, store=folder / "killed", only=["reranked"], quiet=True)
     assert model_bytes(folder / "killed") == model_bytes(folder / "whole")
+
+
+def test_checkpoints_of_another_trainer_are_validated_as_they_appear(folder, capsys):
+    """Each has its row; a folder that is no checkpoint is passed over; the second look runs nothing again."""
+    suite_file = written(folder)
+    saved = folder / "saved"
+    for name in ("step-1", "step-2"):
+        shutil.copytree(folder / "tiny", saved / name)
+    (saved / "unfinished").mkdir()
+    command = ["validate", str(saved), "--suite", str(suite_file), "--system", "zero", "--once"]
+    command += ["--out", str(folder / "watched"), "--store", str(folder / "store")]
+    assert main(command) == 0
+    board = read_leaderboard(folder / "watched" / "leaderboard.json")
+    assert [row.system for row in board.rows] == ["zero@step-1", "zero@step-2"]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("step-1: d: RR@10 0.")
+    assert lines[-1].startswith("2 rows: ")
+    assert main([*command[:5], "trained", *command[6:]]) == 2  # its model is made by the suite itself
+
+
+def test_a_folder_without_checkpoints_is_refused(folder, capsys):
+    (folder / "empty").mkdir()
+    suite_file = written(folder)
+    command = ["validate", str(folder / "empty"), "--suite", str(suite_file), "--system", "zero", "--once"]
+    assert main([*command, "--out", str(folder / "watched"), "--store", str(folder / "store")]) == 2
+    assert "has no checkpoint" in capsys.readouterr().err

@@ -31,6 +31,7 @@ LAYERS = [
     ["html"],
     ["annotate"],
     ["api"],
+    ["checkpoint_watch"],
     ["cli"],
     ["__main__"],
 ]

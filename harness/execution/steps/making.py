@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 
+import numpy as np
+
 from harness.collection import context_additions, corpus, corpus_write, limited
+from harness.collection.judgements import judging
 from harness.collection.limited import Limits
 from harness.collection.queries import read_judgements, write_judgements, write_queries
 from harness.contracts import Augmenter
 from harness.errors import ContractError
 from harness.execution.steps import collecting
 from harness.execution.steps.task import Outcome, Task
-from harness.store import disk
+from harness.store import disk, hits_files
 from harness.store.artifacts import Artifact
 from harness.types import JSON
 
@@ -19,11 +23,30 @@ from harness.types import JSON
 def corpus_(task: Task) -> Outcome:
     if "made" in task.work:
         return collecting.part(task)
+    if "subset" in task.work:
+        return _subset(task)
     source, limits = task.method(), limits_of(task)
     if limits.passages is None:
         return Outcome(corpus.write(source, task.folder, task.progress), {})
     sample = limited.Sample(source, limits)
     return Outcome(corpus_write.write_rows(sample.rows(), sample.locate, task.folder, task.progress), {})
+
+
+def _subset(task: Task) -> Outcome:
+    """The same corpus with fewer candidates: the top of a run, and what is judged."""
+    whole, asked = task.input("corpus"), task.queries()
+    read = corpus.Corpus(whole.folder)
+    hits = hits_files.load(task.store.read(hits_files.among(task.work["inputs"])[0]))
+    judged = judging(read, asked, read_judgements(task.input("judgements").folder)).judged
+    kept = np.zeros(read.passages, np.bool_)
+    top = hits.passages[:, : task.work["subset"]]
+    kept[top[top >= 0]] = True
+    kept[judged.passage[judged.passage < read.passages]] = True
+    kept &= read.candidate
+    for path in sorted([*whole.folder.glob("*.arrow"), *whole.folder.glob("*.npy")]):
+        shutil.copyfile(path, task.folder / path.name)
+    np.save(task.folder / "candidate.npy", kept, allow_pickle=False)
+    return Outcome({**whole.facts, "candidates": int(kept.sum())}, {})
 
 
 def queries(task: Task) -> Outcome:

@@ -15,6 +15,7 @@ from harness.collection.queries import Queries, read_judgements, read_queries
 from harness.errors import HarnessError
 from harness.execution.steps.task import Outcome, Task, reported
 from harness.scoring import protocols, score
+from harness.scoring.rank_agreement import kendall_tau
 from harness.scoring.rules import Rules, scores_of
 from harness.store import hits_files
 from harness.types import JSON, Examples, Hits, Pool, Training
@@ -128,21 +129,29 @@ def validate(task: Task) -> Outcome:
     judged = how.judging(read, queries, read_judgements(task.input("judgements").folder)).judged
     plugin_measures = protocols.measures_of_plugins(task.catalogue)
     column, _ = protocols.column(work["measure"], plugin_measures)
-    curve: list[float] = []
-    count = 0
-    for done, step in enumerate(work["hits"]):
-        task.progress(done, len(work["hits"]))
-        hits = hits_files.load(task.store.read(step))
-        scores = scores_of(
-            how, hits, judged, [column._replace(unit=hits.unit)], read, queries, plugin_measures
-        )
-        count = len(scores.queries)
-        curve.append(score.mean(scores.columns[0], np.ones(count, np.bool_)))
+
+    def measured(steps: Sequence[str], begun: int = 0) -> tuple[list[float], int]:
+        curve, count = list[float](), 0
+        for done, step in enumerate(steps, begun):
+            task.progress(done, len(work["hits"]) + len(work["whole"]))
+            hits = hits_files.load(task.store.read(step))
+            columns = [column._replace(unit=hits.unit)]
+            scores = scores_of(how, hits, judged, columns, read, queries, plugin_measures)
+            count = len(scores.queries)
+            curve.append(score.mean(scores.columns[0], np.ones(count, np.bool_)))
+        return curve, count
+
+    curve, count = measured(work["hits"])
     best = int(np.argmax(curve))
     facts = {
         "on": work["on"], "measure": column.label, "queries": count, "curve": curve, "checkpoint": best + 1,
         "model": work["checkpoints"][best],
     }  # fmt: skip
+    if work["subset"]:
+        facts["corpus"] = {**work["subset"], "candidates": int(read.candidate.sum()), "comparable": False}
+    if work["whole"]:
+        facts["whole"], _ = measured(work["whole"], len(curve))
+        facts["kendall_tau"] = kendall_tau(curve, facts["whole"])
     return Outcome({"validation": facts, "reported": facts}, {})
 
 

@@ -1,0 +1,107 @@
+"""Validates the checkpoints of a folder that another trainer writes, each by a suite, as they appear."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness import api
+from harness.errors import HarnessError
+from harness.leaderboard import board_file
+from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.merge import merge
+from harness.problems import shown_path
+from harness.suite import Suite, System
+from harness.suite.models import models_of
+
+WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+SETTLED = 5.0  # seconds in which a checkpoint's files must not have changed
+
+
+class Watching(NamedTuple):
+    """When to stop."""
+
+    once: bool = False  # what is there now
+    idle: float | None = None  # after so many seconds without a new checkpoint
+    every: float = 5.0  # seconds between two looks
+
+
+def validate(
+    folder: Path, suite: Path, system: str | None, out: Path, store: Path | None, watching: Watching,
+    tell: Callable[[str], None],
+) -> Leaderboard:  # fmt: skip
+    """A leaderboard with a row `SYSTEM@CHECKPOINT` for each checkpoint and dataset, written anew after each.
+    A checkpoint that was validated before is not run again unless its files changed."""
+    if not folder.is_dir():
+        raise HarnessError(f"{shown_path(folder)}: is no folder; name that of the checkpoints")
+    chosen, key = _tried(api.load(suite), system)
+    boards: list[Path] = []
+    for checkpoint in _appearing(folder, watching):
+        where = out / "checkpoints" / checkpoint.name
+        changed = [f"{key}={checkpoint.resolve()}"]
+        board = api.run(suite, out=where, store=store, only=[chosen], set=changed, quiet=True, replace=True)
+        boards.append(where / board_file.FILE)
+        renamed = [f"{shown_path(path)}:{chosen}={chosen}@{path.parent.name}" for path in boards]
+        merged = merge(boards, out, rename=renamed)
+        for row in board.rows:
+            label = next(iter(row.measures), None)
+            score = f"{label} {row.measures[label].mean:.4f}" if label else f"failed: {row.error}"
+            tell(f"{checkpoint.name}: {row.dataset}: {score}")
+    if not boards:
+        raise HarnessError(f"{shown_path(folder)}: has no checkpoint; one has config.json and weights")
+    return merged.board
+
+
+def _tried(suite: Suite, named: str | None) -> tuple[str, str]:
+    """The system and the key of its model, as `--set` has it. A made model is the suite's own."""
+    fitting = {item.name: item for item in suite.systems if _model(item) is not None}
+    if named is None and len(fitting) == 1:
+        named = next(iter(fitting))
+    if named is None or named not in fitting:
+        what = "has no model of its own" if named else "several systems have a model"
+        names = ", ".join(fitting) or "none of the suite has one"
+        raise HarnessError(f"--system {named or ''}: {what}; name one of {names}")
+    return named, str(_model(fitting[named]))
+
+
+def _model(system: System) -> str | None:
+    if models_of(system):
+        return None
+    if system.retriever is not None and hasattr(system.retriever.params, "model"):
+        return f"systems.{system.base}.retriever.{system.retriever.name}.model"
+    if len(system.rerank) == 1 and hasattr(system.rerank[0].chosen.params, "model"):
+        return f"systems.{system.base}.rerank.{system.rerank[0].chosen.name}.model"
+    return None
+
+
+def _appearing(folder: Path, watching: Watching) -> Iterator[Path]:
+    """Checkpoints in the order in which they were written, each once."""
+    seen: set[Path] = set()
+    last = time.monotonic()
+    while True:
+        new = [path for path in _checkpoints(folder) if path not in seen]
+        settled = [path for path in new if watching.once or time.time() - _written(path) > SETTLED]
+        if settled:
+            seen.add(settled[0])
+            yield settled[0]
+            last = time.monotonic()
+            continue
+        idle = watching.idle is not None and time.monotonic() - last > watching.idle
+        if not new and (watching.once or idle):
+            return
+        time.sleep(watching.every)
+
+
+def _checkpoints(folder: Path) -> Sequence[Path]:
+    whole = [
+        path
+        for path in folder.iterdir()
+        if (path / "config.json").is_file() and any((path / name).is_file() for name in WEIGHTS)
+    ]
+    return sorted(whole, key=lambda path: (_written(path), path.name))
+
+
+def _written(folder: Path) -> float:
+    return max(path.stat().st_mtime for path in folder.rglob("*") if path.is_file())
