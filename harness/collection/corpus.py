@@ -49,6 +49,11 @@ class Corpus:
     def texts(self, positions: NDArray[np.integer]) -> list[str]:
         return self._passages.strings("text", positions)
 
+    def text_columns(self) -> Iterator[pa.Array]:
+        """All texts in order of position, as columns of some thousand each."""
+        for batch in self._passages.between(0, self.passages):
+            yield batch.column("text")
+
     def document_ids(self, documents: NDArray[np.integer]) -> list[str]:
         return self._documents.strings("id", documents)
 

@@ -1,4 +1,4 @@
-"""The dataset `dureader-retrieval`: Chinese web passages and search queries, in the files of its release."""
+"""DuReader: Chinese web passages and search queries, in the files of its releases."""
 
 from __future__ import annotations
 
@@ -25,10 +25,32 @@ class DureaderParams:
             raise ValueError(f"split '{self.split}' is no plain name; write it like train, dev or test")
 
 
+@dataclass(frozen=True)
+class RawParams:
+    path: Path = param(help="the folder with train.jsonl, dev.jsonl and test.jsonl")
+    split: str = param("dev", "which questions: those of <split>.jsonl")
+    documents: tuple[str, ...] = param(
+        ("train", "dev", "test"), "the splits whose web documents make up the passages"
+    )
+
+    def __post_init__(self) -> None:
+        for split in (self.split, *self.documents):
+            if not re.fullmatch(r"[A-Za-z0-9_-]+", split):
+                raise ValueError(f"split '{split}' is no plain name; write it like train, dev or test")
+        if self.split not in self.documents:
+            raise ValueError(f"'documents' lacks '{self.split}': its questions need their own documents")
+
+
 def build(params: DureaderParams) -> Any:
     from harness_dureader.source import Dureader
 
     return Dureader(params)
+
+
+def build_raw(params: RawParams) -> Any:
+    from harness_dureader.raw import Raw
+
+    return Raw(params)
 
 
 @hookimpl
@@ -39,4 +61,11 @@ def harness_datasets() -> Iterable[Dataset]:
         build=build,
         params=DureaderParams,
         needs=("msgspec", "pyarrow", "zstandard"),
+    )
+    yield Dataset(
+        name="dureader-questions",
+        summary="DuReader 2.0: questions with web documents and written answers, to make a collection of",
+        build=build_raw,
+        params=RawParams,
+        needs=("msgspec", "zstandard"),
     )

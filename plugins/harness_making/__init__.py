@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from harness.errors import NoLanguage
 from harness.hookspecs import hookimpl
 from harness.records import Maker, param
+from harness.types import Facts
+
+UNSPACED = ("zh", "ja", "th", "lo", "km", "my", "bo")  # languages that do not part words by blanks
 
 
 @dataclass(frozen=True)
@@ -17,6 +22,87 @@ class JoinParams:
     join_whole: Literal["below", "never"] = param(
         "below", "a document below the limit becomes one passage; never: only its passages are joined"
     )
+
+
+@dataclass(frozen=True)
+class AnswersParams:
+    tau: float = param(0.5, "a span is an answer from this F1 on", minimum=0.01, maximum=1)
+    above: Literal["at-least", "more"] = param(
+        "at-least", "an F1 of exactly tau counts, as in algorithm 1, or does not, as in the text"
+    )
+    unit: Literal["auto", "characters", "words"] = param(
+        "auto", "what F1 counts: characters of languages that do not part words by blanks, else words"
+    )
+    pairs: Literal["judged", "all"] = param(
+        "judged", "which passages of a query are tried: those that it has a judgement of, or all passages"
+    )
+    negatives: Literal["drop", "keep"] = param(
+        "drop", "pairs without an answer are left out, or have grade 0"
+    )
+    unlabelled: Literal["drop", "keep"] = param("drop", "queries without a positive are left out, or kept")
+
+
+def _resolve_unit(params: Any, facts: Facts) -> Any:
+    if params.unit != "auto":
+        return params
+    if facts.language is None:
+        raise NoLanguage("what is counted depends on the passages' language; name it, or a 'unit'")
+    return replace(params, unit="characters" if facts.language in UNSPACED else "words")
+
+
+@dataclass(frozen=True)
+class CleanParams:
+    duplicates: bool = param(
+        True, "of queries that differ in blanks, case and question marks the first stays"
+    )
+    questions: bool = param(True, "queries that ask nothing are left out")
+    resources: bool = param(True, "queries for a download, a film, a song or a site are left out")
+    rules: tuple[str, ...] = param(
+        (), "regular expressions of your own: a query that one matches is left out"
+    )
+
+    def __post_init__(self) -> None:
+        for rule in self.rules:
+            try:
+                re.compile(rule)
+            except re.error as error:
+                raise ValueError(f"the rule '{rule}' is no regular expression: {error}") from None
+
+
+@dataclass(frozen=True)
+class SimilarParams:
+    to: tuple[str, ...] = param(help="datasets, or DATASET/SPLIT, whose queries these must not resemble")
+    encoder: Mapping[str, Any] | None = param(
+        None, "a retriever that gives vectors, as {dense: {model: ...}}; null: pairs of characters"
+    )
+    threshold: float = param(0.5, "queries that are more similar than this are dropped", minimum=0, maximum=1)
+    action: Literal["drop", "mark"] = param(
+        "drop", "mark: they stay, and the slices similar and other tell them apart"
+    )
+
+
+@dataclass(frozen=True)
+class DeduplicateParams:
+    by: Literal["exact", "minhash"] = param("exact", "equal texts are one, or nearly equal ones too")
+    similarity: float = param(
+        0.8, "minhash: passages of at least this Jaccard similarity are one", minimum=0.5, maximum=1
+    )
+    shingle: int = param(5, "minhash: what is compared: so many words, or characters", minimum=1)
+    unit: Literal["auto", "characters", "words"] = param(
+        "auto", "minhash: characters of languages that do not part words by blanks, else words"
+    )
+
+
+@dataclass(frozen=True)
+class ClusterParams:
+    cut: float = param(0.8, "clusters are cut at this distance of Ward's tree", minimum=0)
+    representative: Literal["central", "longest", "first"] = param(
+        "central", "which passage stays: nearest to its cluster's mean, the longest, or the first"
+    )
+    encoder: Mapping[str, Any] | None = param(
+        None, "a retriever that gives vectors, as {dense: {model: ...}}; null: TF-IDF of words or characters"
+    )
+    unit: Literal["auto", "characters", "words"] = param("auto", "what TF-IDF counts; characters in pairs")
 
 
 def _build(module: str, name: str) -> Any:
@@ -37,6 +123,53 @@ def harness_makers() -> Iterable[Maker]:
         params=JoinParams,
         changes=("corpus", "judgements"),
         reads=("corpus", "judgements"),
+    )
+    yield Maker(
+        name="label-by-answers",
+        summary="positives by written answers: distant supervision by span-level F1 (DuReader, algorithm 1)",
+        build=_build("answers", "LabelByAnswers"),
+        params=AnswersParams,
+        changes=("queries", "judgements"),
+        libraries=("numba",),
+        resolve=_resolve_unit,
+    )
+    yield Maker(
+        name="clean-queries",
+        summary="drops duplicate queries, those that ask nothing and requests for resources (T2Ranking, 4.1)",
+        build=_build("cleaning", "CleanQueries"),
+        params=CleanParams,
+        changes=("queries", "judgements"),
+        reads=("queries", "judgements"),
+    )
+    yield Maker(
+        name="drop-similar",
+        summary="drops queries that resemble those of other splits (DuReader-retrieval, 2.3)",
+        build=_build("similar", "DropSimilar"),
+        params=SimilarParams,
+        changes=("queries", "judgements"),
+        reads=("queries", "judgements"),
+        splits=("to",),
+        encoder="encoder",
+    )
+    yield Maker(
+        name="deduplicate",
+        summary="one passage of those with the same text, or nearly the same by MinHash; grades move to it",
+        build=_build("duplicates", "Deduplicate"),
+        params=DeduplicateParams,
+        changes=("corpus", "judgements"),
+        reads=("corpus", "judgements"),
+        libraries=("numba",),
+        resolve=_resolve_unit,
+    )
+    yield Maker(
+        name="deduplicate-pairs",
+        summary="one pair of a query's similar passages is kept, by Ward's clusters (T2Ranking, 4.3)",
+        build=_build("clusters", "DeduplicatePairs"),
+        params=ClusterParams,
+        changes=("judgements",),
+        libraries=("scipy",),
+        resolve=_resolve_unit,
+        encoder="encoder",
     )
     yield Maker(
         name="strip-titles",

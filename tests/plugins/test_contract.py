@@ -16,6 +16,7 @@ pytestmark = pytest.mark.extras
 DATA = Path(__file__).parent / "data"
 GIVEN = {
     ("dataset", "files"): {"path": str(DATA / "beir")},
+    ("maker", "drop-similar"): {"to": ["other"]},
     ("maker", "pool"): {"of": ["one", "other"], "depth": 5},
     ("maker", "judged"): {"file": str(DATA / "judgements.jsonl")},
     ("context", "keyphrases-from-file"): {"file": str(DATA / "keyphrases.jsonl"), "missing": "skip"},
@@ -52,6 +53,7 @@ TESTED_ELSEWHERE = {
     "coreference-rewritten": "coreference_files",
     "dapr": "dapr_dataset",
     "doct5query": "doct5query",  # slow: it samples for each of some thousand passages
+    "dureader-questions": "dureader_raw",
     "dureader-retrieval": "dureader",
     "generate": "rewriting",
     "hyde": "rewriting",

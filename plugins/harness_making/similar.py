@@ -1,0 +1,134 @@
+"""The maker `drop-similar`: queries that resemble those of other splits (DuReader-retrieval, section 2.3)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import orjson
+from scipy import sparse
+
+from harness.collection.maker_input import MakerInput
+from harness.types import Made
+from harness_making import SimilarParams
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.types import Floats, Ints
+
+BLOCK = 1024  # queries that are compared at once
+SIMILAR, OTHER = "similar", "other"  # slices
+
+
+class Nearest(NamedTuple):
+    """For each query the most similar other one, and how many others it is too similar to."""
+
+    other: Ints  # int64[n]; 0 where there is none
+    similarity: Floats  # float32[n], from 0 to 1
+    concerned: NDArray[np.bool_]  # bool[others]: too similar to any of the queries
+    pairs: int  # above the threshold
+
+
+class DropSimilar:
+    def __init__(self, params: SimilarParams) -> None:
+        self._params = params
+
+    def make(self, given: MakerInput) -> Made:
+        params, tally = self._params, given.tally
+        others = [(name, query) for name in params.to for query in given.others[name].asked()]
+        queries = given.asked()
+        texts, against = [query.text for query in queries], [query.text for _, query in others]
+        if given.encode is not None:
+            nearest = by_vectors(given.encode(texts, True), given.encode(against, True), params.threshold)
+        else:
+            nearest = by_characters(texts, against, params.threshold)
+        similar = nearest.similarity > params.threshold
+        (given.folder / "kept").mkdir()
+        with (given.folder / "kept" / "similar.jsonl").open("wb") as file:
+            for row in np.flatnonzero(similar).tolist():
+                name, other = others[int(nearest.other[row])]
+                line = {
+                    "query": queries[row].id, "text": queries[row].text, "to": name, "other": other.id,
+                    "other_text": other.text, "similarity": round(float(nearest.similarity[row]), 4),
+                }  # fmt: skip
+                file.write(orjson.dumps(line) + b"\n")
+                if params.action == "drop":
+                    tally.drop("queries", f"similar to one of {name}", f"{queries[row].text} ~ {other.text}")
+        tally.note("similar pairs", nearest.pairs)
+        tally.note("queries of the others that are concerned", int(nearest.concerned.sum()))
+        tally.note("queries of the others", len(others))
+        if params.action == "mark":
+            marks = [SIMILAR if mark else OTHER for mark in similar.tolist()]
+            kept = [
+                query._replace(slices=(*query.slices, mark))
+                for query, mark in zip(queries, marks, strict=True)
+            ]
+            return Made(queries=kept, judgements=given.judged())
+        kept = [query for query, mark in zip(queries, similar.tolist(), strict=True) if not mark]
+        ids = {query.id for query in kept}
+        return Made(queries=kept, judgements=(item for item in given.judged() if item.query in ids))
+
+
+def by_characters(texts: Sequence[str], against: Sequence[str], threshold: float) -> Nearest:
+    """Similarity is the cosine of the counts of pairs of letters and digits."""
+    numbers: dict[str, int] = {}
+    rows = [_bigrams(text, numbers) for text in (*texts, *against)]
+    matrix = _normalised(rows, len(numbers))
+    first, second = matrix[: len(texts)], matrix[len(texts) :]
+
+    def compared(start: int, stop: int) -> Floats:
+        return np.asarray((first[start:stop] @ second.T).todense(), np.float32)
+
+    return _nearest(compared, len(texts), len(against), threshold)
+
+
+def by_vectors(vectors: Floats, against: Floats, threshold: float) -> Nearest:
+    """Similarity is the cosine; below 0 it is 0."""
+    first, second = _unit(vectors), _unit(against)
+
+    def compared(start: int, stop: int) -> Floats:
+        similarity: Floats = np.maximum(first[start:stop] @ second.T, 0)
+        return similarity
+
+    return _nearest(compared, len(first), len(second), threshold)
+
+
+def _nearest(compared: Callable[[int, int], Floats], queries: int, others: int, threshold: float) -> Nearest:
+    other = np.zeros(queries, np.int64)
+    similarity = np.zeros(queries, np.float32)
+    concerned = np.zeros(others, np.bool_)
+    pairs = 0
+    for start in range(0, queries if others else 0, BLOCK):
+        stop = min(start + BLOCK, queries)
+        block = compared(start, stop)
+        other[start:stop] = block.argmax(axis=1)
+        similarity[start:stop] = block.max(axis=1)
+        above = block > threshold
+        concerned |= above.any(axis=0)
+        pairs += int(above.sum())
+    return Nearest(other, similarity, concerned, pairs)
+
+
+def _bigrams(text: str, numbers: dict[str, int]) -> list[int]:
+    letters = [letter for letter in unicodedata.normalize("NFKC", text).lower() if letter.isalnum()]
+    padded = ["^", *letters, "$"]
+    return [numbers.setdefault("".join(padded[i : i + 2]), len(numbers)) for i in range(len(padded) - 1)]
+
+
+def _normalised(rows: Sequence[Sequence[int]], columns: int) -> sparse.csr_matrix:
+    """The rows' counts, each row of length 1."""
+    ends = np.cumsum([0, *map(len, rows)])
+    flat = np.array([number for row in rows for number in row], np.int64)
+    counts = sparse.csr_matrix((np.ones(len(flat), np.float32), flat, ends), (len(rows), max(1, columns)))
+    counts.sum_duplicates()
+    lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
+    return sparse.diags(1 / np.maximum(lengths, 1e-12)).astype(np.float32) @ counts
+
+
+def _unit(rows: Floats) -> Floats:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: Floats = rows / np.maximum(lengths, 1e-12)
+    return unit
