@@ -66,7 +66,7 @@ def _stage(planner: Systems, given: Collection, stage: Stage, dataset: str) -> C
         described["source"] = [dataset, *given.card[3:6]]
     work: dict[str, JSON] = {
         "method": work_of(chosen, values),
-        "parts": {part: given.parts[part] for part in record.reads},
+        "reads": {part: given.parts[part] for part in record.reads},
         "runs": runs,
         "source": {"licence": given.card.licence, "citation": given.card.citation, "url": given.card.url},
         "others": {name: {"parts": dict(other.parts), **_said(other)} for name, other in others.items()},

@@ -59,6 +59,14 @@ def harness_makers() -> Iterable[Maker]:
         systems=("of", "scored_by"),
     )
     yield Maker(
+        name="propose",
+        summary="the pairs of a pool as judgements of grade 0, for a later maker that labels them",
+        build=_build("propose", "Propose"),
+        params=PoolParams,
+        changes=("judgements",),
+        systems=("of", "scored_by"),
+    )
+    yield Maker(
         name="judged",
         summary="judgements by people or a machine, taken back in from a file",
         build=_build("judged", "Judged"),

@@ -25,21 +25,7 @@ class Pool:
         self._params = params
 
     def make(self, given: MakerInput) -> Made:
-        params, size = self._params, given.corpus.passages
-        pooled = pairs.union([given.runs[name] for name in params.of], params.depth, size)
-        given.tally.note("pairs proposed", len(pooled.query))
-        if params.scored_by is not None:
-            pooled, lacking = pairs.rescored(pooled, given.runs[params.scored_by], size)
-            given.tally.drop("pairs", f"not in the run of {params.scored_by}", count=lacking)
-        if params.top is not None:
-            before, pooled = len(pooled.query), pairs.first(pooled, params.top)
-            given.tally.drop("pairs", f"beyond the first {params.top}", count=before - len(pooled.query))
-        grades = _grades(given, pooled)
-        if params.judged == "leave-out":
-            open_ = np.array([grade is None for grade in grades], np.bool_)
-            given.tally.drop("pairs", "judged already", count=int((~open_).sum()))
-            pooled, grades = pooled.chosen(open_), [None] * int(open_.sum())
-        self._write(given, pooled, grades)
+        self._write(given, *pooled_pairs(given, self._params))
         return Made()
 
     def _write(self, given: MakerInput, pooled: Pairs, grades: list[int | None]) -> None:
@@ -88,6 +74,25 @@ class Pool:
                 grade = grades[low + at]
                 yield line if grade is None else {**line, "grade": grade}
             given.progress(min(low + BLOCK, len(pooled.query)), len(pooled.query))
+
+
+def pooled_pairs(given: MakerInput, params: PoolParams) -> tuple[Pairs, list[int | None]]:
+    """The pairs of the pool, and the grade that the collection has for each."""
+    size = given.corpus.passages
+    pooled = pairs.union([given.runs[name] for name in params.of], params.depth, size)
+    given.tally.note("pairs proposed", len(pooled.query))
+    if params.scored_by is not None:
+        pooled, lacking = pairs.rescored(pooled, given.runs[params.scored_by], size)
+        given.tally.drop("pairs", f"not in the run of {params.scored_by}", count=lacking)
+    if params.top is not None:
+        before, pooled = len(pooled.query), pairs.first(pooled, params.top)
+        given.tally.drop("pairs", f"beyond the first {params.top}", count=before - len(pooled.query))
+    grades = _grades(given, pooled)
+    if params.judged == "leave-out":
+        open_ = np.array([grade is None for grade in grades], np.bool_)
+        given.tally.drop("pairs", "judged already", count=int((~open_).sum()))
+        pooled, grades = pooled.chosen(open_), [None] * int(open_.sum())
+    return pooled, grades
 
 
 def _grades(given: MakerInput, pooled: Pairs) -> list[int | None]:

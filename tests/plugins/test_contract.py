@@ -18,6 +18,7 @@ GIVEN = {
     ("dataset", "files"): {"path": str(DATA / "beir")},
     ("maker", "drop-similar"): {"to": ["other"]},
     ("maker", "pool"): {"of": ["one", "other"], "depth": 5},
+    ("maker", "propose"): {"of": ["one", "other"], "depth": 5},
     ("maker", "judged"): {"file": str(DATA / "judgements.jsonl")},
     ("context", "keyphrases-from-file"): {"file": str(DATA / "keyphrases.jsonl"), "missing": "skip"},
 }

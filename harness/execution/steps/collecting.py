@@ -41,7 +41,7 @@ def make(task: Task) -> Outcome:
     working = task.folder / "working"
     working.mkdir(parents=True)
     given = MakerInput(
-        **_parts(task, work["parts"]),
+        **_parts(task, work["reads"]),
         **{key: work[key] for key in ("language", "query_language", "split")},
         **work["source"],
         dataset=work["of"],
@@ -70,7 +70,7 @@ def make(task: Task) -> Outcome:
     if (working / KEPT).is_dir():
         (working / KEPT).replace(task.folder / KEPT)
     shutil.rmtree(working)
-    before = {part: task.store.read(step).folder for part, step in work["parts"].items()}
+    before = {part: task.store.read(step).folder for part, step in work["reads"].items()}
     facts = {
         "maker": name,
         "before": _counts(before),
@@ -127,7 +127,7 @@ def _folder(task: Task, name: str) -> Path:
 
 def _check_asked(task: Task, after: Mapping[Part, Path]) -> None:
     """Every judgement is of a query of the collection, as far as this stage can see both."""
-    folders = {part: task.store.read(step).folder for part, step in task.work["parts"].items()}
+    folders = {part: task.store.read(step).folder for part, step in task.work["reads"].items()}
     folders |= after
     if "queries" not in folders or "judgements" not in folders:
         return

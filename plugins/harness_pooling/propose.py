@@ -1,0 +1,28 @@
+"""The maker `propose`: the pairs of a pool become judgements of grade 0, so that another maker labels them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.collection.maker_input import MakerInput
+from harness.types import Judgement, Made
+from harness_pooling import PoolParams
+from harness_pooling.pool import pooled_pairs
+
+
+class Propose:
+    def __init__(self, params: PoolParams) -> None:
+        self._params = params
+
+    def make(self, given: MakerInput) -> Made:
+        return Made(judgements=self._judgements(given))
+
+    def _judgements(self, given: MakerInput) -> Iterator[Judgement]:
+        """The collection's own, then a grade of 0 for each pair that is not judged."""
+        yield from given.judged()
+        pooled, grades = pooled_pairs(given, self._params)
+        names = given.corpus.ids(pooled.passage)
+        for query, passage, grade in zip(pooled.query.tolist(), names, grades, strict=True):
+            if grade is None:
+                given.tally.add("pairs that were not judged")
+                yield Judgement(given.queries.ids[query], passage, 0)
