@@ -1,4 +1,4 @@
-"""The maker `propose`: the pairs of a pool become judgements of grade 0, so that another maker labels them."""
+"""The maker `propose`: the pairs of a pool become judgements of grade 0, for another maker to label."""
 
 from __future__ import annotations
 
