@@ -280,8 +280,11 @@ def _failed(step: Step, failure: Failure) -> JSON:
 
 
 def _write_page(board: Leaderboard, planned: Plan, reporter: Reporter) -> None:
-    """The folder's README, unless somebody wrote one of their own."""
+    """The folder's README, or a page beside one that somebody wrote."""
     text = readme.page(board, written(planned.suite.path, planned.suite.changes))
-    if not readme.write(board.folder, text):
-        page = shown_path(board.folder / readme.FILE)
-        reporter.note(f"{page}: was not written by harness, and is left alone")
+    own = shown_path(board.folder / readme.FILE)
+    page = readme.write(board.folder, text)
+    if page is None:
+        reporter.note(f"{own}: was not written by harness, and is left alone")
+    elif page.name != readme.FILE:
+        reporter.note(f"{own}: is left alone; the leaderboard's page is {shown_path(page)}")

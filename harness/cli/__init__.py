@@ -37,10 +37,13 @@ COMMANDS = {  # in the order of the help; each is the module of its name in this
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit code; `harness.cli.exits` says what each means."""
     words = tuple(sys.argv[1:] if arguments is None else arguments)
-    options = parser(words[:1]).parse_args(words)
     from harness.cli import exits
 
-    return exits.guarded(options.work, options)
+    def work() -> int:
+        options = parser(words[:1]).parse_args(words)
+        return int(options.work(options))
+
+    return exits.guarded(work)
 
 
 def parser(chosen: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:

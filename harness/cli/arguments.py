@@ -26,6 +26,13 @@ def store_of(folder: Path, given: Path | None) -> Store:
     return Store(given or hints.store_of(folder) or user_cache.default_store()).open()
 
 
+def width() -> int | None:
+    """The columns of the terminal that is printed to; None where it is a file or a pipe."""
+    import shutil
+
+    return shutil.get_terminal_size((0, 0)).columns or None
+
+
 def remote(command: argparse.ArgumentParser) -> None:
     text = "share finished artifacts through this address (default: the variable HARNESS_REMOTE)"
     command.add_argument("--remote", metavar="ADDRESS", help=text)

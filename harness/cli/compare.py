@@ -66,5 +66,5 @@ def run(options: argparse.Namespace) -> int:
     drops = regressions(loaded, compared, watch) if guarding else None
     if not by_name and drops is not None:  # rows can only be missing where leaderboards are compared
         drops = [item for item in drops if item.measure is not None]
-    print(render(compared, options.format, drops), end="")
+    print(render(compared, options.format, drops, shared.width()), end="")
     return EXIT_CODE if drops else 0

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import errno
 import io
@@ -20,16 +19,14 @@ from harness.errors import HarnessError, StoreError, Terminated, printable
 OUTPUT_FAILS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
-def guarded(work: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
+def guarded(work: Callable[[], int]) -> int:
     """The exit code of a command, whatever ends it."""
     signal.signal(signal.SIGTERM, _terminate)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal may have no letters but ASCII's
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = int(work(options))
-        sys.stdout.flush()
-        return code
+        return _flushed(work)
     except StoreError as error:
         print(printable(str(error)), file=sys.stderr)
         return 1
@@ -51,6 +48,14 @@ def guarded(work: Callable[[argparse.Namespace], int], options: argparse.Namespa
         _discard_output()
         print(f"standard output: cannot be written ({error.strerror}); make room", file=sys.stderr)
         return 1
+
+
+def _flushed(work: Callable[[], int]) -> int:
+    """What is printed must be written here: an error of Python's own flush at its end cannot be caught."""
+    try:
+        return int(work())
+    finally:
+        sys.stdout.flush()
 
 
 def _terminate(*_: object) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.cli import arguments as shared
 from harness.cli.kinds import RECORDS
 
 if TYPE_CHECKING:
@@ -32,17 +34,28 @@ def records(options: argparse.Namespace) -> int:
     for kind in [options.kind] if options.kind else catalogue.KINDS:
         if options.kind is None:
             print(f"{kind}:")
-        print("\n".join(_lines(loaded, kind, options.params, installed)) or "  none")
+        lines = [_fitted(line, shared.width()) for line in _lines(loaded, kind, options.params, installed)]
+        print("\n".join(lines) or "  none")
         if options.kind is None:
             print()
     if options.kind == "measures":
-        print(
-            "\n  and every measure of ir-measures, as it writes them: nDCG@10, R(rel=2)@100, RR@10, AP, ..."
-        )
+        more = "  and every measure of ir-measures, as it writes them: nDCG@10, R(rel=2)@100, RR@10, AP, ..."
+        print(f"\n{_fitted(more, shared.width())}")
     for plugin in loaded.plugins:
         if plugin.error:
             print(f"not loaded: {plugin.name} ({plugin.distribution}): {plugin.error}")
     return 0
+
+
+def _fitted(line: str, width: int | None) -> str:
+    """The line, wrapped below where its text begins."""
+    if width is None or len(line) <= width:
+        return line
+    import textwrap
+
+    text = re.match(r" *\S+ +", line)
+    indent = " " * min(text.end() if text else 0, width // 2)
+    return textwrap.fill(line, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _lines(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -23,6 +24,7 @@ SEEDS = (
 )
 LARGEST = 10  # of more pairs: what it shows of them
 FORMATS = ("table", "markdown", "latex", "json")
+NARROWEST = 40  # columns of a terminal to which prose is wrapped
 TESTS = {
     "randomisation": "paired randomisation test",
     "t": "paired t-test",
@@ -35,7 +37,10 @@ CORRECTIONS = {
 }
 
 
-def render(compared: Compared, form: str, regressions: Sequence[Regression] | None = None) -> str:
+def render(
+    compared: Compared, form: str, regressions: Sequence[Regression] | None = None, width: int | None = None
+) -> str:
+    """`width` is that of the terminal, for tables; None: as wide as they are."""
     if form == "json":
         return _json(compared, regressions)
     if form == "latex":
@@ -43,8 +48,16 @@ def render(compared: Compared, form: str, regressions: Sequence[Regression] | No
     if form == "markdown":
         shown = [text_tables.titled(table) for table in (*tables(compared), *averages(compared))]
         return _page(compared, shown, regressions, "- ")
-    shown = [*_brief(compared), *map(text_tables.plain, averages(compared))]
-    return _page(compared, shown, regressions, "  ")
+    shown = [*_brief(compared, width), *(text_tables.plain(table, width) for table in averages(compared))]
+    text = _page(compared, shown, regressions, "  ")
+    if width is None:
+        return text
+    return "".join(_wrapped(line, width) + "\n" for line in text.splitlines())
+
+
+def _wrapped(line: str, width: int) -> str:
+    """Prose within the width; the lines of tables, which are indented, stay as they are."""
+    return line if line.startswith("  ") else textwrap.fill(line, max(width, NARROWEST))
 
 
 def method(compared: Compared) -> str:
@@ -121,7 +134,7 @@ def averages(compared: Compared) -> list[Table]:
     return made
 
 
-def _brief(compared: Compared) -> list[str]:
+def _brief(compared: Compared, width: int | None) -> list[str]:
     """The tables as a person reads them in a terminal: a measure in which no query differs is one line, and
     of very many pairs only the largest significant differences are there."""
     made, abridged = [], False
@@ -132,9 +145,9 @@ def _brief(compared: Compared) -> list[str]:
             made.append(f"{part.title}: {_same(part, every)}\n")
             continue
         if every:
-            made.append(text_tables.plain(_standings(part)))
+            made.append(text_tables.plain(_standings(part), width))
         if not every or len(pairs) <= PAIRS:
-            made.append(text_tables.plain(_comparisons(f"{part.title}, differences", pairs, alpha)))
+            made.append(text_tables.plain(_comparisons(f"{part.title}, differences", pairs, alpha), width))
             continue
         sure = [item for item in pairs if item.corrected < alpha]
         abridged |= len(sure) < len(pairs) or len(sure) > LARGEST
@@ -142,7 +155,7 @@ def _brief(compared: Compared) -> list[str]:
         if len(sure) > LARGEST:
             heading += f"; the {LARGEST} largest"
         made.append(
-            text_tables.plain(_comparisons(heading, sure[:LARGEST], alpha)) if sure else heading + "\n"
+            text_tables.plain(_comparisons(heading, sure[:LARGEST], alpha), width) if sure else heading + "\n"
         )
     made += map(text_tables.plain, seeds.tables(compared.recipes, alpha))
     if abridged:
@@ -194,8 +207,9 @@ def _p(value: float) -> str:
 
 
 def _page(
-    compared: Compared, shown: Sequence[str], regressions: Sequence[Regression] | None, mark: str
-) -> str:
+    compared: Compared, shown: Sequence[str], regressions: Sequence[Regression] | None, mark: str,
+    width: int | None = None,
+) -> str:  # fmt: skip
     parts = [] if regressions is None else [_regression_list(regressions, mark)]
     explained = [
         f"{method(compared)}.",

@@ -22,6 +22,7 @@ from harness.leaderboard.text_tables import (
 from harness.store import disk
 
 FILE = "README.md"
+BESIDE = "LEADERBOARD.md"  # where somebody else's README stands
 MARK = "<!-- written by `harness run`; a page without this line is left alone -->"
 PICTURES, PICTURED, REPRODUCED = "pictures", "## Pictures", "## How to get these numbers"
 LIMITS = {
@@ -35,13 +36,21 @@ LIMITS = {
 }
 
 
-def write(folder: Path, text: str) -> bool:
-    """Write the page, unless one stands there without the harness' mark; whether it was written."""
-    page = folder / FILE
-    if page.exists() and not page.read_bytes().startswith(MARK.encode()):
-        return False
-    disk.replace_file(page, text.encode())
-    return True
+def write(folder: Path, text: str) -> Path | None:
+    """Write the page as README.md, or beside somebody's own README as LEADERBOARD.md. Returns its path; None
+    if neither of the two has the harness' mark."""
+    page = _place(folder)
+    if page is not None:
+        disk.replace_file(page, text.encode())
+    return page
+
+
+def _place(folder: Path) -> Path | None:
+    for name in (FILE, BESIDE):
+        page = folder / name
+        if not page.exists() or page.read_bytes().startswith(MARK.encode()):
+            return page
+    return None
 
 
 def page(board: Leaderboard, command: str) -> str:
@@ -89,8 +98,8 @@ def claims_page(board: Leaderboard, command: str) -> str:
 
 def show_pictures(folder: Path) -> None:
     """Show the pictures in a folder's README, if it is one that the harness wrote."""
-    path = folder / FILE
-    if not path.is_file():
+    path = _place(folder)
+    if path is None or not path.is_file():
         return
     before, _, after = path.read_text(encoding="utf-8").rpartition(f"\n{REPRODUCED}\n")
     if not before:

@@ -104,8 +104,13 @@ def of_records(records: Sequence[Mapping[str, JSON]], form: str) -> str:
     return out.getvalue()
 
 
-def plain(table: Table) -> str:
-    """A table in aligned columns, by display width: Chinese characters take two places."""
+def plain(table: Table, width: int | None = None) -> str:
+    """A table in aligned columns, by display width: Chinese characters take two places. One that is wider
+    than `width` is shown in parts, each with the first column."""
+    if width is not None:
+        parts = _parts(table, width)
+        if len(parts) > 1:
+            return "\n".join(map(plain, parts))
     rows = [table.head, *table.rows]
     widths = [max(_width(row[i]) for row in rows) for i in range(len(table.head))]
     lines = [table.title, ""]
@@ -115,6 +120,25 @@ def plain(table: Table) -> str:
         lines.append("  ".join(["", first, *cells]).rstrip())
     lines.insert(3, "  " + "-" * (sum(widths) + 2 * (len(widths) - 1)))
     return "\n".join(lines) + "\n"
+
+
+def _parts(table: Table, width: int) -> list[Table]:
+    """The table's columns in groups that fit the width; a column that is too wide by itself is alone."""
+    columns = list(zip(table.head, *table.rows, strict=True))
+    widths = [max(map(_width, column)) + 2 for column in columns]
+    groups: list[list[int]] = [[]]
+    for i in range(1, len(columns)):
+        if groups[-1] and sum(widths[j] for j in (0, *groups[-1], i)) > width:
+            groups.append([])
+        groups[-1].append(i)
+    return [
+        Table(
+            table.title if group is groups[0] else f"{table.title} (continued)",
+            tuple(table.head[i] for i in (0, *group)),
+            tuple(tuple(row[i] for i in (0, *group)) for row in table.rows),
+        )
+        for group in groups
+    ]
 
 
 def markdown(table: Table) -> str:

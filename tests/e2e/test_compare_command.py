@@ -32,6 +32,20 @@ def test_every_pair_of_a_leaderboard_is_compared(made):
     )
 
 
+@pytest.mark.parametrize(
+    "words", [("compare", "out"), ("list",), ("list", "retrievers", "--params")], ids=" ".join
+)
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_line_is_no_wider_than_the_terminal(made, words, width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    ran = made.command(*words)
+    assert ran.code == 0, ran.err
+    too_wide = [line for line in ran.out.splitlines() if len(line) > width and " " in line.strip()]
+    assert too_wide == []
+    monkeypatch.setenv("COLUMNS", "500")
+    assert any(len(line) > width for line in made.command(*words).out.splitlines())
+
+
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "json"])
 def test_the_same_comparison_gives_the_same_bytes(made, form):
     one, two = (made.command("compare", made.out, "--format", form).out for _ in range(2))

@@ -191,3 +191,36 @@ def test_a_full_output_disk_ends_in_one_line_too(
     assert results(out) == whole[1]
     assert "[1/7]" not in ran.err  # it was found before the first step
     assert "[7/7]" in again.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+@pytest.mark.parametrize(
+    "words",
+    ["--version", "list", "show out", "verify out", "schema suite", "run suite.yaml --out out --store store"],
+)
+def test_an_output_that_is_full_ends_a_command_in_one_line(finished: Harness, words: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "harness", *words.split()],
+            cwd=finished.folder, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    full_line = "standard output: cannot be written (No space left on device); make room"
+    assert done.stderr.splitlines()[-1] == full_line
+    assert "Traceback" not in done.stderr
+
+
+def test_output_of_ascii_alone_is_written_in_escapes(finished: Harness) -> None:
+    ran = finished.command("show", "out", PYTHONIOENCODING="ascii")
+    assert ran.code == 0, ran.err
+    assert "\\u4e2d" in ran.out
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Harness:
+    """A folder with a run whose system has a Chinese name."""
+    place = Harness(tmp_path_factory.mktemp("printed"))
+    place.suite({**SUITE, "systems": {"\u4e2d": {"retriever": "overlap"}}})
+    ran = place.run()
+    assert ran.code == 0, ran.err
+    return place

@@ -343,7 +343,14 @@ def test_a_readme_that_the_user_wrote_is_left_alone(harness):
     ran = harness.run()
     assert ran.code == 0
     assert page.read_text() == "mine\n"
+    beside = harness.out / "LEADERBOARD.md"
+    assert "out/README.md: is left alone; the leaderboard's page is out/LEADERBOARD.md" in ran.err
+    assert "# shared" in beside.read_text()
+    beside.write_text("mine too\n")
+    ran = harness.run("suite.yaml", "--fresh")
     assert "out/README.md: was not written by harness, and is left alone" in ran.err
+    assert beside.read_text() == "mine too\n"
+    beside.unlink()
     page.unlink()
     assert harness.run().code == 0
     assert harness.run().code == 0

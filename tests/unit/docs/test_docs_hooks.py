@@ -7,14 +7,16 @@ import importlib.util
 import re
 import sys
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 
 from harness import catalogue, findings, hookspecs, testing
+from harness.catalogue import params
 from harness.catalogue.entry_points import EntryPoint
 from harness.collection.judgements import Judged
+from harness.plan import answers
 from harness.records import Column
 from harness.scoring import protocols, score
 from harness.scoring.score import Documents
@@ -68,6 +70,23 @@ def test_every_hook_has_a_section_an_example_and_a_test_and_no_section_is_of_ano
     for hook in HOOKS:
         assert f"def {hook}(" in sections()[hook]
         assert any(name.startswith(f"test_the_example_of_{hook}") for name in globals())
+
+
+def test_the_example_of_parameters_and_files(tmp_path):
+    before = PAGE.read_text(encoding="utf-8").partition("\n## ")[0]
+    [example] = [
+        block for block in re.findall(r"^```python\n(.*?)^```", before, re.M | re.S) if "Inputs(" in block
+    ]
+    module = sys.modules["example_of_files"] = ModuleType("example_of_files")
+    names = vars(module)
+    exec(example, names)
+    values, problems = params.convert(names["Folder"], {"path": "data"}, tmp_path)
+    assert problems == []
+    source = names["Archive"](values)
+    assert answers.inputs(source, "corpus").files == (tmp_path / "data" / "corpus.txt",)
+    assert answers.inputs(source, "queries").files == (tmp_path / "data" / "queries-2024.txt",)
+    _, problems = params.convert(names["Folder"], {}, tmp_path)
+    assert "the parameter 'path' is missing" in str(problems[0])
 
 
 def test_the_example_of_harness_datasets(tmp_path):
@@ -138,7 +157,8 @@ def test_every_field_of_a_record_is_described(field):
 
 
 def test_the_test_that_the_page_shows_is_one_that_pytest_runs(tmp_path):
-    shown = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)[0]
+    blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+    [shown] = [block for block in blocks if "testing.contract(" in block]
     names: dict[str, object] = {}
     exec(shown.replace('"my-retriever", {"length": 0.5}', '"bm25", {"k1": 0.5}'), names)
     [mark] = names["test_contract"].pytestmark
