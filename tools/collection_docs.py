@@ -57,6 +57,8 @@ PAPERS: tuple[tuple[str, str, tuple[tuple[str, Mapping[str, JSON]], ...]], ...] 
             ),
         ),
     ),
+    ("cMedQA", "cmedqa", (("test", {}),)),
+    ("cCOVID-News", "ccovid-news", (("test", {}),)),
     (
         "T2Ranking",
         "t2ranking",

@@ -49,7 +49,7 @@ class MtebParams:
                 raise ValueError(f"{name} '{code}' is no language code; write it like en or zh")
 
 
-def missing_files(params: MtebParams) -> list[str]:
+def missing_files(params: Any) -> list[str]:
     """A dataset of the hub needs the hub's client."""
     named = isinstance(params.path, str) or isinstance(params.qrels, str)
     if not named or importlib.util.find_spec("huggingface_hub") is not None:
@@ -64,8 +64,38 @@ def build(params: MtebParams) -> Any:
     return Mteb(params)
 
 
+def build_cmedqa(params: Any) -> Any:
+    from harness_mteb import named
+    from harness_mteb.source import Mteb
+
+    return Mteb(named.task_params(params), named.CMEDQA)
+
+
+def build_ccovid_news(params: Any) -> Any:
+    from harness_mteb import named
+    from harness_mteb.source import Mteb
+
+    return Mteb(named.task_params(params), named.CCOVID_NEWS)
+
+
 @hookimpl
 def harness_datasets() -> Iterable[Dataset]:
+    from harness_mteb.named import CcovidNewsParams, CmedqaParams  # which need the class above
+
+    yield Dataset(
+        name="cmedqa",
+        summary="cMedQA: medical questions, out of DuReader-retrieval's domain (Qiu et al. 2022)",
+        build=build_cmedqa,
+        params=CmedqaParams,
+        missing_files=missing_files,
+    )
+    yield Dataset(
+        name="ccovid-news",
+        summary="cCOVID-News: questions on news of COVID-19, out of DuReader-retrieval's domain",
+        build=build_ccovid_news,
+        params=CcovidNewsParams,
+        missing_files=missing_files,
+    )
     yield Dataset(
         name="mteb",
         summary="Retrieval tasks of MTEB and BEIR: datasets of the hub, folders of them, BEIR's zip files",

@@ -16,6 +16,7 @@ from harness.toolkit.files.tables import Column, parts, rows
 from harness.types import Card, Document, Inputs, Judgement, Part, Query
 from harness_mteb import MtebParams
 from harness_mteb.layout import Readme, readme, tables
+from harness_mteb.named import Named
 from harness_mteb.places import Folder, Hub, place
 
 _TEXT = pa.string()
@@ -35,8 +36,9 @@ class Mteb:
     passage is a document of its own. Its title is kept apart, although MTEB's and BEIR's scores include
     it."""
 
-    def __init__(self, params: MtebParams) -> None:
+    def __init__(self, params: MtebParams, named: Named | None = None) -> None:
         self.params = params
+        self._named = named
         self._task = place(params.path, params.revision)
         self._judged = self._task if params.qrels is None else place(params.qrels, "main")
 
@@ -44,7 +46,11 @@ class Mteb:
         header, params = self._readme(self._task), self.params
         url = f"https://huggingface.co/datasets/{params.path}" if isinstance(params.path, str) else ""
         language = params.language or header.language
-        return Card(language, params.split, params.query_language, header.licence, "", url)
+        card = Card(language, params.split, params.query_language, header.licence, "", url)
+        named = self._named
+        if named is None:
+            return card
+        return card._replace(citation=named.citation, notes=(named.note,), official=named.official)
 
     def inputs(self, part: Part) -> Inputs:
         """The queries depend on which queries are judged, not on their grades, if that is known while

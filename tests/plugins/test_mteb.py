@@ -21,7 +21,7 @@ from harness_mteb import MtebParams, build, harness_datasets, places
 
 pytestmark = pytest.mark.extras
 
-RECORD = next(iter(harness_datasets()))
+RECORD = next(record for record in harness_datasets() if record.name == "mteb")
 CORPUS = [
     {"_id": "p1", "title": "Tea", "text": "Tea has caffeine.\u2028More."},
     {"_id": "p2", "title": "", "text": "Water has none."},
@@ -368,3 +368,36 @@ def test_scifact_equals_itself_as_plain_files(tmp_path):
         found = list(getattr(mine, part)())
         assert found == list(getattr(plain, part)())
         assert found
+
+
+NAMED = {  # table 3 of Qiu et al. 2022
+    "cmedqa": (3_999, 7_527, 1.88, 48.47, 100.58),
+    "ccovid-news": (949, 964, 1.02, 25.93, 1430.93),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_the_out_of_domain_sets_of_dureader_retrieval_are_read_by_name(tmp_path, name):
+    for folder, row in (("corpus", CORPUS), ("queries", QUERIES)):
+        (tmp_path / f"{folder}.jsonl").write_text("".join(json.dumps(each) + "\n" for each in row))
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "dev.jsonl").write_text("".join(json.dumps(each) + "\n" for each in TEST))
+    (record,) = [record for record in harness_datasets() if record.name == name]
+    values, problems = params.convert(record.params, {"path": "./", "qrels": None}, tmp_path)
+    assert problems == []
+    source = record.build(values)
+    assert [query.id for query in source.queries()] == ["q1"]
+    assert len(list(source.judgements())) == 2
+    card = source.card()
+    assert (card.language, card.split) == ("zh", "dev")
+    printed = [number for official in card.official for number in official.counts.values()]
+    assert tuple(printed) == NAMED[name]
+    assert "that they are the same was not shown" in card.notes[0]
+
+
+def test_the_defaults_of_the_named_sets_are_those_of_the_hub():
+    for record in harness_datasets():
+        if record.name in NAMED:
+            values, _ = params.convert(record.params, {}, Path())
+            assert values.path.startswith("C-MTEB/")
+            assert values.qrels == f"{values.path}-qrels"
