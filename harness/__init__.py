@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.api import Leaderboard, check, load, run
+    from harness.api import Board, Leaderboard, check, load, read_leaderboard, run
     from harness.hookspecs import hookimpl
 
-__all__ = ["Leaderboard", "check", "hookimpl", "load", "run"]
+__all__ = ["Board", "Leaderboard", "check", "hookimpl", "load", "read_leaderboard", "run"]
 
 
 def __getattr__(name: str) -> object:

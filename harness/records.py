@@ -52,6 +52,8 @@ class Record:
     cores: Literal["one", "all"] = "one"
     # other records that these parameters build on, as (kind, name): they enter the key too
     depends_on: Callable[[Any], Sequence[tuple[str, str]]] | None = None
+    # why the results of these parameters cannot be found again by a key, if so: rows then carry it as a flag
+    unkeyed: Callable[[Any], str | None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

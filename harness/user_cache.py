@@ -20,6 +20,11 @@ def probed_plugins() -> Path:
     return _folder("plugins")
 
 
+def boards() -> Path:
+    """Leaderboards of suites that are no files."""
+    return _folder("boards")
+
+
 def _folder(name: str) -> Path:
     import platformdirs
 

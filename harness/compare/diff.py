@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec import to_builtins
+from msgspec import UNSET, to_builtins
 
 from harness.compare.data import Filters, distinct_names, of_boards
 from harness.compare.significance import Comparison, Settings, compare
@@ -121,7 +121,8 @@ def _suite_changes(old: Leaderboard, new: Leaderboard) -> Iterator[Change]:
 
 def _dataset_changes(old: Dataset, new: Dataset) -> Iterator[Change]:
     for what in ("split", "plugin", "params", "unknown_judgements", "limited", "counts"):
-        values = [to_builtins(getattr(item, what, None)) for item in (old, new)]
+        held = [getattr(item, what) for item in (old, new)]
+        values = [None if value is UNSET else to_builtins(value) for value in held]
         if isinstance(values[0], dict) and isinstance(values[1], dict):
             for key in dict.fromkeys([*values[0], *values[1]]):
                 if values[0].get(key) != values[1].get(key):

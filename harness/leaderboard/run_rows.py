@@ -205,6 +205,12 @@ def _flags(row: Row, context: _Context) -> list[str]:
     plan = context.plan
     varied = [value for _, value in plan.suite.system(row.system).varied if not isinstance(value, Seed)]
     flags = [GRID_ON_TEST] if varied and row.split == "test" else []
+    methods = [step.work["method"] for step in _steps(row, plan) if "method" in step.work]
+    flags += dict.fromkeys(
+        f"{method['params'].get('name', method['name'])}: {method['unkeyed']}"
+        for method in methods
+        if "unkeyed" in method
+    )
     if limits := plan.collections[row.dataset].spec.limits:
         parts = " and ".join(f"{number:,} {what}" for what, number in limits.items())
         flags.append(f"a trial, limited to {parts}: not comparable with a full run")

@@ -243,8 +243,14 @@ def limited_inputs(inputs: Mapping[Part, Inputs], spec: DatasetSpec) -> dict[Par
 
 
 def named(name: str, given: dict[str, JSON]) -> str:
-    """`bm25 (k1=0.9)`: a method with the parameters that a suite gives it."""
-    pairs = [f"{key}={params.shown(value)}" for key, value in given.items()]
+    """`bm25 (k1=0.9)`: a method with the parameters that a suite gives it, but for long ones: sources of
+    several lines, and mappings that are no made model."""
+    kept = {
+        key: value
+        for key, value in given.items()
+        if not ("\n" in value if isinstance(value, str) else isinstance(value, dict) and "made" not in value)
+    }
+    pairs = [f"{key}={params.shown(value)}" for key, value in kept.items()]
     return f"{name} ({', '.join(pairs)})" if pairs else name
 
 
@@ -252,9 +258,11 @@ def work_of(chosen: Chosen, values: Any) -> JSON:
     kind = next(kind for kind, record in KINDS.items() if type(chosen.entry.record) is record)
     plugin = f"{chosen.entry.plugin.distribution} {chosen.entry.plugin.version}"
     cores = chosen.entry.record.cores
-    return {
+    work = {
         "kind": kind, "name": chosen.name, "params": params.plain(values), "plugin": plugin, "cores": cores,
     }  # fmt: skip
+    reason = chosen.entry.record.unkeyed(values) if chosen.entry.record.unkeyed else None
+    return {**work, "unkeyed": reason} if reason else work
 
 
 def needs_of(chosen: Chosen, values: Any) -> list[Need]:

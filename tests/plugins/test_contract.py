@@ -14,12 +14,23 @@ pytestmark = pytest.mark.extras
 
 # Required parameters. All other methods are tested with their defaults.
 DATA = Path(__file__).parent / "data"
+PYTHON = """
+def g(query, texts):
+    words = set(query.lower().split())
+    return [len(words & set(text.lower().split())) for text in texts]
+def f(queries, corpus, k):
+    rows = [g(query, corpus.texts) for query in queries]
+    return [sorted(enumerate(row), key=lambda pair: (-pair[1], pair[0]))[:k] for row in rows]
+"""
 GIVEN = {
     ("dataset", "files"): {"path": str(DATA / "beir")},
     ("maker", "drop-similar"): {"to": ["other"]},
     ("maker", "pool"): {"of": ["one", "other"], "depth": 5},
     ("maker", "propose"): {"of": ["one", "other"], "depth": 5},
     ("maker", "judged"): {"file": str(DATA / "judgements.jsonl")},
+    ("retriever", "python"): {"name": "f", "source": PYTHON},
+    ("reranker", "python"): {"name": "g", "source": PYTHON},
+    ("context", "python"): {"name": "h", "source": "def h(document):\n    return document.title + ' '"},
     ("context", "keyphrases-from-file"): {"file": str(DATA / "keyphrases.jsonl"), "missing": "skip"},
 }
 # Methods that need a model are tested with a tiny one. fp32, because the contract compares scores more closely

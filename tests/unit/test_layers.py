@@ -11,6 +11,7 @@ CORE = ROOT / "harness"
 LAYERS = [
     ["types", "problems", "user_cache"],
     ["errors"],
+    ["functions"],
     ["findings", "made_models"],
     ["contracts"],
     ["records"],
@@ -29,6 +30,7 @@ LAYERS = [
     ["verify"],
     ["inspect"],
     ["html"],
+    ["notebook"],
     ["annotate"],
     ["api"],
     ["checkpoint_watch"],

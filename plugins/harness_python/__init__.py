@@ -1,0 +1,72 @@
+"""Methods that are Python functions: `harness.run({...})` writes them down as parameters of `python`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness import records
+from harness.hookspecs import hookimpl
+from harness.records import param
+
+
+@dataclass(frozen=True)
+class PythonParams:
+    """A function by its source, or an object of the process that runs the suite."""
+
+    name: str = param(help="the function's name in the source")
+    source: str = param("", "its source, with that of the functions that it uses; it is executed")
+    values: dict[str, str] | None = param(None, "the data that it uses, as literals of Python")
+    imports: dict[str, str] | None = param(None, "what it imports: name, and module or module:attribute")
+    versions: dict[str, str] | None = param(None, "the versions of these modules, or digests of their files")
+    run: str = param("", "of an object: the run that it belongs to")
+    served: int = param(0, "of an object: its number")
+    address: str = param("", "of an object: where it is called", keyed=False)
+
+    def __post_init__(self) -> None:
+        if bool(self.source) == bool(self.run):
+            raise ValueError("give the source of a function; run({...}) writes it for you")
+
+
+def unkeyed(params: PythonParams) -> str | None:
+    return "a Python object without a source of its own, so it runs every time" if params.run else None
+
+
+def build(params: PythonParams) -> Any:
+    from harness_python.methods import Method
+
+    return Method(params)
+
+
+def build_context(params: PythonParams) -> Any:
+    from harness_python.methods import Augmenter
+
+    return Augmenter(params)
+
+
+SHARED: Mapping[str, Any] = {"params": PythonParams, "unkeyed": unkeyed}
+
+
+@hookimpl
+def harness_retrievers() -> Iterable[records.Retriever]:
+    yield records.Retriever(
+        name="python", summary="A Python function (queries, corpus, k) -> hits", build=build, **SHARED
+    )
+
+
+@hookimpl
+def harness_rerankers() -> Iterable[records.Reranker]:
+    yield records.Reranker(
+        name="python", summary="A Python function (query, texts) -> scores", build=build, **SHARED
+    )
+
+
+@hookimpl
+def harness_contexts() -> Iterable[records.Context]:
+    yield records.Context(
+        name="python",
+        summary="A Python function of a document -> a prefix, or one for each passage",
+        build=build_context,
+        **SHARED,
+    )
