@@ -11,5 +11,8 @@ SCAFFOLDS = (
     "analysis",
 )  # fmt: skip
 RUN_FORMS = ("trec", "rocketqa", "msmarco", "tevatron", "dureader")
-EXPORTS = ("trec", "ir-metadata", "mteb", "csv", "msmarco", "rocketqa", "tevatron", "dureader")
+EXPORTS = (
+    "trec", "ir-metadata", "mteb", "csv", "model", "tevatron-training", "sentence-transformers-training",
+    "msmarco", "rocketqa", "tevatron", "dureader",
+)  # fmt: skip
 COLLECTION_FORMS = ("beir", "dureader", "t2ranking", "trec", "mteb", "pool")

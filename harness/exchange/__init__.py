@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TypeAlias
 
 from harness.errors import HarnessError
-from harness.exchange import ir_metadata, mteb_export, run_form_export, table_export, trec_export
+from harness.exchange import (
+    ir_metadata,
+    model_export,
+    mteb_export,
+    run_form_export,
+    table_export,
+    training_export,
+    trec_export,
+)
 from harness.exchange.written_files import Written
 from harness.leaderboard.board_file import Leaderboard
 from harness.problems import shown_path
@@ -23,6 +31,8 @@ FORMS: dict[str, Writer] = {
     "ir-metadata": ir_metadata.write,
     "mteb": mteb_export.write,
     "csv": table_export.write,
+    "model": model_export.write,
+    **{form: partial(training_export.write, form=form) for form in training_export.FORMS},
     **{form: partial(run_form_export.write, form=form) for form in run_form_export.ENDINGS},
 }
 

@@ -19,6 +19,7 @@ from harness import catalogue, run, runner, suite
 from harness.api import read_leaderboard
 from harness.cli import main
 from harness.errors import HarnessError
+from harness.exchange import training_data
 from harness.store.artifacts import Store
 
 pytestmark = pytest.mark.extras
@@ -112,10 +113,32 @@ def test_a_suite_trains_validates_and_evaluates_its_models(folder):
     assert flag.startswith("1 of 12 queries stand in what its models were trained on")
     assert rows["zero"].flags == ()
     assert runner_steps(path, "train") == 3
+    exported_models_and_examples_are_read_by_others(folder)
     again = run(path, store=folder / "store", quiet=True)
     assert [row.provenance.fingerprint for row in again.rows] == [
         row.provenance.fingerprint for row in board.rows
     ]
+
+
+def exported_models_and_examples_are_read_by_others(folder: Path) -> None:
+    """Of the leaderboard that stands in the folder."""
+    for form in ("model", "tevatron-training", "sentence-transformers-training"):
+        command = ["export", str(folder), "--form", form, "--out", str(folder / form)]
+        assert main([*command, "--store", str(folder / "store")]) == 0
+    from transformers import AutoModel, AutoModelForSequenceClassification
+
+    assert AutoModel.from_pretrained(folder / "model" / "trained" / "model") is not None
+    AutoModelForSequenceClassification.from_pretrained(folder / "model" / "reranked" / "model")
+    card = (folder / "model" / "trained" / "model" / "README.md").read_text(encoding="utf-8")
+    assert "with the trainer `dual-encoder`" in card
+    assert "| d/test | RR@10 | 0." in card
+    assert not (folder / "model" / "zero").exists()
+    for form in ("tevatron", "sentence-transformers"):
+        [path] = (folder / f"{form}-training").glob("*.jsonl")
+        examples = list(training_data.read(path))
+        assert len(examples) == 18
+        assert all(example.positives and example.negatives for example in examples)
+        assert all(set(example.positives).isdisjoint(example.negatives) for example in examples)
 
 
 def runner_steps(path: Path, kind: str) -> int:

@@ -1,0 +1,140 @@
+"""The models that a suite made: folders that transformers and sentence-transformers load, each with a card."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from harness import made_models
+from harness.errors import HarnessError
+from harness.exchange.written_files import Written, put, scored, target
+from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Row, Step
+from harness.store.artifacts import Artifact, Corrupt, Store
+from harness.types import JSON
+
+USERS = ("index", "search", "rerank")  # the steps that read a model
+RECIPE = ("examples", "train", "validate")
+TASKS = {"dual-encoder": "sentence-similarity", "cross-encoder": "text-ranking"}
+
+
+class Model(NamedTuple):
+    """A made model as a row names it."""
+
+    step: str  # what trained it, or chose its checkpoint
+    part: str
+
+
+def write(board: Leaderboard, out: Path, store: Store) -> Written:
+    """`SYSTEM/PART/`, the folder that training left, with `README.md`: where it comes from, how it was made,
+    what it scores. A model whose training is no longer in the store is noted."""
+    notes: list[str] = []
+    paths: list[Path] = []
+    rows: dict[tuple[str, Model], list[Row]] = {}
+    for row in scored(board, notes):
+        for model in models_of(row):
+            rows.setdefault((row.system, model), []).append(row)
+    if not rows:
+        raise HarnessError(f"{board.data.name}: no row has a model that its suite made; nothing to export")
+    for (system, model), scores in rows.items():
+        artifact = trained(store, model.step)
+        if artifact is None:
+            notes.append(f"{system}: the store has no longer its model; run the suite again")
+            continue
+        for path in sorted((artifact.folder / model.part).rglob("*")):
+            if path.is_file():
+                copy = target(out, system, model.part, *path.relative_to(artifact.folder / model.part).parts)
+                shutil.copyfile(path, copy)
+                paths.append(copy)
+        paths.append(put(target(out, system, model.part, "README.md"), card(board, model, scores).encode()))
+    return Written(tuple(paths), tuple(notes))
+
+
+def models_of(row: Row) -> Iterator[Model]:
+    """The made models that a row's own steps read, each once."""
+    text = orjson.dumps([step.params for step in row.provenance.steps if step.step in USERS]).decode()
+    yield from dict.fromkeys(Model(*match) for match in made_models.STEP.findall(text))
+
+
+def trained(store: Store, step: str) -> Artifact | None:
+    """The training that left a model, the chosen checkpoint where one was chosen; None if it is not here."""
+    try:
+        if step.startswith("validate-") and store.has(step):
+            step = str(store.read(step).facts["validation"]["model"])
+        return store.read(step) if store.has(step) else None
+    except Corrupt:
+        return None
+
+
+def card(board: Leaderboard, model: Model, rows: Sequence[Row]) -> str:
+    """The model's README in the form of the Hugging Face hub."""
+    steps = {step.key: step for step in rows[0].provenance.steps}
+    chain = [step for step in steps.values() if step.step in RECIPE]
+    maker = next((step for step in chain if model.step.endswith(step.key)), chain[-1])
+    if maker.step == "validate":
+        maker = [step for step in chain if step.step == "train"][-1]
+    base = str(maker.params.get("init", "unknown"))
+    licence = _licence(base)
+    head = [
+        "---", "library_name: sentence-transformers", f"pipeline_tag: {TASKS.get(maker.name, 'feature-extraction')}",
+        *([f"license: {licence}"] if licence else []),
+        *([] if "/" not in base or base.startswith(("/", "made:")) else [f"base_model: {base}"]),
+        "---", "",
+    ]  # fmt: skip
+    scores = [
+        f"| {row.dataset}/{row.split} | {label} | {value.mean:.4f} | {_interval(value.ci95)} | {value.queries} |"
+        for row in rows
+        for label, value in row.measures.items()
+    ]
+    lines = [
+        f"# {rows[0].system}", "",
+        f"Made by the suite `{board.data.name}` of passage-harness"
+        f" {board.data.environment.harness or ''} with the trainer `{maker.name}`.", "",
+        "## Base", "",
+        f"Started from `{_short(base)}`. Licence of the base: {licence or 'not stated in its folder; see its page'}.", "",
+        "## Scores", "",
+        "| data | measure | mean | 95 % interval | queries |", "| --- | --- | ---: | --- | ---: |", *scores, "",
+        "## Data and recipe", "",
+        "The licences of the data below bind who uses the model:", "",
+        *[f"- {item.name}: {item.licence or 'no licence stated'}" for item in board.data.datasets], "",
+        "Every step that led to the model, with its parameters:", "", "```json",
+        *[orjson.dumps(_said(step)).decode() for step in steps.values() if step.step not in USERS], "```", "",
+    ]  # fmt: skip
+    return "\n".join([*head, *lines])
+
+
+def _said(step: Step) -> dict[str, JSON]:
+    said: dict[str, JSON] = {
+        "step": step.step,
+        "key": step.key[:12],
+        "method": step.name,
+        "params": step.params,
+    }
+    return {**said, "training": step.training} if step.training else said
+
+
+def _licence(base: str) -> str | None:
+    """What the front matter of the base's README says."""
+    page = Path(base) / "README.md"
+    if not page.is_file():
+        return None
+    for line in page.read_text(encoding="utf-8", errors="replace").splitlines()[1:40]:
+        name, colon, value = line.partition(":")
+        if colon and name.strip() in ("license", "licence"):
+            return value.strip().strip("'\"") or None
+        if line.strip() == "---":
+            return None
+    return None
+
+
+def _short(base: str) -> str:
+    """Without folders of the machine that it was made on."""
+    return Path(base).name if base.startswith("/") else base
+
+
+def _interval(ends: tuple[float, float] | None) -> str:
+    return "" if ends is None else f"{ends[0]:.4f} to {ends[1]:.4f}"

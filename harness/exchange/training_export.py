@@ -1,0 +1,96 @@
+"""What a suite's models were trained on, as Tevatron and sentence-transformers read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import orjson
+
+from harness.collection.composed_texts import View
+from harness.collection.corpus import Corpus
+from harness.collection.queries import read_queries
+from harness.errors import HarnessError
+from harness.exchange.training_data import Example, Text
+from harness.exchange.written_files import Written, target
+from harness.leaderboard.board_file import Leaderboard
+from harness.store import disk
+from harness.store.artifacts import Artifact, Store
+
+if TYPE_CHECKING:
+    from harness.types import Ints
+
+FORMS = ("tevatron-training", "sentence-transformers-training")
+
+
+def write(board: Leaderboard, out: Path, store: Store, form: str) -> Written:
+    """`examples-KEY.jsonl` for each set of examples that a row's models learned from. The texts come from the
+    store: nothing is run."""
+    notes: list[str] = []
+    paths: list[Path] = []
+    wanted: dict[str, str] = {}
+    for row in board.rows:
+        for step in row.provenance.steps:
+            if step.step == "examples":
+                wanted.setdefault(f"examples-{step.key}", row.system)
+    if not wanted:
+        raise HarnessError(f"{board.data.name}: no row has a model that its suite made; nothing to export")
+    for step_id, system in wanted.items():
+        if not store.has(step_id):
+            notes.append(f"{system}: the store has no longer the examples of its model; run the suite again")
+            continue
+        path = target(out, f"{step_id[:21]}.jsonl")
+        left_out = 0
+        with disk.replacing(path) as beside, beside.open("wb") as file:
+            for example in examples(store, store.read(step_id)):
+                line = _tevatron(example) if form == FORMS[0] else _sentence_transformers(example)
+                left_out += line is None
+                file.write(b"" if line is None else orjson.dumps(line) + b"\n")
+        paths.append(path)
+        if left_out:
+            notes.append(f"{path.name}: {left_out} queries have no positive or no negative, and are left out")
+    return Written(tuple(paths), tuple(notes))
+
+
+def examples(store: Store, artifact: Artifact) -> Iterator[Example]:
+    """Each query with its positives and every negative that a trainer may draw, best first."""
+    inputs = {step.partition("-")[0]: step for step in artifact.described["inputs"]}
+    queries = read_queries(store.read(inputs["queries"]).folder)
+    corpus = Corpus(store.read(inputs["corpus"]).folder)
+    view = View(corpus, [], "passage", None)
+    with (
+        np.load(artifact.folder / "positives.npz", allow_pickle=False) as good,
+        np.load(artifact.folder / "negatives.npz", allow_pickle=False) as bad,
+    ):
+        pools = [(pool["bounds"], pool["passages"]) for pool in (good, bad)]
+    for number, (name, text) in enumerate(zip(queries.ids, queries.texts, strict=True)):
+        sides = [passages[bounds[number] : bounds[number + 1]] for bounds, passages in pools]
+        yield Example(Text(text, id=name), *(_texts(corpus, view, side) for side in sides))
+
+
+def _texts(corpus: Corpus, view: View, positions: Ints) -> tuple[Text, ...]:
+    names, texts = corpus.ids(positions), view.take(positions)
+    return tuple(Text(text, id=name) for name, text in zip(names, texts, strict=True))
+
+
+def _tevatron(example: Example) -> dict[str, object] | None:
+    if not example.positives:
+        return None
+
+    def passages(side: tuple[Text, ...]) -> list[dict[str, str]]:
+        return [{"docid": item.id, "title": item.title, "text": item.text} for item in side]
+
+    return {
+        "query_id": example.query.id, "query": example.query.text,
+        "positive_passages": passages(example.positives), "negative_passages": passages(example.negatives),
+    }  # fmt: skip
+
+
+def _sentence_transformers(example: Example) -> dict[str, str] | None:
+    """Its first positive and its best negative: columns must be the same in every line."""
+    if not example.positives or not example.negatives:
+        return None
+    texts = (example.query, example.positives[0], example.negatives[0])
+    return dict(zip(("anchor", "positive", "negative"), (item.text for item in texts), strict=True))
