@@ -1,4 +1,4 @@
-"""The models that a suite made: folders that transformers and sentence-transformers load, each with a card."""
+"""The models that a suite made, as folders that transformers and others load, each with a card."""
 
 from __future__ import annotations
 
@@ -80,13 +80,15 @@ def card(board: Leaderboard, model: Model, rows: Sequence[Row]) -> str:
     base = str(maker.params.get("init", "unknown"))
     licence = _licence(base)
     head = [
-        "---", "library_name: sentence-transformers", f"pipeline_tag: {TASKS.get(maker.name, 'feature-extraction')}",
+        "---", "library_name: sentence-transformers",
+        f"pipeline_tag: {TASKS.get(maker.name, 'feature-extraction')}",
         *([f"license: {licence}"] if licence else []),
         *([] if "/" not in base or base.startswith(("/", "made:")) else [f"base_model: {base}"]),
         "---", "",
     ]  # fmt: skip
     scores = [
-        f"| {row.dataset}/{row.split} | {label} | {value.mean:.4f} | {_interval(value.ci95)} | {value.queries} |"
+        f"| {row.dataset}/{row.split} | {label} | {value.mean:.4f} | {_interval(value.ci95)} |"
+        f" {value.queries} |"
         for row in rows
         for label, value in row.measures.items()
     ]
@@ -95,9 +97,11 @@ def card(board: Leaderboard, model: Model, rows: Sequence[Row]) -> str:
         f"Made by the suite `{board.data.name}` of passage-harness"
         f" {board.data.environment.harness or ''} with the trainer `{maker.name}`.", "",
         "## Base", "",
-        f"Started from `{_short(base)}`. Licence of the base: {licence or 'not stated in its folder; see its page'}.", "",
+        f"Started from `{_short(base)}`. Licence of the base:"
+        f" {licence or 'not stated in its folder; see its page'}.", "",
         "## Scores", "",
-        "| data | measure | mean | 95 % interval | queries |", "| --- | --- | ---: | --- | ---: |", *scores, "",
+        "| data | measure | mean | 95 % interval | queries |", "| --- | --- | ---: | --- | ---: |",
+        *scores, "",
         "## Data and recipe", "",
         "The licences of the data below bind who uses the model:", "",
         *[f"- {item.name}: {item.licence or 'no licence stated'}" for item in board.data.datasets], "",
@@ -108,12 +112,8 @@ def card(board: Leaderboard, model: Model, rows: Sequence[Row]) -> str:
 
 
 def _said(step: Step) -> dict[str, JSON]:
-    said: dict[str, JSON] = {
-        "step": step.step,
-        "key": step.key[:12],
-        "method": step.name,
-        "params": step.params,
-    }
+    said: dict[str, JSON] = {"step": step.step, "key": step.key[:12], "method": step.name}
+    said["params"] = step.params
     return {**said, "training": step.training} if step.training else said
 
 

@@ -141,6 +141,8 @@ class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
     bytes: Count | None = None
     compile_seconds: Number | None = None  # once a store, and not in `seconds`
     tuning_seconds: Number | None = None  # finding the tuned values, beside the row's own steps
+    training_tokens_per_second: Number | None = None  # of the last training of its models
+    training_peak_mb: Number | None = None
     training_seconds: Number | None = None  # making the row's models, their negatives and validation
     contexts: dict[str, ContextCost] | None = None
     augment_seconds: Number | None = None

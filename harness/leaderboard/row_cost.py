@@ -44,6 +44,7 @@ def cost(row: Row, plan: Plan, store: Store) -> Cost:
         compile_seconds=round(compiling, 3) if compiling else None,
         tuning_seconds=round(sum(tuning), 3) if tuned else None,
         training_seconds=None if training is None else round(training, 3),
+        **training_rows.pace(row, plan, store),
         contexts=contexts or None,
         search_latency_ms=_latency(latencies) if latencies else None,
         services=_services(services) if services else None,

@@ -44,6 +44,20 @@ def seconds(row: Row, plan: Plan, store: Store) -> float | None:
     return float(sum(store.read(step, trust=True).cost["seconds"] for step in sorted(spent)))
 
 
+def pace(row: Row, plan: Plan, store: Store) -> dict[str, float]:
+    """How fast the last training of a row's models was, and the memory of the largest."""
+    assert row.hits is not None
+    ancestors = plan.ancestors([row.hits])
+    trained = [step.id for step in plan.steps.values() if step.id in ancestors and step.kind == "train"]
+    if not trained:
+        return {}
+    costs = [store.read(step, trust=True).cost for step in trained]
+    numbers = {"training_peak_mb": max(cost["peak_mb"] for cost in costs)}
+    if "tokens_per_second" in costs[-1]:
+        numbers["training_tokens_per_second"] = round(costs[-1]["tokens_per_second"], 1)
+    return numbers
+
+
 def flags(row: Row, plan: Plan, asked: Sequence[str], store: Store) -> list[str]:
     """That queries of the scored split stand in what a row's models were trained on."""
     assert row.hits is not None

@@ -105,6 +105,8 @@ def test_a_suite_trains_validates_and_evaluates_its_models(folder):
     assert "not comparable" in drawn["validation/de"].flags[0]
     assert validation["checkpoint"] == 1  # the first of equals
     assert rows["trained"].cost.training_seconds > 0
+    assert rows["trained"].cost.training_tokens_per_second > 0
+    assert rows["trained"].cost.training_peak_mb > 10
     assert rows["zero"].cost.training_seconds is None
     kinds = [step.step for step in rows["trained"].provenance.steps]
     assert kinds.count("train") == 2
