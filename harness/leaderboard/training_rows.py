@@ -44,7 +44,7 @@ def seconds(row: Row, plan: Plan, store: Store) -> float | None:
     return float(sum(store.read(step, trust=True).cost["seconds"] for step in sorted(spent)))
 
 
-def pace(row: Row, plan: Plan, store: Store) -> dict[str, float]:
+def pace(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
     """How fast the last training of a row's models was, and the memory of the largest."""
     assert row.hits is not None
     ancestors = plan.ancestors([row.hits])
@@ -52,7 +52,7 @@ def pace(row: Row, plan: Plan, store: Store) -> dict[str, float]:
     if not trained:
         return {}
     costs = [store.read(step, trust=True).cost for step in trained]
-    numbers = {"training_peak_mb": max(cost["peak_mb"] for cost in costs)}
+    numbers: dict[str, JSON] = {"training_peak_mb": max(cost["peak_mb"] for cost in costs)}
     if "tokens_per_second" in costs[-1]:
         numbers["training_tokens_per_second"] = round(costs[-1]["tokens_per_second"], 1)
     return numbers

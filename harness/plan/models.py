@@ -40,7 +40,7 @@ def planned(planner: Systems, reference: Made, place: Place | None) -> str:
         raise Broken(f"the model '{reference.name}' could not be planned")
     if reference.seed is not None and reference.seed not in spec.seeds:
         planner.refuse(place, (), f"the model '{spec.name}' has no seed {reference.seed}; give it that one")
-    trained = _trained(planner, spec, spec.seeds[0] if reference.seed is None else reference.seed)
+    trained = _trained(planner, spec, int(spec.seeds[0] if reference.seed is None else reference.seed))
     part = reference.part or trained.parts[0]
     if part not in trained.parts or (reference.part is None and len(trained.parts) > 1):
         what = f"has the parts {', '.join(trained.parts)}" if len(trained.parts) > 1 else "has no parts"

@@ -15,6 +15,7 @@ from harness.types import Facts
 if TYPE_CHECKING:
     from harness_training.cross_encoder import CrossEncoder
     from harness_training.dual_encoder import DualEncoder
+    from harness_training.prompts import Prompts
     from harness_training.rocketqav2 import RocketQAv2
 
 Pooling = Literal["auto", "cls", "mean", "max", "last"]
@@ -57,6 +58,42 @@ class DualEncoderParams:
     passage_prompt: str = param("", "what goes before every passage")
     dtype: Dtype = param("auto", COMPUTED)
     device: Device = param("auto", "where the model is trained")
+
+
+@dataclass(frozen=True)
+class PromptsParams:
+    """The defaults are those of DPTDR's code for MS MARCO (Tang et al. 2022); batch: all of its devices."""
+
+    init: Path | str = param(help=f"the network, which stays as it is: {INIT}")
+    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    prefix: int = param(128, "how many key-values stand before a text's own in every layer", minimum=1)
+    mlp: bool = param(False, "the prefix comes through a small network, which is not kept")
+    mlp_width: int = param(512, "the width of that network", minimum=1)
+    untied: bool = param(False, "queries and passages have a prefix each: the parts `query` and `passage`")
+    pooling: Pooling = param("auto", "how tokens become one vector; auto: as the folder says, else cls")
+    similarity: Literal["dot", "cosine"] = param("dot", "how vectors are compared")
+    temperature: float = param(
+        1.0, "scores are divided by it; 0.01 to 0.1 is usual with cosine", minimum=1e-4
+    )
+    loss: Literal["contrastive", "margin-mse", "kl"] = param(
+        "contrastive", "softmax over a batch, or distillation from the scores of the run with the negatives"
+    )
+    in_batch: bool = param(True, "the passages of other queries of a batch are negatives too")
+    epochs: int = param(10, "how often every query is seen", minimum=1)
+    batch: int = param(64, "queries of a step", minimum=1)
+    micro: int = param(32, MICRO, minimum=1)
+    lr: float = param(7e-3, "the highest learning rate", minimum=0)
+    warmup: float = param(0.1, "the share of the steps in which the rate rises", minimum=0, maximum=1)
+    decay: float = param(0.0, "weight decay of matrices", minimum=0)
+    optimiser: Literal["adamw", "lamb"] = param("adamw", OPTIMISER)
+    clip: float = param(1.0, "the largest norm of a step's gradient; 0: any", minimum=0)
+    dropout: float = param(0.1, "of hidden states and attention", minimum=0, maximum=0.99)
+    query_length: int = param(32, "how many tokens of a query are read", minimum=3)
+    passage_length: int = param(128, "how many tokens of a passage are read", minimum=3)
+    query_prompt: str = param("", "what goes before every query")
+    passage_prompt: str = param("", "what goes before every passage")
+    dtype: Dtype = param("auto", COMPUTED)
+    device: Device = param("auto", "where the prefixes are trained")
 
 
 @dataclass(frozen=True)
@@ -165,6 +202,12 @@ def build_dual_encoder(params: DualEncoderParams) -> DualEncoder:
     return DualEncoder(here(params))
 
 
+def build_prompts(params: PromptsParams) -> Prompts:
+    from harness_training.prompts import Prompts
+
+    return Prompts(here(params))
+
+
 def build_cross_encoder(params: CrossEncoderParams) -> CrossEncoder:
     from harness_training.cross_encoder import CrossEncoder
 
@@ -191,6 +234,14 @@ def harness_trainers() -> Iterable[Trainer]:
         summary="A bi-encoder, by contrast with in-batch and mined negatives or by distillation",
         build=build_dual_encoder,
         params=DualEncoderParams,
+        parts=lambda params: ("query", "passage") if params.untied else ("model",),
+        **shared,
+    )
+    yield Trainer(
+        name="prompts",
+        summary="Prefixes for every layer of a frozen bi-encoder; only they are trained and stored",
+        build=build_prompts,
+        params=PromptsParams,
         parts=lambda params: ("query", "passage") if params.untied else ("model",),
         **shared,
     )

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 
+from harness.toolkit.neural import prefixes
 from harness_training import dropout_kernel
 
 NAME = "harness_fast_dropout"
@@ -87,6 +88,7 @@ def attention(
     """softmax(q k^T / sqrt(d) + mask) v (Vaswani et al. 2017, equation 1), float[n, heads, L, d] each, with
     the module's own dropout on the weights. Autocast would copy the weights to fp32 and back; torch's softmax
     of bf16 adds up in fp32 anyway."""
+    key, value, attention_mask = prefixes.joined(module, key, value, attention_mask)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     with torch.autocast(query.device.type, enabled=False):
         scores = torch.matmul(query * scale, key.transpose(-1, -2))

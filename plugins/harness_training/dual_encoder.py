@@ -12,7 +12,7 @@ from torch import Tensor
 
 from harness.errors import HarnessError
 from harness.types import JSON, Examples, Training
-from harness_training import DualEncoderParams, batches, losses, networks
+from harness_training import DualEncoderParams, PromptsParams, batches, losses, networks
 from harness_training.batches import Batch
 from harness_training.loop import Optimisation, run
 from harness_training.networks import Tower
@@ -31,7 +31,7 @@ class Lot(NamedTuple):
 
 
 class DualEncoder:
-    def __init__(self, params: DualEncoderParams) -> None:
+    def __init__(self, params: DualEncoderParams | PromptsParams) -> None:
         self._params = params
 
     def train(self, examples: Examples, folder: Path, training: Training) -> Mapping[str, JSON]:
@@ -41,7 +41,7 @@ class DualEncoder:
             what = "a positive that a teacher scored" if taught else "a positive"
             raise HarnessError(f"training: no query has {what}; check what it trains on")
         steps = batches.steps_of(queries, params.batch, params.epochs)
-        towers = self._towers()
+        towers = self._towers(training.seed)
 
         def backward(step: int, micro: int) -> float:
             batch = batches.batch_of(
@@ -62,15 +62,10 @@ class DualEncoder:
             tower.save(at, params.passage_length, params.query_prompt, params.passage_prompt)
         return {**found, "queries": len(queries), "queries_left_out": len(examples.queries) - len(queries)}
 
-    def _towers(self) -> dict[str, Tower]:
+    def _towers(self, seed: int = 0) -> dict[str, Tower]:
         params = self._params
-        assert isinstance(params.init, Path)
-        unit = params.similarity == "cosine"
         names = ("query", "passage") if params.untied else ("passage",)
-        made = {
-            name: Tower(params.init, params.pooling, unit, params.dropout, params.dtype, params.device)
-            for name in names
-        }
+        made = dict(self._made(names, seed))
         for name, length in (
             ("query_length", params.query_length),
             ("passage_length", params.passage_length),
@@ -81,6 +76,15 @@ class DualEncoder:
                     f"{name}: {length} tokens, and the model has places for {places}; give fewer"
                 )
         return made
+
+    def _made(self, names: Sequence[str], seed: int) -> Mapping[str, Tower]:
+        params = self._params
+        assert isinstance(params.init, Path)
+        unit = params.similarity == "cosine"
+        return {
+            name: Tower(params.init, params.pooling, unit, params.dropout, params.dtype, params.device)
+            for name in names
+        }
 
     def _lots(self, towers: Mapping[str, Tower], batch: Batch, micro: int) -> list[Lot]:
         """The micro-batches: queries first, then passages, each sorted by length."""

@@ -56,9 +56,8 @@ class Tower(nn.Module):  # type: ignore[misc]
 
     def save(self, folder: Path, length: int, query_prompt: str, passage_prompt: str) -> None:
         """A folder that transformers and sentence-transformers load."""
-        _save(self.network, self.inner, folder)
-        width = int(self.network.config.hidden_size)
-        folders.describe(folder, self.pooling, self.unit, width, length, query_prompt, passage_prompt)
+        _save(self.network, folder)
+        describe(self, folder, length, query_prompt, passage_prompt)
 
 
 class Scorer(nn.Module):  # type: ignore[misc]
@@ -92,7 +91,8 @@ class Scorer(nn.Module):  # type: ignore[misc]
         return logits.float()
 
     def save(self, folder: Path, length: int) -> None:
-        _save(self.network, self.inner, folder)
+        _save(self.network, folder)
+        _copy_tokeniser(self.inner, folder)
         folders.limit(folder, length)
 
 
@@ -129,10 +129,29 @@ def _trainable(model: Any, dropout: float) -> tuple[Any, fast.Keys]:
     return model, fast.install(model, dropout)
 
 
-def _save(network: Any, inner: Path, folder: Path) -> None:
+def describe(tower: Tower, folder: Path, length: int, query_prompt: str, passage_prompt: str) -> None:
+    """All of a model's folder but its weights."""
     folder.mkdir(parents=True, exist_ok=True)
+    _configure(tower.network, folder)
+    _copy_tokeniser(tower.inner, folder)
+    width = int(tower.network.config.hidden_size)
+    folders.describe(folder, tower.pooling, tower.unit, width, length, query_prompt, passage_prompt)
+
+
+def _configure(network: Any, folder: Path) -> None:
     network.config.architectures = [type(network).__name__]
     network.config.save_pretrained(folder)
+
+
+def _copy_tokeniser(inner: Path, folder: Path) -> None:
+    for name in TOKENISER:
+        if (inner / name).is_file():
+            shutil.copyfile(inner / name, folder / name)
+
+
+def _save(network: Any, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    _configure(network, folder)
     tied = set(getattr(network, "_tied_weights_keys", None) or ())
     tensors = {
         name: tensor.detach().cpu().contiguous().clone()
@@ -140,6 +159,3 @@ def _save(network: Any, inner: Path, folder: Path) -> None:
         if name not in tied and not name.endswith("position_ids")
     }
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    for name in TOKENISER:
-        if (inner / name).is_file():
-            shutil.copyfile(inner / name, folder / name)

@@ -58,7 +58,7 @@ def of_models(models: Mapping[str, torch.nn.Module], optimiser: torch.optim.Opti
     """Weights and AdamW's moments by the parameters' names."""
     tensors: dict[str, Tensor] = {}
     for part, model in models.items():
-        for name, tensor in model.state_dict().items():
+        for name, tensor in _learnt(model).items():
             tensors[f"{part}/weight/{name}"] = tensor.clone()  # tied weights must not share memory
         for name, parameter in model.named_parameters():
             for moment in ("exp_avg", "exp_avg_sq"):
@@ -67,12 +67,19 @@ def of_models(models: Mapping[str, torch.nn.Module], optimiser: torch.optim.Opti
     return tensors
 
 
+def _learnt(model: torch.nn.Module) -> dict[str, Tensor]:
+    """The model's tensors without those that stay as they were read."""
+    frozen = {name for name, parameter in model.named_parameters() if not parameter.requires_grad}
+    return {name: tensor for name, tensor in model.state_dict().items() if name not in frozen}
+
+
 def into_models(
     state: State, models: Mapping[str, torch.nn.Module], optimiser: torch.optim.Optimizer
 ) -> None:
     """Give models and optimiser what `of_models` took from them."""
     for part, model in models.items():
-        model.load_state_dict({name: state.tensors[f"{part}/weight/{name}"] for name in model.state_dict()})
+        kept = {name: state.tensors[f"{part}/weight/{name}"] for name in _learnt(model)}
+        model.load_state_dict({**model.state_dict(), **kept})
         for name, parameter in model.named_parameters():
             if f"{part}/exp_avg/{name}" in state.tensors:
                 moments = {

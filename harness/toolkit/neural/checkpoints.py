@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from transformers.utils import logging as chatter
 
 from harness.errors import HarnessError
-from harness.toolkit.neural import model_folder
+from harness.toolkit.neural import model_folder, prefixes
 from harness.toolkit.neural.models import PICKLED, pickle_refusal
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -73,6 +73,10 @@ def load(
     """A model of one of transformers' auto classes, ready to infer. Every tensor of the model must be in
     the file and the other way round, but for names that match `spare` and `surplus`. `code_revision` is the
     commit of code that the folder takes from a model of the hub."""
+    if prefixes.is_prefix(folder):
+        inner = load(prefixes.backbone(folder), kind, dtype, spare=spare, surplus=surplus, **options)
+        prefixes.install(inner, prefixes.read(folder))
+        return inner
     weight_files(folder)
     if trust_remote_code and code_revision is None:
         _refuse_foreign_code(folder)

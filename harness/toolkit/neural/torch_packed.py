@@ -16,6 +16,7 @@ import torch
 from torch.nn import functional
 
 from harness.toolkit.neural.encoding.passes import BUDGET
+from harness.toolkit.neural.prefixes import NAME as PREFIXED
 from harness.toolkit.neural.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ def layout(model: Any) -> Layout | None:
     """How `pack` finds its way in this network; None if it is of another kind, or this torch or CPU lacks
     the operations."""
     layout_of_type, config = LAYOUTS.get(type(model).__name__), model.config
+    if getattr(model.config, "_attn_implementation", None) == PREFIXED:  # reads more than the tokens
+        return None
     plain = (
         getattr(config, "hidden_act", getattr(config, "activation", None)) == "gelu"
         and getattr(config, "position_embedding_type", None) in (None, "absolute")

@@ -1,0 +1,110 @@
+"""Prompts in front of every layer: key-values that attention reads before a text's own (P-tuning v2).
+
+Liu et al. 2022, section 3.2. A folder with `prefix.json` has them alone, and names their network."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.masking_utils import eager_mask
+
+from harness.errors import HarnessError
+from harness.toolkit.neural import model_folder
+
+NAME = "harness_prefix"
+CARD, WEIGHTS = "prefix.json", "prefix.safetensors"
+
+
+def is_prefix(folder: Path) -> bool:
+    return (folder / CARD).is_file()
+
+
+def backbone(folder: Path) -> Path:
+    """The folder of the network; raises HarnessError if it is not here or is another."""
+    said = model_folder.read(folder / CARD)
+    at = Path(said["backbone"])
+    if not at.is_dir():
+        raise HarnessError(f"model: {folder / CARD} names {at}, which is not here; correct it there")
+    if digest(at) != said["digest"]:
+        raise HarnessError(f"model: {at} has other weights than those that {folder / CARD} was trained with")
+    return at
+
+
+def digest(folder: Path) -> str:
+    """The SHA-256 of a network's weights."""
+    names = sorted(path for path in folder.glob("*.safetensors"))
+    return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in names)).hexdigest()
+
+
+def save(folder: Path, prefix: Tensor, network: Path) -> None:
+    """`prefix`: float32[layers, 2, heads, P, width], of keys and values."""
+    said = {"backbone": str(network), "digest": digest(network), "length": prefix.shape[3]}
+    (folder / CARD).write_bytes(orjson.dumps(said, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+    save_file(
+        {"prefix": prefix.detach().float().cpu().contiguous()}, folder / WEIGHTS, metadata={"format": "pt"}
+    )
+
+
+def read(folder: Path) -> Tensor:
+    return load_file(folder / WEIGHTS)["prefix"]
+
+
+def install(model: Any, prefix: Tensor) -> None:
+    """Have every attention of the network read its part of the prefix, float[layers, 2, heads, P, width]."""
+    AttentionInterface.register(NAME, attention)
+    AttentionMaskInterface.register(NAME, eager_mask)
+    model.set_attn_implementation(NAME)
+    place(model, prefix.to(model.dtype))
+
+
+def place(model: Any, prefix: Tensor) -> None:
+    modules = list(attentions(model))
+    if len(modules) != len(prefix):
+        raise HarnessError(
+            f"model: {len(modules)} layers and a prefix for {len(prefix)}; take one for this network"
+        )
+    for module, part in zip(modules, prefix, strict=True):
+        module.harness_prefix = part
+
+
+def attentions(model: Any) -> Iterator[Any]:
+    """The modules that attend, in the order of the layers."""
+    return (module for module in model.modules() if hasattr(module, "query") and hasattr(module, "key"))
+
+
+def joined(
+    module: Any, key: Tensor, value: Tensor, mask: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Keys and values, float[n, heads, L, width], with the module's prefix before them, and the mask,
+    float[n, 1, L, L], that lets every token read it; as they are where the module has none."""
+    prefix = getattr(module, "harness_prefix", None)
+    if prefix is None:
+        return key, value, mask
+    texts, length = len(key), prefix.shape[2]
+    key, value = (
+        torch.cat([part.to(own.dtype).expand(texts, -1, -1, -1), own], dim=2)
+        for part, own in zip(prefix, (key, value), strict=True)
+    )
+    return key, value, None if mask is None else torch.nn.functional.pad(mask, (length, 0))
+
+
+def attention(
+    module: Any, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None,
+    scaling: float | None = None, dropout: float = 0.0, **_: Any,
+) -> tuple[Tensor, None]:  # fmt: skip
+    """softmax(q k^T / sqrt(d) + mask) v (Vaswani et al. 2017, equation 1), for inference."""
+    key, value, attention_mask = joined(module, key, value, attention_mask)
+    scale = query.shape[-1] ** -0.5 if scaling is None else scaling
+    scores = torch.matmul(query * scale, key.transpose(-1, -2))
+    if attention_mask is not None:
+        scores = scores + attention_mask.to(scores.dtype)
+    weights = torch.softmax(scores.float(), dim=-1).to(query.dtype)
+    return torch.matmul(weights, value).transpose(1, 2).contiguous(), None

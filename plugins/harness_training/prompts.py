@@ -1,0 +1,66 @@
+"""Trains prompts of a frozen bi-encoder: DPTDR's deep prompt tuning (Tang et al. 2022)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from harness.toolkit.neural import prefixes
+from harness_training import PromptsParams, networks
+from harness_training.dual_encoder import DualEncoder
+from harness_training.networks import Tower
+
+
+class Prefix(nn.Module):  # type: ignore[misc]
+    """Key-values for every layer, from one embedding a place, perhaps through a small network (P-tuning v2,
+    Liu et al. 2022, section 3.3): -> float32[layers, 2, heads, P, width]."""
+
+    def __init__(
+        self, length: int, layers: int, heads: int, size: int, hidden: int | None, seed: int
+    ) -> None:
+        super().__init__()
+        self.shape = (length, layers, 2, heads, size // heads)
+        torch.manual_seed(seed)
+        self.places = nn.Embedding(length, size if hidden else 2 * layers * size)
+        self.deeper = (
+            nn.Sequential(nn.Linear(size, hidden), nn.Tanh(), nn.Linear(hidden, 2 * layers * size))
+            if hidden
+            else nn.Identity()
+        )
+
+    def forward(self) -> Tensor:
+        values: Tensor = self.deeper(self.places.weight)
+        return values.view(self.shape).permute(1, 2, 3, 0, 4)
+
+
+class PromptedTower(Tower):
+    """A tower whose network is frozen: only the prefix learns."""
+
+    def __init__(self, params: PromptsParams, seed: int) -> None:
+        assert isinstance(params.init, Path)
+        unit = params.similarity == "cosine"
+        super().__init__(params.init, params.pooling, unit, params.dropout, params.dtype, params.device)
+        self.network.requires_grad_(False)
+        config = self.network.config
+        sizes = (config.num_hidden_layers, config.num_attention_heads, config.hidden_size)
+        hidden = params.mlp_width if params.mlp else None
+        self.prefix = Prefix(params.prefix, *sizes, hidden, seed).to(params.device)
+
+    def forward(self, texts: Sequence[str], length: int) -> Tensor:
+        prefixes.place(self.network, self.prefix())
+        vectors: Tensor = super().forward(texts, length)
+        return vectors
+
+    def save(self, folder: Path, length: int, query_prompt: str, passage_prompt: str) -> None:
+        """The prefix, and what else `dense` reads; the network's weights stay where they are."""
+        networks.describe(self, folder, length, query_prompt, passage_prompt)
+        prefixes.save(folder, self.prefix(), self.inner)
+
+
+class Prompts(DualEncoder):
+    def _made(self, names: Sequence[str], seed: int) -> Mapping[str, Tower]:
+        assert isinstance(self._params, PromptsParams)
+        return {name: PromptedTower(self._params, seed + place) for place, name in enumerate(names)}
