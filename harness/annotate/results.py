@@ -115,7 +115,13 @@ def _line(
     judgements: list[dict[str, Any]],
 ) -> dict[str, Any]:  # fmt: skip
     pair = pool.pairs[number]
-    line = {"query": pair.query, "passage": pair.passage, **_said(choice, ""), "kind": kind, "rule": rule}
+    line = {
+        "query": pair.query,
+        "passage": pair.passage,
+        **_said(choice, "", bool(state.scheme.labels)),
+        "kind": kind,
+        "rule": rule,
+    }
     judgements.sort(key=lambda judgement: str(judgement["time"]))
     return {**line, "judgements": judgements, "pool": state.head.pool}
 
@@ -132,9 +138,10 @@ def _verdict(verdict: Verdict, decided: Final | None) -> dict[str, Any]:
     return {**line, "role": "reviewer", "right": verdict.right}
 
 
-def _said(choice: Choice | None, comment: str) -> dict[str, Any]:
+def _said(choice: Choice | None, comment: str, several: bool = False) -> dict[str, Any]:
+    """`several`: the scheme has labels, so that none is said too."""
     line: dict[str, Any] = {"grade": choice.grade if choice else None}
-    if choice and choice.labels:
+    if choice and (choice.labels or several):
         line["labels"] = list(choice.labels)
     if comment:
         line["comment"] = comment

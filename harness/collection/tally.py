@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from harness.types import JSON
 
@@ -26,6 +26,7 @@ class Tally:
         self._examples: dict[tuple[str, str], list[str]] = {}
         self._facts: dict[str, JSON] = {}
         self._flags: list[str] = []
+        self._judges: dict[str, int] = {}
 
     def drop(self, what: str, why: str, example: str = "", count: int = 1) -> None:
         """`what` is passages, documents, queries or judgements; `why` a few words. Examples may hold text:
@@ -43,6 +44,12 @@ class Tally:
     def add(self, name: str, count: int = 1) -> None:
         """Count something that is not dropped."""
         self._facts[name] = self._facts.get(name, 0) + count
+
+    def judged(self, by: Literal["person", "machine"], count: int) -> None:
+        """So many judgements that stand were decided by people, or by a machine. Judgements by a machine are
+        flagged in every row, and `harness compare` holds them against those of people."""
+        if count:
+            self._judges[by] = self._judges.get(by, 0) + count
 
     def flag(self, text: str) -> None:
         """Show this with every row that is scored on the collection."""
@@ -64,4 +71,5 @@ class Tally:
             ],
             "facts": dict(self._facts),
             "flags": list(self._flags),
+            "judges": dict(self._judges),
         }

@@ -52,12 +52,22 @@ class Field(NamedTuple):
     columns: tuple[Column, ...]
 
 
+class Judged(NamedTuple):
+    """Who judged a dataset, and what it is but for the judgements."""
+
+    dataset: str
+    by_machine: bool  # at least in part
+    corpus: str  # digests of the contents
+    queries: str
+
+
 class Loaded(NamedTuple):
     boards: tuple[str, ...]  # their names, told apart
     fields: tuple[Field, ...]
     notes: tuple[str, ...]
     missing: tuple[tuple[str, str, str], ...]  # (dataset, system, why): in the first, but in none after it
     averages: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of the first: name -> datasets
+    judged: tuple[Judged, ...] = ()
 
 
 class Filters(NamedTuple):
@@ -97,7 +107,22 @@ def of_boards(
         )
     missing = tuple(_missing(boards, names, filters))
     averages = tuple((boards[0].data.suite.averages or {}).items())
-    return Loaded(tuple(names), tuple(fields), tuple(notes), missing, averages)
+    return Loaded(tuple(names), tuple(fields), tuple(notes), missing, averages, _judged(boards))
+
+
+def _judged(boards: Sequence[Leaderboard]) -> tuple[Judged, ...]:
+    """Datasets of one name are the same data, so the first of a name is enough."""
+    datasets = {dataset.name: dataset for board in reversed(boards) for dataset in board.data.datasets}
+    return tuple(
+        Judged(
+            name,
+            any((stage.judges or {}).get("machine") for stage in dataset.made or ()),
+            contents["corpus"],
+            contents["queries"],
+        )
+        for name, dataset in datasets.items()
+        if (contents := dataset.contents or {}).keys() >= {"corpus", "queries"}
+    )
 
 
 def distinct_names(boards: Sequence[Leaderboard], paths: Sequence[Path]) -> list[str]:

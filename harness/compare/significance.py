@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from harness.compare import seeds
+from harness.compare import judges, seeds
 from harness.compare.averages import AveragedPair, averaged
 from harness.compare.data import Column, Field, Loaded
+from harness.compare.judges import OrderAgreement
 from harness.compare.seeds import Recipes
 from harness.compare.stats import family, paired, signs, tiers
 from harness.compare.stats.block import Block, levels, pseudo_values, ratio, values
@@ -88,6 +89,7 @@ class Compared(NamedTuple):
     notes: tuple[str, ...]
     averages: tuple[AveragedPair, ...] = ()
     recipes: tuple[Recipes, ...] = ()  # where models have several seeds
+    judges: tuple[OrderAgreement, ...] = ()  # where people and a machine judged the same queries and passages
 
 
 class _Cell(NamedTuple):
@@ -129,7 +131,10 @@ def compare(loaded: Loaded, settings: Settings) -> Compared:
     notes = (*loaded.notes, *_hopeless(cells, settings))
     means = tuple(averaged(loaded, comparisons, permutations))
     recipes = () if settings.pairs == "name" else seeds.compared(loaded, settings.baseline)
-    return Compared(settings, correction, shown, sizes, standings, tuple(comparisons), notes, means, recipes)
+    orders = judges.agreements(loaded.judged, standings, comparisons, settings.alpha)
+    return Compared(
+        settings, correction, shown, sizes, standings, tuple(comparisons), notes, means, recipes, orders
+    )
 
 
 def _pairs(field: Field, column: Column, settings: Settings) -> Pairs:

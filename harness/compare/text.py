@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import orjson
 
-from harness.compare import seeds
+from harness.compare import judges, seeds
 from harness.compare.regressions import Regression
 from harness.compare.significance import FAMILIES, Compared, Comparison, Standing
 from harness.leaderboard import text_tables
@@ -45,10 +45,11 @@ def render(
         return _json(compared, regressions)
     if form == "latex":
         return _latex(compared)
+    last = [*averages(compared), *judges.tables(compared.judges)]
     if form == "markdown":
-        shown = [text_tables.titled(table) for table in (*tables(compared), *averages(compared))]
+        shown = [text_tables.titled(table) for table in (*tables(compared), *last)]
         return _page(compared, shown, regressions, "- ")
-    shown = [*_brief(compared, width), *(text_tables.plain(table, width) for table in averages(compared))]
+    shown = [*_brief(compared, width), *(text_tables.plain(table, width) for table in last)]
     text = _page(compared, shown, regressions, "  ")
     if width is None:
         return text
@@ -221,6 +222,8 @@ def _page(
         explained.append("Systems that share a letter of their tier cannot be told apart.")
     if compared.recipes:
         explained.append(SEEDS)
+    if compared.judges:
+        explained.append(judges.EXPLAINED)
     explained += [f"Note: {note}." for note in compared.notes]
     return "\n".join([*parts, *shown, *explained]) + "\n"
 
@@ -246,6 +249,7 @@ def _json(compared: Compared, regressions: Sequence[Regression] | None) -> str:
         "alpha": settings.alpha,
         "baseline": settings.baseline,
         "standings": [item._asdict() for item in compared.standings],
+        "judges": [item._asdict() for item in compared.judges],
         "recipes": [item._asdict() for item in compared.recipes],
         "comparisons": [item._asdict() for item in compared.comparisons],
         "averages": [item._asdict() for item in compared.averages],

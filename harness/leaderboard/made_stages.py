@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from msgspec import UNSET
+
 from harness.leaderboard.model import DroppedPart, MadeStage
 from harness.plan.graph import Collection, Plan, Step
 from harness.store.artifacts import Store
@@ -33,6 +35,7 @@ def stages(collection: Collection, planned: Plan, store: Store) -> tuple[MadeSta
             after=known["after"],
             dropped=tuple(DroppedPart(item["what"], item["why"], item["count"]) for item in known["dropped"]),
             facts=known["facts"],
+            judges=known.get("judges") or UNSET,
         )
         for step, known in facts(collection, planned.steps, store)
     )

@@ -230,6 +230,7 @@ class MadeStage(Struct, frozen=True, kw_only=True):
     after: dict[str, Count]
     dropped: tuple[DroppedPart, ...]
     facts: dict[str, Any]
+    judges: dict[Literal["person", "machine"], Count] | UnsetType = UNSET  # who decided what it took in
 
 
 class Dataset(Struct, frozen=True, kw_only=True):

@@ -40,8 +40,8 @@ class Judged:
             if pair not in used:
                 tally.add("judged for the first time")
                 yield _judgement(decision)
-        for kind, count in (("person", len(decided) - machines), ("machine", machines)):
-            tally.note(f"decided by a {kind}", count)
+        tally.judged("person", len(decided) - machines)
+        tally.judged("machine", machines)
         if machines:
             tally.flag(f"{machines} of the {len(decided)} judgements that were taken in are by a machine")
 
@@ -74,5 +74,9 @@ class Judged:
 
 def _judgement(decision: Decision) -> Judgement:
     assert decision.grade is not None
-    labels = dict.fromkeys(label for single in decision.judgements for label in single.labels if label)
+    labels = dict.fromkeys(
+        decision.labels
+        if decision.labels is not None
+        else (label for single in decision.judgements for label in single.labels if label)
+    )
     return Judgement(decision.query, decision.passage, decision.grade, tuple(labels))

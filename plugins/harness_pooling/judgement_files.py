@@ -38,6 +38,7 @@ class Decision(msgspec.Struct):
     grade: int | None
     kind: Kind = "person"
     rule: str = "single"
+    labels: list[str] | None = None
     judgements: list[Single] = []
 
 
@@ -49,6 +50,7 @@ _KEYS = Keys(
         "grade": ("int", "NoneType"),
         "kind": ("str",),
         "rule": ("str",),
+        "labels": ("list", "NoneType"),
         "judgements": ("list",),
     },
 )
@@ -111,7 +113,7 @@ def _of_table(path: Path) -> Iterator[tuple[int, Decision]]:
         singles = [row.single for row in rows]
         grade = majority([single.grade for single in singles if single.grade is not None])
         rule = "single" if len(singles) == 1 else "majority"
-        yield rows[0].line, Decision(query, passage, grade, kind, rule, singles)
+        yield rows[0].line, Decision(query, passage, grade, kind, rule, None, singles)
 
 
 def _header(path: Path, number: int, cells: list[str]) -> list[str]:

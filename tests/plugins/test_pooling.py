@@ -136,12 +136,24 @@ def test_decisions_by_people_replace_and_add_judgements(tmp_path):
         "of a passage that is not there",
     }  # fmt: skip
     assert facts["flags"] == []
+    assert facts["judges"] == {"person": 2}
+
+
+def test_the_labels_of_the_decision_win_over_those_of_single_judgements(tmp_path):
+    for labels, expected in (
+        ('"labels": ["numeral"], ', ("numeral",)),
+        ('"labels": [], ', ()),
+        ("", ("entity",)),
+    ):
+        rows, _ = judged(tmp_path, "j.jsonl", LINES.replace('"rule"', f'{labels}"rule"'))
+        assert rows[0][3] == expected
 
 
 def test_judgements_by_a_machine_are_flagged_and_the_old_ones_may_go(tmp_path):
     rows, facts = judged(tmp_path, "j.jsonl", LINES, take="any", existing="drop")
     assert {row[:3] for row in rows} == {("q0", "p0", 3), ("q0", "p1", 1), ("q1", "p2", 0)}
     assert facts["flags"] == ["1 of the 3 judgements that were taken in are by a machine"]
+    assert facts["judges"] == {"person": 2, "machine": 1}
 
 
 def test_a_table_is_decided_by_the_majority_of_its_lines(tmp_path):
