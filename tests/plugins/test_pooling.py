@@ -145,7 +145,9 @@ def test_the_labels_of_the_decision_win_over_those_of_single_judgements(tmp_path
         ('"labels": [], ', ()),
         ("", ("entity",)),
     ):
-        rows, _ = judged(tmp_path, "j.jsonl", LINES.replace('"rule"', f'{labels}"rule"'))
+        folder = tmp_path / f"{len(labels)}"
+        folder.mkdir()
+        rows, _ = judged(folder, "j.jsonl", LINES.replace('"rule"', f'{labels}"rule"'))
         assert rows[0][3] == expected
 
 
