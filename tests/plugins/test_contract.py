@@ -61,6 +61,8 @@ MADE = {
 # These need a release in its official layout, or a file made for the corpus. Their test files write a small one
 # and run the same cases.
 TESTED_ELSEWHERE = {
+    "ccovid-news": "mteb",
+    "cmedqa": "mteb",
     "coreference-clusters": "coreference_files",
     "coreference-rewritten": "coreference_files",
     "dapr": "dapr_dataset",

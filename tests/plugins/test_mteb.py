@@ -395,6 +395,17 @@ def test_the_out_of_domain_sets_of_dureader_retrieval_are_read_by_name(tmp_path,
     assert "that they are the same was not shown" in card.notes[0]
 
 
+@pytest.mark.parametrize("name", NAMED)
+def test_the_named_sets_keep_the_contract_of_datasets(tmp_path, name):
+    test_the_out_of_domain_sets_of_dureader_retrieval_are_read_by_name(tmp_path, name)
+    (record,) = [record for record in harness_datasets() if record.name == name]
+    for number, case in enumerate(testing.cases("dataset", record)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        given = {"path": f"{tmp_path}/", "qrels": None}
+        testing.Case(case.kind, case.method, case.check, given)(folder)
+
+
 def test_the_defaults_of_the_named_sets_are_those_of_the_hub():
     for record in harness_datasets():
         if record.name in NAMED:
