@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
 
 from harness.problems import Keys, Place, Problem
 
+T = TypeVar("T")
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -66,3 +69,29 @@ def check_is(value: object, expected: type, what: str) -> None:
     if not isinstance(value, expected):
         got = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
         raise ContractError(f"{what} must be {expected.__module__}.{expected.__qualname__}, not {got}")
+
+
+def check_several(value: object, what: str) -> None:
+    """Raises ContractError unless a plugin gave a list or a tuple."""
+    if not isinstance(value, list | tuple):
+        raise ContractError(f"{what} must be a list or a tuple, not {type(value).__name__}")
+
+
+def each(values: Iterable[T], expected: type[T], what: str) -> Iterator[T]:
+    """The values one by one. Raises ContractError if a plugin gave something that holds no values, or one of
+    another type; `what` is in the plural."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ContractError(f"{what} must be iterable, not {type(values).__name__}")
+    for value in values:
+        check_is(value, expected, what)
+        yield value
+
+
+@contextmanager
+def converting(what: str) -> Iterator[None]:
+    """Around work on what a plugin gave, and never around a call of the plugin: an error of types or values
+    in it is a broken contract. `what` says what was given."""
+    try:
+        yield
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ContractError(f"{what} cannot be read ({type(error).__name__}: {error})") from error

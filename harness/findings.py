@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal, TypeAlias
 
-from harness.errors import ContractError, HarnessError
+from harness.errors import ContractError, HarnessError, check_is
 from harness.types import JSON
 
 Cell: TypeAlias = str | int | float | bool | None
@@ -34,10 +34,18 @@ class Finding:
 
 def entry(analysis: Finding) -> dict[str, JSON]:
     """The analysis as it stands in a leaderboard; ContractError tells what is wrong with it."""
-    problem = fault(analysis)
+    import msgspec
+
+    check_is(analysis.name, str, "names of findings")
+    plain = asdict(analysis)
+    try:
+        msgspec.convert(plain, Finding)
+        problem = fault(analysis)
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        problem = str(error)
     if problem:
         raise ContractError(f"the analysis '{analysis.name}': {problem}")
-    return asdict(analysis)
+    return plain
 
 
 def together(analyses: Sequence[Finding], datasets: Sequence[str]) -> list[Finding]:
@@ -109,4 +117,6 @@ def fault(analysis: Finding) -> str | None:
             return f"row {number} has {len(row)} cells for {len(columns)} columns"
         if any(isinstance(cell, float) and not math.isfinite(cell) for cell in row):
             return f"row {number} has a number that is not finite"
+        if any(isinstance(cell, int) and not -(2**63) <= cell < 2**63 for cell in row):
+            return f"row {number} has a whole number of more than 64 bits"
     return None

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from harness.collection.corpus import Corpus
 from harness.contracts import Augmenter, Matching
-from harness.errors import ContractError, check_is
+from harness.errors import ContractError, check_is, check_several, each
 from harness.store import disk
 from harness.types import JSON, Addition, Document, Edit, Passage
 
@@ -147,19 +147,21 @@ def _write(shard: Path, additions: list[Addition]) -> None:
 
 
 def _checked(documents: list[Document], additions: Iterable[Addition]) -> list[Addition]:
-    checked = list(additions)
+    checked = list(each(additions, Addition, "the additions of a context-augmenter"))
     if len(checked) != len(documents):
         raise ContractError(f"{len(checked)} additions for {len(documents)} documents; one each is expected")
     for document, addition in zip(documents, checked, strict=True):
-        check_is(addition, Addition, "the additions of a context-augmenter")
         check_is(addition.prefix, str, "the prefixes of a context-augmenter")
         count = len(document.passages)
         for name, parts in (("prefixes", addition.prefixes), ("edits", addition.edits)):
+            check_several(parts, f"the {name} of an addition")
             if len(parts) not in (0, count):
                 text = f"{len(parts)} {name} for the {count} passages of document '{document.id}'"
                 raise ContractError(f"{text}; none or one each is expected")
         for prefix in addition.prefixes:
             check_is(prefix, str, "the prefixes of a context-augmenter")
+        for edits in addition.edits:
+            check_several(edits, "the edits of a passage")
         for passage, edits in zip(document.passages, addition.edits, strict=False):
             _check_edits(passage, edits)
     return checked
@@ -170,6 +172,8 @@ def _check_edits(passage: Passage, edits: Sequence[Edit]) -> None:
     for edit in edits:
         check_is(edit, Edit, "the edits of a context-augmenter")
         check_is(edit.text, str, "the texts of edits")
+        check_is(edit.start, int, "the starts of edits")
+        check_is(edit.end, int, "the ends of edits")
         if not 0 <= edit.start <= edit.end <= len(passage.text):
             what = f"an edit of characters {edit.start} to {edit.end} in passage '{passage.id}'"
             raise ContractError(f"{what}, which has {len(passage.text)}")

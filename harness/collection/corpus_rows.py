@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-from harness.errors import ContractError, check_is
+from harness.errors import ContractError, check_is, check_several, converting, each
 from harness.types import Document
 
 ROWS = pa.schema(  # what a ColumnarSource yields
@@ -27,14 +27,17 @@ def rows_of(documents: Iterable[Document]) -> Iterator[pa.RecordBatch]:
     """Documents as batches of ROWS. A document has passages: there is nowhere to keep one without."""
     rows: list[tuple[str, str, str, str, bool, int]] = []
     characters = 0
-    for document in documents:
-        check_is(document, Document, "a dataset's documents")
+    for document in each(documents, Document, "a dataset's documents"):
         id, title, passages = document
+        check_is(id, str, "ids of documents")
+        check_is(title, str, "titles of documents")
+        check_several(passages, "the passages of a document")
         if not id or not passages:
             raise ContractError(f"document '{id}' needs an id and at least one passage")
-        for place, (passage, text, candidate) in enumerate(passages):
-            rows.append((passage, id, title, text, candidate, place))
-            characters += len(text)
+        with converting(f"document '{id}'"):
+            for place, (passage, text, candidate) in enumerate(passages):
+                rows.append((passage, id, title, text, candidate, place))
+                characters += len(text)
         if len(rows) >= _BATCH_ROWS or characters >= _BATCH_CHARACTERS:
             yield _batch(rows)
             rows, characters = [], 0
@@ -43,10 +46,11 @@ def rows_of(documents: Iterable[Document]) -> Iterator[pa.RecordBatch]:
 
 
 def _batch(rows: list[tuple[str, str, str, str, bool, int]]) -> pa.RecordBatch:
-    columns = zip(*rows, strict=True)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(column, field.type) for column, field in zip(columns, ROWS, strict=True)], schema=ROWS
-    )
+    arrays = []
+    for column, field in zip(zip(*rows, strict=True), ROWS, strict=True):
+        with converting(f"the passages from document '{rows[0][1]}' on: the column {field.name}"):
+            arrays.append(pa.array(column, field.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=ROWS)
 
 
 def checked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from harness.errors import ContractError, HarnessError, check_is
+from harness.errors import ContractError, HarnessError, check_is, check_several, converting, each
 from harness.types import JSON, Judgement, Query
 
 if TYPE_CHECKING:
@@ -52,19 +52,23 @@ class Judgements(NamedTuple):
 
 def write_queries(queries: Iterable[Query], folder: Path) -> dict[str, JSON]:
     """Write the queries into `folder` and return what was counted. Refuses an empty or duplicate id."""
-    rows = list(queries)
+    rows = list(each(queries, Query, "a dataset's queries"))
     seen: set[str] = set()
     for number, query in enumerate(rows, start=1):
-        check_is(query, Query, "a dataset's queries")
+        check_is(query.id, str, "ids of queries")
+        check_is(query.text, str, "texts of queries")
+        check_several(query.slices, "the slices of a query")
         if not query.id:
             raise HarnessError(f"queries: query {number} has an empty id; give every query one")
         if query.id in seen:
             raise HarnessError(f"queries: the id '{query.id}' occurs twice; keep one of the two queries")
         seen.add(query.id)
     columns = zip(*rows, strict=True) if rows else [[]] * len(_QUERY)
-    table = _table(
-        [pa.array(column, field.type) for column, field in zip(columns, _QUERY, strict=True)], _QUERY
-    )
+    arrays = []
+    for column, field in zip(columns, _QUERY, strict=True):
+        with converting(f"the queries: the column {field.name}"):
+            arrays.append(pa.array(column, field.type))
+    table = _table(arrays, _QUERY)
     _save(table, folder / QUERIES)
     return {
         "queries": len(rows),
@@ -85,7 +89,7 @@ def write_judgements(judgements: Iterable[Judgement], folder: Path) -> dict[str,
     passages: dict[str, int] = {}
     parts = []
     labels: list[tuple[str, ...]] = []
-    rows = iter(judgements)
+    rows = each(judgements, Judgement, "a dataset's judgements")
     while batch := list(islice(rows, _BATCH)):
         _check(batch)
         parts.append(
@@ -131,8 +135,9 @@ _NONE = tuple(np.empty(0, dtype=np.int32) for _ in range(3))
 
 def _check(batch: Sequence[Judgement]) -> None:
     for row in batch:
-        check_is(row, Judgement, "a dataset's judgements")
         query, passage, grade, labels = row
+        check_is(query, str, "queries of judgements")
+        check_is(passage, str, "passages of judgements")
         if not query or not passage:
             raise HarnessError(
                 f"judgements: the judgement of query '{query}' and passage '{passage}' lacks an id; give both"
@@ -162,7 +167,8 @@ def _refuse_twice(judgements: Judgements) -> None:
 
 
 def _coded(codes: NDArray[np.int32], ids: list[str]) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(ids, pa.string()))
+    with converting("the ids of judgements"):
+        return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(ids, pa.string()))
 
 
 def _table(columns: list[pa.Array], schema: pa.Schema) -> pa.RecordBatch:

@@ -9,7 +9,7 @@ from typing import Any
 
 from harness import findings
 from harness.collection.queries import read_judgements
-from harness.errors import check_is
+from harness.errors import check_several, each
 from harness.execution.steps.combining import combiner
 from harness.execution.steps.task import Outcome, Task
 from harness.findings import Finding
@@ -37,8 +37,8 @@ def analyse(task: Task) -> Outcome:
         plugin_measures=protocols.measures_of_plugins(task.catalogue),
     )
     found = []
-    for finding in task.method().analyse(data):
-        check_is(finding, Finding, "the findings of an analysis")
+    for finding in each(task.method().analyse(data), Finding, "the findings of an analysis"):
+        check_several(finding.flags, "the flags of a finding")
         name = f"{finding.name}/{data.dataset}"
         flags = (*finding.flags, *data.notes)
         changed = dataclasses.replace(finding, name=name, dataset=data.dataset, flags=flags)

@@ -16,7 +16,7 @@ from harness.collection import context_additions
 from harness.collection.composed_texts import View
 from harness.collection.corpus import Corpus
 from harness.collection.queries import Queries, read_queries
-from harness.errors import ContractError
+from harness.errors import ContractError, check_is
 from harness.store.artifacts import Artifact, Store
 from harness.types import JSON, Batch, Facts, Unit
 
@@ -143,9 +143,11 @@ class Task:
 
 def reported(facts: Mapping[str, JSON] | None) -> dict[str, JSON]:
     """What a method tells of its work, if it tells anything; it must be plain JSON."""
-    if not facts:
+    if facts is None:
         return {}
+    check_is(facts, Mapping, "facts that a method reports")
     try:
-        return {"reported": orjson.loads(orjson.dumps(dict(facts)))}
+        plain = orjson.loads(orjson.dumps(dict(facts)))
     except (TypeError, ValueError) as error:
         raise ContractError(f"facts that are no JSON: {error}") from error
+    return {"reported": plain} if plain else {}
