@@ -7,9 +7,11 @@ import os
 import hypothesis
 import pytest
 
-# A quick run tries few examples and CI many: `--hypothesis-profile=thorough`.
+# A quick run tries few examples and CI many: `--hypothesis-profile=thorough`. The tests that mutate suites, data
+# and leaderboards at random go by these counts too.
 hypothesis.settings.register_profile("quick", max_examples=50, deadline=None)
 hypothesis.settings.register_profile("thorough", max_examples=2000, deadline=None)
+hypothesis.settings.register_profile("exhaustive", max_examples=10_000, deadline=None)
 hypothesis.settings.load_profile("quick")
 
 

@@ -171,16 +171,18 @@ def test_everything_damaged_at_once_in_all_ways_is_all_mended(
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
+@pytest.mark.parametrize("damage", [flip, truncate, remove])
 @pytest.mark.parametrize("scored_only", [False, True])
-def test_a_bit_flipped_in_any_file_is_mended(
-    harness: Harness, finished_store: Path, undisturbed: dict[str, bytes], scored_only: bool
-) -> None:
+def test_a_bit_a_cut_or_a_deletion_in_any_file_is_mended(
+    harness: Harness, finished_store: Path, undisturbed: dict[str, bytes], scored_only: bool,
+    damage: Callable[..., None],
+) -> None:  # fmt: skip
     for i, path in enumerate(artifact_files(Harness(finished_store))):
         place = Harness(harness.folder / str(i))
         shutil.copytree(finished_store, place.folder)
         damaged = place.folder / path.relative_to(finished_store)
         kind = path.parent.name.partition("-")[0]
-        flip(damaged, place=(i * 0.37) % 1)
+        damage(damaged, **({"place": (i * 0.37) % 1} if damage is flip else {}))
         if not scored_only:
             read_again(place, kind)
         by_a_step = not scored_only and kind not in ("judgements", "rerank")
@@ -190,5 +192,6 @@ def test_a_bit_flipped_in_any_file_is_mended(
         assert results(place.out) == undisturbed
         assert ran.err.count("; it is made again") == int(read), f"{damaged}\n{ran.err}"
         if read:
-            assert f"'{damaged.name}' was changed" in ran.err or "manifest.json was changed" in ran.err
+            how = "is missing" if damage is remove else "was changed"
+            assert f"'{damaged.name}' {how}" in ran.err or f"manifest.json {how}" in ran.err
         shutil.rmtree(place.folder)

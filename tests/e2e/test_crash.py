@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
 import uuid
+from pathlib import Path
 
 import pytest
 from running import EVERYTHING, FAULTS, Harness, alive, children, finished, living, results
@@ -45,21 +47,33 @@ def kill_at_a_random_moment(harness: Harness, chance: random.Random, longest: fl
     return f"{whom} after {moment:.3f} s of at most {longest:.3f}, --jobs {jobs}, exit code {code}"
 
 
-def kills(harness: Harness, undisturbed: dict[str, bytes], seed: int, rounds: int, each: int) -> None:
-    """Rounds of several kills on one store, each ended by a rerun that must give the same results."""
+def kills(
+    harness: Harness, expected: dict[str, bytes], seed: int, rounds: int, each: int,
+    suite: dict[str, object] = EVERYTHING, finished_store: Path | None = None,
+) -> None:  # fmt: skip
+    """Rounds of several kills on one store, each ended by a rerun that must give the same results. With a
+    finished store every second round begins with a random half of its artifacts."""
     chance = random.Random(seed)
     began = time.monotonic()
     for i in range(rounds):
         place = Harness(harness.folder / f"round-{i}")
         place.folder.mkdir()
-        place.suite(EVERYTHING)
+        place.suite(suite)
+        if finished_store is not None and i % 2:
+            shutil.copytree(finished_store, place.store)
+            stored = sorted((place.store / "artifacts").iterdir())
+            for lost in chance.sample(stored, len(stored) // 2):
+                shutil.rmtree(lost)
         longest = 1.5 if i == 0 else (time.monotonic() - began) / i / (each + 1) * 1.2
         for _ in range(each):
             print(f"seed {seed}, round {i}: {kill_at_a_random_moment(place, chance, longest)}")
         ran = place.run()
         assert ran.code == 0, ran.err
-        assert results(place.out) == undisturbed
+        assert "again and again" not in ran.err
+        assert results(place.out) == expected
         assert list(place.out.rglob(".*")) == []
+        assert list((place.store / "partial").iterdir()) == []
+        shutil.rmtree(place.folder)
 
 
 def test_a_run_killed_at_random_moments_is_finished_by_a_rerun(
@@ -69,9 +83,16 @@ def test_a_run_killed_at_random_moments_is_finished_by_a_rerun(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_sixty_kills(harness: Harness, undisturbed: dict[str, bytes]) -> None:
-    kills(harness, undisturbed, seed=random.randrange(10**6), rounds=30, each=2)
+@pytest.mark.timeout(3600)
+def test_150_kills_on_fresh_and_half_finished_stores_with_analyses(harness: Harness) -> None:
+    suite = {**EVERYTHING, "analyses": ["depth", "jaccard", "cut"]}
+    whole = Harness(harness.folder / "whole")
+    whole.folder.mkdir()
+    whole.suite(suite)
+    ran = whole.run()
+    assert ran.code == 0, ran.err
+    seed = random.randrange(10**6)
+    kills(harness, results(whole.out), seed, rounds=75, each=2, suite=suite, finished_store=whole.store)
 
 
 def hanging(harness: Harness, retriever: object) -> subprocess.Popen[str]:
