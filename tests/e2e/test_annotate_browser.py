@@ -394,6 +394,31 @@ def test_several_labels_are_set_and_stored_by_keyboard(tmp_path, server, page):
     assert (line["grade"], line["labels"]) == (1, ["main-topic", "acronym"])
 
 
+def test_a_reviewer_corrects_decisions_and_hands_a_package_back(tmp_path, server, page):
+    small_pool(tmp_path)
+    begin = ("--scheme", "t2ranking", "--votes", "1", "--more", "0", "--review", "2", "--progress")
+    server.run(*begin)
+    server.invite("ann")
+    server.start()
+    page.open(*server.invite("ann"))
+    while not page.over:
+        page.next("3")
+    page.open(*server.invite("rae", reviewer=True))
+    assert page.text("#decision") == "3 Answers"
+    page.press("x")
+    page.wait("document.querySelector('[data-key=\"1\"]')")
+    page.next("1")
+    page.press("x")
+    page.next("ENTER")
+    assert page.over
+    assert "0.0 %" in page.text("[data-standing=revise]")
+    page.run("window.confirm = () => true; document.querySelector('[data-standing] button').click()")
+    page.wait("document.querySelector('[data-standing=judging]')")
+    page.open(*server.invite("ann"))
+    assert page.text("#passage") == HOSTILE  # from the beginning
+    assert "0 of 4 done" in page.text("header")
+
+
 def test_somebody_without_an_invitation_sees_nothing_and_enters_with_the_token(tmp_path, server, page):
     small_pool(tmp_path)
     link = re.search(r"http://\S+", server.start("--scheme", "t2ranking"))[0]
