@@ -79,3 +79,13 @@ def test_every_printed_row_is_on_that_page():
 def test_a_system_that_no_suite_has_is_refused(place):
     with pytest.raises(ValueError, match="has no system"):
         reproduction.check_places(iter([place]))
+
+
+def test_every_method_in_the_readmes_table_is_installed():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = text.partition("## Methods")[2].partition("\n\n`harness list")[0]
+    plugins = catalogue.load()
+    known = {name for kind in catalogue.KINDS for name in plugins.names(kind)}
+    named = {name for line in table.splitlines() for name in re.findall(r"`([a-z0-9-]+)`", line)}
+    assert len(named) > 20
+    assert named <= known
