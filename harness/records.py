@@ -90,6 +90,7 @@ class Reranker(Record):
     build: Callable[[Any], contracts.Judge]
     indexed: bool = False  # it has an index of its own, a step shared like any other
     search_only: tuple[str, ...] = ()
+    together: bool = False  # it orders the candidates of a query together: a score depends on the others
 
 
 @dataclass(frozen=True, kw_only=True)

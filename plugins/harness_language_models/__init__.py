@@ -1,0 +1,122 @@
+"""Language models behind an address: re-rankers that read one, two or many passages, and embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from harness.hookspecs import hookimpl
+from harness.problems import Need
+from harness.records import Reranker, Retriever, param
+from harness.toolkit.services.settings import Service, missing
+
+if TYPE_CHECKING:
+    from harness_language_models.embedding import Embedding
+
+WORDS = "how many words of a passage are read"
+SERVICE = "the model behind an address (docs/services.md)"
+
+
+@dataclass(frozen=True)
+class ListwiseParams:
+    """RankGPT's window and step by default."""
+
+    service: Service = param(help=SERVICE)
+    window: int = param(20, "passages that the model orders at once", minimum=2)
+    step: int = param(10, "how far the window moves towards the head", minimum=1)
+    words: int = param(300, WORDS, minimum=1)
+    max_tokens: int = param(256, "the longest answer", minimum=1)
+
+    def __post_init__(self) -> None:
+        if self.step > self.window:
+            raise ValueError(f"step: {self.step} leaves passages out of a window of {self.window}")
+
+
+@dataclass(frozen=True)
+class PairwiseParams:
+    service: Service = param(help=SERVICE)
+    method: Literal["all-pairs", "heap"] = param(
+        "heap", "all-pairs: each pair is asked for, wins are counted; heap: heapsort of the head"
+    )
+    top: int = param(10, "heap: how many of the head are sorted out", minimum=1)
+    words: int = param(300, WORDS, minimum=1)
+
+
+@dataclass(frozen=True)
+class SetwiseParams:
+    service: Service = param(help=SERVICE)
+    children: int = param(3, "passages beside the parent in one question", minimum=1, maximum=22)
+    top: int = param(10, "how many of the head are sorted out", minimum=1)
+    words: int = param(300, WORDS, minimum=1)
+
+
+@dataclass(frozen=True)
+class PointwiseParams:
+    service: Service = param(help=SERVICE)
+    words: int = param(300, WORDS, minimum=1)
+
+
+@dataclass(frozen=True)
+class EmbeddingParams:
+    service: Service = param(help=SERVICE)
+    dimensions: int | None = param(None, "asks the service for shorter vectors", minimum=1)
+    similarity: Literal["cosine", "dot"] = param("cosine", "how vectors are compared")
+    query_prompt: str = param("", "what goes before every query")
+    passage_prompt: str = param("", "what goes before every passage")
+    batch: int = param(64, "texts in one request", minimum=1, maximum=2048, keyed=False)
+
+
+def missing_files(params: Any) -> Sequence[str | Need]:
+    return missing(params.service)
+
+
+def build_embedding(params: EmbeddingParams) -> Embedding:
+    from harness_language_models.embedding import Embedding
+
+    return Embedding(params)
+
+
+def build_reranker(params: Any) -> Any:
+    from harness_language_models.reranking import Reading
+
+    return Reading(params)
+
+
+@hookimpl
+def harness_retrievers() -> Iterable[Retriever]:
+    yield Retriever(
+        name="embeddings",
+        summary="embeddings through a service, compared exactly",
+        build=build_embedding,
+        params=EmbeddingParams,
+        needs=("httpx", "numba"),
+        extra="services",
+        libraries=("numba",),
+        missing_files=missing_files,
+        queries=("text", "vectors"),
+        search_only=("query_prompt",),
+    )
+
+
+RERANKERS = (
+    ("listwise", "a language model orders windows of passages, from the tail to the head", ListwiseParams),
+    ("pairwise", "a language model says which of two passages is better", PairwiseParams),
+    ("setwise", "a language model says which of several passages is best", SetwiseParams),
+    ("pointwise", "a language model says whether a passage answers the query: yes or no", PointwiseParams),
+)
+
+
+@hookimpl
+def harness_rerankers() -> Iterable[Reranker]:
+    for name, summary, params in RERANKERS:
+        yield Reranker(
+            name=name,
+            summary=summary,
+            build=build_reranker,
+            params=params,
+            needs=("httpx",),
+            extra="services",
+            missing_files=missing_files,
+            together=name != "pointwise",
+        )

@@ -1,0 +1,106 @@
+"""The retriever `embeddings`: vectors of a service, kept text by text, searched exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.contracts import Texts
+from harness.errors import HarnessError
+from harness.toolkit import services
+from harness.toolkit.index import files
+from harness.toolkit.index.positions import hits_of, rows_of
+from harness.toolkit.search import exact
+from harness.types import JSON, Hits, Unit
+from harness_language_models import EmbeddingParams
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.types import Floats, Ints
+
+FORMAT = files.Format("harness-embeddings", 1)
+TEXTS = 2048  # asked for in one go: progress is shown after each
+
+
+class Embedding:
+    def __init__(self, params: EmbeddingParams) -> None:
+        self._params = params
+
+    def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
+        """Ask for the vector of every text. What was answered before a kill is in the store."""
+        files.begin(folder)
+        client = services.Client(self._params.service)
+        positions: list[Ints] = []
+        parts: list[Floats] = []
+        done = 0
+        for batch in texts.batches(TEXTS):
+            parts.append(_embedded(client, self._params, self._params.passage_prompt, batch.texts))
+            positions.append(batch.positions.astype(np.int64))
+            done += len(batch.texts)
+            texts.progress(done)
+        client.close()
+        parts = [part for part in parts if len(part)]
+        if len({part.shape[1] for part in parts}) > 1:
+            raise HarnessError(f"{self._params.service.url}: gave vectors of different lengths")
+        rows = np.concatenate(parts) if parts else np.zeros((0, 0), np.float32)
+        np.save(folder / "vectors.npy", rows)
+        np.save(folder / "positions.npy", np.concatenate([*positions, np.empty(0, np.int64)]))
+        files.finish(folder, FORMAT, ["vectors.npy", "positions.npy"])
+        return {"dimension": int(rows.shape[1])}
+
+    def open(self, texts: Texts, folder: Path) -> Search:
+        files.read_facts(folder, FORMAT)
+        rows, positions = files.array(folder / "vectors.npy"), files.array(folder / "positions.npy")
+        return Search(self._params, rows, positions, texts.unit)
+
+
+class Search:
+    def __init__(
+        self, params: EmbeddingParams, rows: NDArray[np.float32], positions: Ints, unit: Unit
+    ) -> None:
+        self._params, self._rows, self._positions, self._unit = params, rows, positions, unit
+        self._client = services.Client(params.service)
+
+    def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
+        return self.search_vectors(self.encode(queries), k, within)
+
+    def search_vectors(self, queries: Floats, k: int, within: Ints | None = None) -> Hits:
+        if not len(self._rows):
+            return Hits(
+                np.full((len(queries), k), -1, np.int64), np.full((len(queries), k), -np.inf, np.float32)
+            )
+        named = None if within is None else rows_of(within, self._positions)
+        places, scores = exact.search(np.ascontiguousarray(queries, np.float32), self._rows, k, named)
+        return hits_of(places, scores, k, self._positions, self._unit)
+
+    def encode(self, queries: Sequence[str]) -> Floats:
+        vectors = _embedded(self._client, self._params, self._params.query_prompt, queries)
+        if len(vectors) and len(self._rows) and vectors.shape[1] != self._rows.shape[1]:
+            raise HarnessError(
+                f"{self._params.service.url}: vectors of queries have {vectors.shape[1]} numbers, "
+                f"those of the passages {self._rows.shape[1]}; check the model behind the address"
+            )
+        return vectors if len(vectors) else np.zeros((0, self._rows.shape[1]), np.float32)
+
+    def encode_passages(self, texts: Sequence[str]) -> Floats:
+        return _embedded(self._client, self._params, self._params.passage_prompt, texts)
+
+    def vectors(self, positions: Ints) -> Floats:
+        rows = rows_of(positions, self._positions)
+        found = self._rows[np.maximum(rows, 0)] if len(self._rows) else np.zeros((len(rows), 0))
+        return np.where(rows[:, None] >= 0, found, 0).astype(np.float32)
+
+
+def _embedded(client: services.Client, params: EmbeddingParams, prompt: str, texts: Sequence[str]) -> Floats:
+    """float32[n, d]. Services refuse an empty text, so that one is asked for as a space."""
+    asked = [prompt + text if (prompt + text).strip() else " " for text in texts]
+    rows: Floats = services.embed(client, asked, params.dimensions, batch=params.batch)
+    if params.similarity == "dot":
+        return rows
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: Floats = (rows / np.maximum(lengths, 1e-12)).astype(np.float32)
+    return unit

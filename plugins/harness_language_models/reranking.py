@@ -1,0 +1,191 @@
+"""Re-ranking by a language model: prompts, and the methods that decide what to ask next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from harness.contracts import Texts
+from harness.toolkit import services
+from harness.toolkit.services import Chat, Reply
+from harness.types import JSON
+from harness_language_models import (
+    ListwiseParams,
+    PairwiseParams,
+    PointwiseParams,
+    SetwiseParams,
+    orders,
+)
+
+if TYPE_CHECKING:
+    from harness.types import Floats, Ints
+
+# what a query asks for next, until it returns its order: answers are sent in
+Asking: TypeAlias = Generator[list[Chat], list[Reply], list[float]]
+Params: TypeAlias = ListwiseParams | PairwiseParams | SetwiseParams | PointwiseParams
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVW"
+YES, NO = "yes", "no"
+
+
+class Reading:
+    def __init__(self, params: Params) -> None:
+        self._params = params
+
+    def index(self, texts: Texts, folder: Path) -> None:
+        """Nothing: a model reads the passages themselves."""
+
+    def open(self, texts: Texts, folder: Path | None) -> Open:
+        return Open(self._params, texts)
+
+
+class Open:
+    """An open re-ranker. It asks for all queries side by side, each what its answers so far call for."""
+
+    def __init__(self, params: Params, texts: Texts) -> None:
+        self._params, self._texts = params, texts
+        self._client = services.Client(params.service)
+        self._counts = {"questions": 0, "answers_mended": 0}
+
+    def score(self, queries: Sequence[str], candidates: Ints) -> Floats:
+        scores = np.zeros(candidates.shape, np.float32)
+        running: dict[int, Asking] = {}
+        pending: dict[int, list[Chat]] = {}
+        for row, query in enumerate(queries):
+            filled = np.flatnonzero(candidates[row] >= 0)
+            texts = [self._cut(text) for text in self._texts.take(candidates[row, filled])]
+            running[row] = self._asking(query, texts)
+            pending[row] = []
+        answers: dict[int, list[Reply] | None] = dict.fromkeys(running)
+        while running:
+            for row in list(running):
+                try:
+                    reply = answers[row]
+                    pending[row] = next(running[row]) if reply is None else running[row].send(reply)
+                except StopIteration as ended:
+                    scores[row, np.flatnonzero(candidates[row] >= 0)] = ended.value
+                    del running[row], pending[row]
+            asked = [chat for chats in pending.values() for chat in chats]
+            replies = services.ask(self._client, asked)
+            self._counts["questions"] += len(asked)
+            for row, chats in pending.items():
+                answers[row], replies = replies[: len(chats)], replies[len(chats) :]
+        return scores
+
+    def report(self) -> Mapping[str, JSON]:
+        return dict(self._counts)
+
+    def _cut(self, text: str) -> str:
+        return " ".join(text.split()[: self._params.words])
+
+    def _asking(self, query: str, texts: list[str]) -> Asking:
+        params = self._params
+        if isinstance(params, ListwiseParams):
+            return self._listwise(query, texts, params)
+        if isinstance(params, PairwiseParams):
+            return self._pairwise(query, texts, params)
+        if isinstance(params, SetwiseParams):
+            return self._setwise(query, texts, params)
+        return self._pointwise(query, texts)
+
+    def _listwise(self, query: str, texts: list[str], params: ListwiseParams) -> Asking:
+        """Sun et al. 2023 (RankGPT): windows from the tail to the head, each overlapping the next."""
+        order = list(range(len(texts)))
+        for start, stop in orders.windows(len(texts), params.window, params.step):
+            asked = window_prompt(query, [texts[i] for i in order[start:stop]])
+            [reply] = yield [Chat(asked, params.max_tokens)]
+            permutation, mended = orders.permutation(reply.text, stop - start)
+            self._counts["answers_mended"] += mended
+            order[start:stop] = [order[start + i] for i in permutation]
+        return orders.scores_of(order)
+
+    def _pairwise(self, query: str, texts: list[str], params: PairwiseParams) -> Asking:
+        """Qin et al. 2024: both orders of a pair are asked for; only what agrees with itself counts."""
+        if params.method == "all-pairs":
+            pairs = [(i, j) for i in range(len(texts)) for j in range(i + 1, len(texts))]
+            replies = yield [chat for i, j in pairs for chat in pair_prompts(query, texts[i], texts[j])]
+            wins = np.zeros(len(texts))
+            for number, (i, j) in enumerate(pairs):
+                won = self._winner(replies[2 * number], replies[2 * number + 1])
+                wins[i] += won
+                wins[j] += 1 - won
+            # equal wins keep the order of the run
+            return orders.scores_of(sorted(range(len(texts)), key=lambda i: (-wins[i], i)))
+        heap = orders.Heap(len(texts), 2, params.top)
+        while (group := heap.group()) is not None:
+            best = group[0]
+            for other in group[1:]:
+                first, second = yield pair_prompts(query, texts[best], texts[other])
+                best = other if self._winner(first, second) < 0.5 else best
+            heap.choose(best)
+        return orders.scores_of(heap.order())
+
+    def _winner(self, straight: Reply, swapped: Reply) -> float:
+        """1 if the first passage is better by both orders, 0 if the second is, else 0.5."""
+        one, two = orders.letter(straight.text, "AB"), orders.letter(swapped.text, "AB")
+        self._counts["answers_mended"] += (one is None) + (two is None)
+        if (one, two) == (0, 1):
+            return 1.0
+        return 0.0 if (one, two) == (1, 0) else 0.5
+
+    def _setwise(self, query: str, texts: list[str], params: SetwiseParams) -> Asking:
+        """Zhuang et al. 2024: heapsort, where one question finds the best of a parent and its children."""
+        heap = orders.Heap(len(texts), params.children, params.top)
+        while (group := heap.group()) is not None:
+            [reply] = yield [Chat(set_prompt(query, [texts[i] for i in group]), 4)]
+            chosen = orders.letter(reply.text, LETTERS[: len(group)])
+            self._counts["answers_mended"] += chosen is None
+            heap.choose(group[chosen or 0])
+        return orders.scores_of(heap.order())
+
+    def _pointwise(self, query: str, texts: list[str]) -> Asking:
+        """Nogueira et al. 2020 as a question: log p(yes) - log p(no) of the first word, or 1 and 0 where the
+        service gives no probabilities."""
+        replies = yield [Chat(point_prompt(query, text), 4, logprobs=10) for text in texts]
+        return [self._yes(reply) for reply in replies]
+
+    def _yes(self, reply: Reply) -> float:
+        chances = {YES: 0.0, NO: 0.0}
+        for token, logprob in reply.logprobs.items():
+            word = token.strip().lower()
+            if word in chances:
+                chances[word] += float(np.exp(logprob))
+        if chances[YES] or chances[NO]:
+            least = 1e-6  # a word beyond the listed candidates
+            return float(np.log(max(chances[YES], least)) - np.log(max(chances[NO], least)))
+        found = re.search(r"\b(yes|no)\b", reply.text.lower())
+        self._counts["answers_mended"] += found is None
+        return 1.0 if found and found[1] == YES else 0.0
+
+
+def window_prompt(query: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    listed = "\n".join(f"[{i}] {text}" for i, text in enumerate(texts, 1))
+    ask = (
+        f"Rank these {len(texts)} passages by how well they answer the query. Give all identifiers, the best "
+        "first, in the form [2] > [1], and nothing else."
+    )
+    system = "You rank passages by their relevance to a query."
+    return (("system", system), ("user", f"Query: {query}\n\n{listed}\n\nQuery: {query}\n{ask}"))
+
+
+def pair_prompts(query: str, one: str, two: str) -> list[Chat]:
+    """The question with the passages in both orders: a model may prefer a place."""
+    return [Chat(_letters(query, texts), 4) for texts in ((one, two), (two, one))]
+
+
+def set_prompt(query: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return _letters(query, texts)
+
+
+def _letters(query: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    listed = "\n\n".join(f"Passage {LETTERS[i]}: {text}" for i, text in enumerate(texts))
+    ask = "Which passage answers the query best? Give its letter and nothing else."
+    return (("user", f"Query: {query}\n\n{listed}\n\n{ask}"),)
+
+
+def point_prompt(query: str, text: str) -> tuple[tuple[str, str], ...]:
+    ask = "Does the passage answer the query? Answer yes or no and nothing else."
+    return (("user", f"Passage: {text}\n\nQuery: {query}\n\n{ask}"),)
