@@ -117,11 +117,11 @@ def _tuning_problems(suite: Suite, catalogue: Catalogue) -> list[Problem]:
     """What is wrong with the measures that systems are tuned for."""
     problems: list[Problem] = []
     for system in suite.systems:
-        tuning = system.combine.tuned if system.combine else None
-        if tuning is not None:
-            path = ("systems", system.base, "combine", "tune", "measure")
-            _, unfit = protocols.of_measures([tuning.measure], suite.depth, catalogue)
-            problems += [Problem(tuning.place, path, problem.text) for problem in unfit]
+        for tuning in (chosen.tuned or chosen.searched for chosen in system.methods):
+            if tuning is not None:
+                path = ("systems", system.base, "tune", "measure")
+                _, unfit = protocols.of_measures([tuning.measure], suite.depth, catalogue)
+                problems += [Problem(tuning.place, path, problem.text) for problem in unfit]
     return problems
 
 

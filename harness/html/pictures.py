@@ -89,6 +89,8 @@ def _tuned(dataset: str, rows: list[Row]) -> Iterator[Picture]:
     lines: dict[tuple[str, str, str], list[dict[str, findings.Cell]]] = {}
     for row in rows:
         for item in row.tuning or ():
+            if any(isinstance(value, str) for value in item.values):  # no axis of one parameter
+                continue
             pairs = zip(item.values, item.curve, strict=True)
             points: list[dict[str, findings.Cell]] = [
                 {"x": x, "y": y, "series": row.system} for x, y in pairs

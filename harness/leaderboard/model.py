@@ -85,18 +85,19 @@ class Reported(Struct, frozen=True):
 
 
 class Tuning(Struct, frozen=True, kw_only=True):
-    """A tuned parameter: the values tried, the score of each, and what was chosen (for each fold)."""
+    """A tuned parameter, or several together: the values tried, the score of each, and what was chosen (for
+    each fold). Values of several parameters, and such as are no numbers, are texts: `k1=0.9, b=0.4`."""
 
     key: str
     on: str
     curve: tuple[Number, ...]
-    folds: tuple[Number, ...] | None
+    folds: tuple[Number | str, ...] | None
     measure: str
     parameter: str
     queries: Count
     slices: dict[str, list[Number]]
-    value: Number | None
-    values: tuple[Number, ...]
+    value: Number | str | None
+    values: tuple[Number | str, ...]
 
     def __post_init__(self) -> None:
         if len(self.values) != len(self.curve):

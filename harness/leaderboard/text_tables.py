@@ -189,10 +189,11 @@ def tuned(board: Leaderboard) -> list[str]:
 
 def _chosen(tuning: Tuning) -> str:
     """`weight = 0.7 on tour/dev by nDCG@10`, or the value of each fold."""
-    chosen: Sequence[float] = tuning.folds or (() if tuning.value is None else (tuning.value,))
-    values = [f"{value:g}" for value in chosen]
-    shown = values[0] if len(set(values)) == 1 else ", ".join(values)
-    return f"{tuning.parameter} = {shown} on {tuning.on} by {tuning.measure}"
+    chosen: Sequence[float | str] = tuning.folds or (() if tuning.value is None else (tuning.value,))
+    values = [value if isinstance(value, str) else f"{value:g}" for value in chosen]
+    shown = values[0] if len(set(values)) == 1 else ("; " if "=" in values[0] else ", ").join(values)
+    what = shown if "=" in values[0] else f"{tuning.parameter} = {shown}"
+    return f"{what} on {tuning.on} by {tuning.measure}"
 
 
 def _size(dataset: Dataset) -> str:

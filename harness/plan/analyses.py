@@ -73,5 +73,5 @@ def _system(plan: Plan, row: Row) -> JSON:
         "context": [plan.steps[stage].subject for stage in row.texts["stages"]],
         "retriever": keys.key(indexes[0].described["method"]) if len(indexes) == 1 else None,
         "telling": [[item.kind, item.described["method"]["name"], item.id] for item in telling],
-        "combine": params.plain(step.work) if step.kind == "combine" else None,
+        "combine": params.plain(step.work) if step.kind == "combine" and "picked" not in step.work else None,
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from harness import made_models
-from harness.plan import making, models, rewriting
+from harness.plan import making, models, rewriting, searching
 from harness.plan import tuning as tune
 from harness.plan.graph import Collection
 from harness.plan.guard import Broken
@@ -53,9 +53,17 @@ class Systems(Base):
         self, kind: str, dataset: str, subject: str, described: JSON, work: JSON, inputs: Sequence[str],
         needs: Sequence[Need],
     ) -> str:  # fmt: skip
-        """As for any step; one that uses made models reads them."""
-        inputs = (*inputs, *made_models.steps_in(described))
+        """As for any step; one that uses made models or found values reads them."""
+        inputs = (*inputs, *made_models.steps_in(described), *searching.steps_in(described))
+        work = searching.placed(described, work)
         return super().add(kind, dataset, subject, described, work, inputs, needs)
+
+    def method(
+        self, collection: Collection, chosen: Chosen, values: Any, leave_out: tuple[str, ...] = ()
+    ) -> dict[str, JSON]:
+        """As for any method, with the steps that find its values."""
+        method = super().method(collection, chosen, values, leave_out)
+        return searching.described(chosen, method, leave_out)
 
     def resolved(self, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[Need]]:
         """As for any method, with the steps that make its models in the place of their names."""
@@ -79,6 +87,8 @@ class Systems(Base):
 
     def unshared(self, collection: Collection, system: System) -> Output:
         """The same for a system that need not be one of the suite's."""
+        if (output := searching.output(self, collection, system)) is not None:
+            return output
         if system.retriever is not None:
             context = self.stages(collection, system.context or ())
             output = self.search(collection, system, context)

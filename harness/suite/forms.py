@@ -11,8 +11,8 @@ from harness.catalogue import Catalogue, Entry, params
 from harness.errors import HarnessError
 from harness.made_models import Made, Seed
 from harness.problems import Keys, Place, Problem, nearest, shown_path, unknown
-from harness.suite import grid, models, tuning
-from harness.suite.model import Chosen, Tuning
+from harness.suite import grid, models, schema, tuning
+from harness.suite.model import Chosen, Search, Tuning
 from harness.suite.yaml_nodes import Node
 
 
@@ -56,7 +56,7 @@ class Forms:
         if not isinstance(raw, dict):
             self.note(given, path, "a model is the value of a parameter; write `model: {made: NAME}` here")
             return []
-        tuned = self.tuned(given, path, kind, raw)
+        tuned, searched = self.tuned(given, path, kind, raw)
         try:
             points = grid.points(entry.record.params, raw) if fan else [(raw, ())]
         except HarnessError as error:
@@ -72,7 +72,7 @@ class Forms:
                     as_written = {
                         name: item for name, item in as_written.items() if not isinstance(item, Seed)
                     }
-            variants.append((Chosen(entry, as_written, value, node.place, tuned), varied))
+            variants.append((Chosen(entry, as_written, value, node.place, tuned, searched), varied))
         return variants
 
     def converted(
@@ -94,25 +94,30 @@ class Forms:
                 value = None
         return value
 
-    def tuned(self, given: Node, path: Keys, kind: str, raw: dict[str, Any]) -> Tuning | None:
-        """The one parameter that is tuned, if there is one; `raw` gets a value of its grid."""
+    def tuned(
+        self, given: Node, path: Keys, kind: str, raw: dict[str, Any]
+    ) -> tuple[Tuning | None, Search | None]:
+        """The parameters that are tuned: one number of a combiner, which combines again for each value; or
+        any others, for which the system runs again. `raw` gets values that are tried."""
         items = given.value.items() if isinstance(given.value, dict) else ()
-        tuned = [(key, node) for key, node in items if tuning.is_tuned(node)]
-        if not tuned:
-            return None
-        (key, node), *more = tuned
-        if kind != "combiners":
-            self.note(
-                node, (*path, key), "only a combiner's parameter can be tuned; use a grid for other methods"
-            )
-        if more:
-            self.note(more[0][1], (*path, more[0][0]), f"'{key}' is tuned already; tune one at a time")
-        read = tuning.read(self, node, (*path, key), key)
-        for name, _ in tuned:
+        nodes = {key: node for key, node in items if tuning.is_tuned(node)}
+        if not nodes:
+            return None, None
+        for name in nodes:
             del raw[name]
-        if read is not None:
-            raw[key] = read.values[0]
-        return read
+        if kind not in schema.TUNABLE:
+            (key, node), *_ = nodes.items()
+            self.note(node, (*path, key), "is a parameter of no method of a system; it cannot be tuned")
+            return None, None
+        (key, node), *more = nodes.items()
+        further = {"values", "trials", "seed"} & set(node.value["tune"].value or ())
+        if kind == "combiners" and not more and not further:
+            one = tuning.read(self, node, (*path, key), key)
+            raw.update({key: one.values[0]} if one else {})
+            return one, None
+        search = tuning.read_search(self, nodes, path)
+        raw.update(zip(search.parameters, search.points[0], strict=True) if search else ())
+        return None, search
 
     def plugin_form(
         self, node: Node, path: Keys, kind: str, beside: Sequence[str], default: str | None

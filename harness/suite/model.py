@@ -32,6 +32,17 @@ class Tuning(NamedTuple):
     place: Place
 
 
+class Search(NamedTuple):
+    """Parameters of one method whose values are found together, by trying points."""
+
+    parameters: tuple[str, ...]
+    points: tuple[tuple[JSON, ...], ...]  # a value of each parameter; of equally good ones the first is taken
+    measure: str
+    on: tuple[str, str] | None  # dataset and split
+    folds: int | None  # across folds of what is scored
+    place: Place
+
+
 class Chosen(NamedTuple):
     """A plugin that a suite names, with its parameters as written and as checked."""
 
@@ -40,6 +51,10 @@ class Chosen(NamedTuple):
     params: Any  # an instance of the record's parameter type
     place: Place | None  # None: not of a suite's file
     tuned: Tuning | None = None  # `params` then holds one of its values
+    searched: Search | None = None  # `params` then holds its first point
+    found: tuple[
+        tuple[str, str], ...
+    ] = ()  # of a planned system: a parameter, and the step that finds its value
 
     @property
     def name(self) -> str:
@@ -96,6 +111,14 @@ class System(NamedTuple):
     rerank: tuple[Rerank, ...]
     place: Place
     queries: tuple[Rewrite, ...] = ()
+
+    @property
+    def methods(self) -> tuple[Chosen, ...]:
+        """Every method that it names, in the order in which they work; one that could not be read is not
+        among them."""
+        first = [*(self.context or ()), *(item.chosen for item in self.queries), self.retriever, self.combine]
+        every = [*first, *(item.chosen for item in self.rerank)]
+        return tuple(chosen for chosen in every if chosen is not None)
 
     @property
     def below(self) -> tuple[str, ...]:

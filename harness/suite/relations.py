@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.catalogue import params
 from harness.problems import Problem, unknown
-from harness.suite.model import DatasetSpec, System
+from harness.suite.model import Chosen, DatasetSpec, System
 
 
 def problems(
@@ -41,27 +41,46 @@ def _tuning(
     names = {spec.name for spec in datasets}
     tuned_on = set(trained_on)
     for system in systems:
-        combine = system.combine
-        if combine is None or combine.tuned is None:
-            continue
-        tuning = combine.tuned
-        path = ("systems", system.base, "combine", combine.name, tuning.parameter, "tune")
-        if tuning.on is not None:
-            tuned_on.add(tuning.on[0])
-            if tuning.on[0] not in names:
-                yield Problem(tuning.place, (*path, "on"), unknown("dataset", tuning.on[0], names))
-        if combine.params is None:  # its other problems are noted already
-            continue
-        # the first value was checked with the other parameters; the last must lie in the range too
-        last = {**params.plain(combine.params), tuning.parameter: tuning.values[-1]}
-        for problem in params.convert(combine.entry.record.params, last, Path("/"))[1]:
-            yield Problem(tuning.place, (*path, "grid"), problem.text)
+        searched = [chosen for chosen in system.methods if chosen.searched or chosen.tuned]
+        if len(searched) > 1:
+            text = "tunes more than one of its methods; tune one, and build on it with 'of'"
+            yield Problem(system.place, ("systems", system.base), text)
+        for chosen in searched:
+            yield from _tuned(system, chosen, names, tuned_on)
     for spec in datasets:
         if not spec.scored and spec.name not in tuned_on:
             text = "'scored: false' is for a dataset that something is tuned, trained or made of; nothing is"
             yield Problem(spec.chosen.place, ("datasets", spec.name), text)
     if datasets and not any(spec.scored for spec in datasets):
         yield Problem(datasets[0].chosen.place, ("datasets",), "none is scored; score at least one")
+
+
+def _tuned(system: System, chosen: Chosen, names: set[str], tuned_on: set[str]) -> Iterator[Problem]:
+    """The problems of one tuned method; adds the dataset that it is tuned on."""
+    tuning = chosen.tuned or chosen.searched
+    assert tuning is not None
+    path = ("systems", system.base, chosen.name, "tune")
+    if tuning.on is not None:
+        tuned_on.add(tuning.on[0])
+        if tuning.on[0] not in names:
+            yield Problem(tuning.place, (*path, "on"), unknown("dataset", tuning.on[0], names))
+    if chosen.params is None:  # its other problems are noted already
+        return
+    # the first values were checked with the other parameters; the others must fit too
+    plain = params.plain(chosen.params)
+    if chosen.tuned is not None:
+        rest = [{**plain, chosen.tuned.parameter: chosen.tuned.values[-1]}]
+    else:
+        assert chosen.searched is not None
+        rest = [
+            {**plain, **dict(zip(chosen.searched.parameters, point, strict=True))}
+            for point in chosen.searched.points
+        ]
+    for values in rest:
+        problems = params.convert(chosen.entry.record.params, values, Path("/"))[1]
+        if problems:
+            yield Problem(tuning.place, (*path, "grid"), problems[0].text)
+            return
 
 
 def _references(systems: Sequence[System], written: set[str]) -> Iterator[Problem]:
@@ -143,7 +162,8 @@ def _is_sound(system: System, datasets: set[str]) -> bool:
     chosen = [system.retriever, system.combine, *(system.context or ())]
     chosen += [item.chosen for item in system.queries]
     chosen += [item.chosen for item in system.rerank]
-    tuned = [item.tuned.on for item in chosen if item is not None and item.tuned is not None]
+    tunings = [item.tuned or item.searched for item in chosen if item is not None]
+    tuned = [item.on for item in tunings if item is not None]
     readable = all(item is None or item.params is not None for item in chosen)
     return readable and all(on is None or on[0] in datasets for on in tuned)
 

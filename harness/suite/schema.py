@@ -11,20 +11,23 @@ from harness.catalogue import Catalogue, params
 from harness.suite import model_schema
 from harness.types import JSON
 
+TUNABLE = ("contexts", "rewriters", "retrievers", "combiners", "rerankers")  # methods of a system
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _TUNE_KEYS = {
     "on": {"type": "string", "pattern": "^.+/.+$", "description": "DATASET/SPLIT to tune on"},
     "folds": {"type": "integer", "minimum": 2, "maximum": 1000},
     "measure": {"type": "string"},
     "grid": {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3},
+    "values": {"type": "array", "minItems": 2, "description": "instead of a grid"},
+    "trials": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "points that are drawn"},
+    "seed": {"type": "integer", "minimum": 0, "default": 0},
 }
-TUNE: JSON = {  # instead of a combiner's number
+TUNE: JSON = {  # instead of a parameter's value
     "type": "object",
     "properties": {
         "tune": {
             "type": "object",
             "properties": _TUNE_KEYS,
-            "required": ["measure", "grid"],
             "additionalProperties": False,
         }
     },
@@ -126,7 +129,7 @@ def _plugins(catalogue: Catalogue, kind: str, beside: dict[str, JSON] | None = N
     forms: list[JSON] = [{"enum": catalogue.names(kind)}]
     for name in catalogue.names(kind):
         record = catalogue.entries[kind][name][0].record
-        inner = {"anyOf": [_parameters(record.params, tuned=kind == "combiners"), {"type": "null"}]}
+        inner = {"anyOf": [_parameters(record.params, tuned=kind in TUNABLE), {"type": "null"}]}
         forms.append(
             {
                 "type": "object",
@@ -150,7 +153,7 @@ def _parameters(record_params: type, tuned: bool = False) -> JSON:
             schema = {"anyOf": [schema, {"type": "array", "items": {"type": "array"}}]}
         elif not params.is_list(hint):  # a list fans out into a grid
             options = [schema, {"type": "array", "items": schema}]
-            schema = {"anyOf": [*options, TUNE] if tuned and hint in (int, float) else options}
+            schema = {"anyOf": [*options, TUNE] if tuned else options}
         properties[name] = {**schema, **described, **default}
         if not has_default and field.default_factory is dataclasses.MISSING:
             required.append(name)

@@ -1,19 +1,24 @@
-"""`weight: {tune: {...}}`: a parameter whose value is found by trying a grid of them."""
+"""`weight: {tune: {...}}`: parameters whose values are found by trying a grid of them."""
 
 from __future__ import annotations
 
+import itertools
 import math
+import random
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harness.catalogue import params
 from harness.problems import Keys
-from harness.suite.model import Tuning
+from harness.suite.model import Search, Tuning
 from harness.suite.yaml_nodes import Node
+from harness.types import JSON
 
 if TYPE_CHECKING:
     from harness.suite.forms import Forms
 
-KEYS = ("on", "folds", "measure", "grid")
+KEYS = ("on", "folds", "measure", "grid", "values", "trials", "seed")
+FURTHER = ("grid", "values")  # of the further parameters that are tuned together with the first
 MOST = 1000  # values of one grid
 FORM = "expected [from, to, step] with from below to and a step above 0"
 
@@ -26,7 +31,7 @@ def read(forms: Forms, node: Node, path: Keys, parameter: str) -> Tuning | None:
     """The tuning in `node` ({tune: {...}}), or None with the problems noted in `forms`."""
     path = (*path, "tune")
     inner = node.value["tune"]
-    values = forms.mapping(inner, path, KEYS)
+    values = forms.mapping(inner, path, tuple(key for key in KEYS if key not in ("values", "trials", "seed")))
     problems_before = len(forms.problems)
     if not values:
         forms.note(inner, path, "is empty; give it 'on' or 'folds', a 'measure' and a 'grid'")
@@ -44,6 +49,71 @@ def read(forms: Forms, node: Node, path: Keys, parameter: str) -> Tuning | None:
     if len(forms.problems) > problems_before:
         return None
     return Tuning(parameter, measure, grid, on, folds, node.place)
+
+
+def read_search(forms: Forms, nodes: Mapping[str, Node], path: Keys) -> Search | None:
+    """The joint tuning of parameters ({name: {tune: {...}}}), or None with the problems noted in `forms`. The
+    first says where and by what; the others only which values."""
+    problems_before = len(forms.problems)
+    options: list[Sequence[JSON]] = []
+    (first, node), *_ = nodes.items()
+    for name, item in nodes.items():
+        inner, at = item.value["tune"], (*path, name, "tune")
+        values = forms.mapping(inner, at, KEYS if name == first else FURTHER)
+        if ("grid" in values) == ("values" in values):
+            forms.note(inner, at, "expected either a 'grid': [from, to, step], or 'values': a list")
+        elif "grid" in values:
+            options.append(_grid(forms, values["grid"], (*at, "grid")))
+        else:
+            options.append(_values(forms, values["values"], (*at, "values")))
+    path = (*path, first, "tune")
+    inner = node.value["tune"]
+    values = {key: item for key, item in inner.value.items() if key in KEYS} if inner.value else {}
+    measure = forms.scalar(values, "measure", str, "a measure such as nDCG@10", None, path=path)
+    if measure is None and "measure" not in values:
+        forms.note(inner, path, "'measure' is missing; name the one to tune for, such as nDCG@10")
+    if ("on" in values) == ("folds" in values):
+        forms.note(inner, path, "expected either 'on: DATASET/SPLIT' or 'folds: 5'")
+    folds = forms.scalar(values, "folds", int, "a whole number", None, least=2, most=1000, path=path)
+    on = _split(forms, values["on"], (*path, "on")) if "on" in values else None
+    trials = forms.scalar(values, "trials", int, "a whole number", None, least=1, most=MOST, path=path)
+    seed = forms.scalar(values, "seed", int, "a whole number", 0, least=0, path=path)
+    count = math.prod(len(item) for item in options)
+    if trials is None and count > MOST:
+        text = (
+            f"the grids have {count:,} points, at most {MOST} are tried; take larger steps, or set 'trials'"
+        )
+        forms.note(inner, path, text)
+    if len(forms.problems) > problems_before:
+        return None
+    return Search(tuple(nodes), points(options, trials, seed), measure, on, folds, node.place)
+
+
+def points(options: Sequence[Sequence[JSON]], trials: int | None, seed: int) -> tuple[tuple[JSON, ...], ...]:
+    """Every combination, the last parameter varying fastest; or so many of them, drawn by the seed."""
+    count = math.prod(len(item) for item in options)
+    if trials is None or trials >= count:
+        return tuple(itertools.product(*options))
+    drawn = []
+    for number in sorted(random.Random(seed).sample(range(count), trials)):
+        point: list[JSON] = []
+        for item in reversed(options):
+            number, place = divmod(number, len(item))
+            point.insert(0, item[place])
+        drawn.append(tuple(point))
+    return tuple(drawn)
+
+
+def _values(forms: Forms, node: Node, path: Keys) -> tuple[JSON, ...]:
+    items = node.plain()
+    if (
+        not isinstance(items, list)
+        or len(items) < 2
+        or any(item in items[:i] for i, item in enumerate(items))
+    ):
+        forms.note(node, path, f"expected a list of different values, got {params.shown(items)}")
+        return ()
+    return tuple(items)
 
 
 def _split(forms: Forms, node: Node, path: Keys) -> tuple[str, str] | None:

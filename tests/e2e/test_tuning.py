@@ -132,13 +132,13 @@ def test_another_mistake_beside_a_tuning_is_told_too(harness):
     assert "Traceback" not in found.err
 
 
-def test_only_a_combiner_is_tuned(harness):
+def test_a_dataset_is_not_tuned_and_a_system_tunes_one_method(harness):
     suite = copy.deepcopy(TUNED)
     tune = {"tune": {"folds": 2, "measure": "nDCG@10", "grid": [0.5, 1, 0.1]}}
-    suite["systems"]["passages"] = {"retriever": {"bm25": {"k1": tune}}}
+    suite["systems"]["fused"]["rerank"] = {"sdm": {"ordered": tune}}
     harness.suite(suite)
     found = harness.command("check", "suite.yaml")
-    assert "suite.yaml:11: systems.passages.retriever.bm25.k1: only a combiner's parameter" in found.err
+    assert "tunes more than one of its methods; tune one, and build on it with 'of'" in found.err
 
 
 def test_a_combiner_that_scores_further_passages_is_tuned_too(harness):

@@ -18,7 +18,7 @@ from harness.execution.steps import checked, folding, rewriting
 from harness.execution.steps.searching import QUERIES
 from harness.execution.steps.task import Outcome, Task, Texts
 from harness.store import hits_files
-from harness.types import JSON, Hits, Rewritten
+from harness.types import JSON, Hits, Rewritten, Unit
 
 if TYPE_CHECKING:
     from harness.types import Ints
@@ -27,6 +27,8 @@ REMEMBERED = 1 << 24  # scores of 12 bytes
 
 
 def combine(task: Task) -> Outcome:
+    if "picked" in task.work:
+        return _picked(task)
     merged = combiner(task)
     began = time.perf_counter()
     hits = merged(None) if "tuned" not in task.work else _tuned(task, merged)
@@ -72,16 +74,32 @@ def _tuned(task: Task, merged: Callable[[Any], Hits]) -> Hits:
     if tuning["folds"] is None:
         return merged(tuning["value"])
     fold_of = folding.folds(task.queries().ids, len(tuning["folds"]))  # int[Q]
-    value_of = np.array(tuning["folds"])[fold_of]
     parts = {value: merged(value) for value in dict.fromkeys(tuning["folds"])}
+    return _by_query(np.array(tuning["folds"])[fold_of], parts, task.work["unit"])
+
+
+def _picked(task: Task) -> Outcome:
+    """Each query's hits by the trial that was best for the queries of other folds."""
+    began = time.perf_counter()
+    of_fold = task.input("tune").facts["trials"]
+    fold_of = folding.folds(task.queries().ids, len(of_fold))  # int[Q]
+    picked = task.work["picked"]
+    parts = {i: hits_files.load(task.store.read(picked[i])) for i in dict.fromkeys(of_fold)}
+    hits = _by_query(np.array(of_fold)[fold_of], parts, task.work["unit"])
+    facts = hits_files.save(task.folder, hits, task.work["inputs"])
+    return Outcome(facts, {"queries": len(hits.passages), "combine_seconds": time.perf_counter() - began})
+
+
+def _by_query(value_of: Any, parts: Mapping[Any, Hits], unit: Unit) -> Hits:
+    """The hits of each query from the part that its value names."""
     width = max(part.passages.shape[1] for part in parts.values())
-    passages = np.full((len(fold_of), width), -1, np.int64)
-    scores = np.full((len(fold_of), width), -np.inf, np.float32)
+    passages = np.full((len(value_of), width), -1, np.int64)
+    scores = np.full((len(value_of), width), -np.inf, np.float32)
     for value, part in parts.items():
         rows = value_of == value
         passages[rows, : part.passages.shape[1]] = part.passages[rows]
         scores[rows, : part.passages.shape[1]] = part.scores[rows]
-    return Hits(passages, scores, task.work["unit"])
+    return Hits(passages, scores, unit)
 
 
 class _Opened(NamedTuple):

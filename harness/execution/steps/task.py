@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from harness.store.artifacts import Artifact, Store
 from harness.types import JSON, Batch, Facts, Unit
 
 T = TypeVar("T")
+FOUND = re.compile(r"tuned:(tune-[0-9a-f]{64})/(\w+)")  # as `harness.plan.searching` names found values
 Progress = Callable[..., None]  # (done, total, and what else to show)
 
 
@@ -102,7 +104,7 @@ class Task:
 
     def _values(self, work: JSON, changed: Mapping[str, JSON]) -> Any:
         record, all_given = self.record_of(work), {**work["method"]["params"], **changed}
-        given = made_models.placed(all_given, self.model)
+        given = made_models.placed({name: self.found(value) for name, value in all_given.items()}, self.model)
         values, problems = params.convert(record.params, given, Path("/"))
         if problems:
             raise ContractError(
@@ -113,6 +115,11 @@ class Task:
             language = about.get("language")
             return record.resolve(values, Facts(language, language, about.get("unit", "passage")))
         return values
+
+    def found(self, value: JSON) -> JSON:
+        """The value of a parameter, or the one that a step has found for it."""
+        match = FOUND.fullmatch(value) if isinstance(value, str) else None
+        return self.store.read(match[1]).facts["found"][match[2]] if match else value
 
     def model(self, step: str) -> Path:
         """The folder of what a step trained, or of the checkpoint that it chose, verified. A model that only

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,8 @@ from harness.execution.steps.task import Outcome, Task
 from harness.scoring import protocols, score
 from harness.scoring.rules import Rules, scores_of
 from harness.scoring.score import Scored
-from harness.types import JSON
+from harness.store import hits_files
+from harness.types import JSON, Hits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,33 +31,56 @@ def tune(task: Task) -> Outcome:
     column, _ = protocols.column(work["measure"], plugin_measures)
     if work["unit"] == "document":
         column = column._replace(unit="document")
-    merged = combiner(task)
+    values, hits_of = _trials(task)
     tried: list[Scored] = []
     scored = np.zeros(0, np.int64)
-    for i, value in enumerate(work["values"]):
-        task.progress(i, len(work["values"]))
-        scores = scores_of(how, merged(value), judged, [column], read, queries, plugin_measures, strict=True)
+    for i in range(len(values)):
+        task.progress(i, len(values))
+        scores = scores_of(how, hits_of(i), judged, [column], read, queries, plugin_measures, strict=True)
         tried.append(scores.columns[0])
         scored = scores.queries
     task.progress(len(tried), len(tried))
     curve = [score.mean(one, np.ones(len(scored), np.bool_)) for one in tried]
     slices = sorted({name for names in queries.slices for name in names})
     of_slice = {name: np.array([name in queries.slices[i] for i in scored.tolist()]) for name in slices}
+    across = None
+    if work["folds"]:
+        across = _across(tried, work["folds"], folding.folds(queries.ids, work["folds"])[scored])
     facts = {
-        "parameter": work["parameter"],
+        "parameter": ", ".join(work["parameters"]) if "trials" in work else work["parameter"],
         "measure": column.label,
         "queries": len(scored),
-        "values": work["values"],
+        "values": values,
         "curve": curve,
         "slices": {
             name: [score.mean(one, mask) for one in tried] for name, mask in of_slice.items() if mask.any()
         },
-        "value": None if work["folds"] else work["values"][best(curve)],
-        "folds": _across(tried, work, folding.folds(queries.ids, work["folds"])[scored])
-        if work["folds"]
-        else None,
+        "value": None if across else values[best(curve)],
+        "folds": [values[i] for i in across] if across else None,
     }
-    return Outcome({"tuning": facts}, {})
+    if "trials" not in work:
+        return Outcome({"tuning": facts}, {})
+    chosen = dict(zip(work["parameters"], work["points"][best(curve)], strict=True))
+    return Outcome({"tuning": facts, "found": chosen, "trials": across}, {})
+
+
+def _trials(task: Task) -> tuple[list[JSON], Callable[[int], Hits]]:
+    """What was tried, as the leaderboard shows it, and the hits of each."""
+    work = task.work
+    if "trials" not in work:
+        merged = combiner(task)
+        return work["values"], lambda i: merged(work["values"][i])
+    names, points = work["parameters"], work["points"]
+    if len(names) == 1 and all(type(point[0]) in (int, float) for point in points):
+        values: list[JSON] = [point[0] for point in points]
+    else:
+        pairs = [zip(names, point, strict=True) for point in points]
+        values = [", ".join(f"{name}={_word(value)}" for name, value in pair) for pair in pairs]
+    return values, lambda i: hits_files.load(task.store.read(work["trials"][i]))
+
+
+def _word(value: JSON) -> str:
+    return str(value).lower() if isinstance(value, bool) or value is None else str(value)
 
 
 def best(curve: Sequence[float]) -> int:
@@ -64,12 +88,8 @@ def best(curve: Sequence[float]) -> int:
     return int(np.argmax(curve))
 
 
-def _across(tried: Sequence[Scored], work: JSON, fold_of: NDArray[np.int64]) -> list[float]:
-    """For each fold the value that is best on all others."""
+def _across(tried: Sequence[Scored], folds: int, fold_of: NDArray[np.int64]) -> list[int]:
+    """For each fold the trial that is best on all others."""
     if len(np.unique(fold_of)) < 2:
-        raise HarnessError(f"{work['folds']} folds of {len(fold_of)} judged queries; take fewer")
-    chosen = []
-    for fold in range(work["folds"]):
-        others = fold_of != fold
-        chosen.append(work["values"][best([score.mean(one, others) for one in tried])])
-    return chosen
+        raise HarnessError(f"{folds} folds of {len(fold_of)} judged queries; take fewer")
+    return [best([score.mean(one, fold_of != fold) for one in tried]) for fold in range(folds)]

@@ -1,0 +1,123 @@
+"""Tuning of any parameters of a method: the system runs with each point, and the best one is found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.catalogue import params
+from harness.plan import tuning
+from harness.plan.graph import Collection
+from harness.plan.kinds import PARTS
+from harness.plan.steps import work_of
+from harness.suite import Chosen, System
+from harness.types import JSON
+
+if TYPE_CHECKING:
+    from harness.plan.systems import Output, Systems
+
+STEP = re.compile(r"tuned:(tune-[0-9a-f]{64})/(\w+)")
+
+
+def output(planner: Systems, collection: Collection, system: System) -> Output | None:
+    """The hits of a system with a method whose parameters are searched for; None if it has none; raises
+    Broken. On a split of its own the best point is found, and the system then runs with it. Across folds all
+    points run on what is scored, and each query takes the hits of the point that is best elsewhere."""
+    chosen = next((item for item in system.methods if item.searched is not None), None)
+    if chosen is None:
+        return None
+    search = chosen.searched
+    assert search is not None
+    other = collection
+    if search.on is not None:
+        path = ("systems", system.base, chosen.name, "tune")
+        advice = "tune on another, or across 'folds: 5'"
+        other = tuning.split_of(planner, search.on, search.place, path, advice)
+    trials = []
+    for point in search.points:
+        pairs = dict(zip(search.parameters, point, strict=True))
+        trials.append(planner.unshared(other, replaced(system, partial(tried, values=pairs))))
+    unit, place = trials[0].unit, "/".join(search.on) if search.on else f"{search.folds} folds"
+    said: dict[str, JSON] = {
+        "parameters": list(search.parameters), "points": [list(point) for point in search.points],
+        "measure": search.measure, "folds": search.folds, "unit": unit,
+    }  # fmt: skip
+    rules = planner.rules(other)
+    resolved, _ = planner.resolved(collection, chosen, unit)
+    method = planner.method(collection, chosen, resolved, search.parameters)
+    shown = work_of(chosen, resolved)
+    described = {"method": method, **said, "measured": planner.measured(search.measure), "rules": rules}
+    hits = [trial.hits for trial in trials]
+    work = {"method": shown, **said, "trials": hits, "rules": rules, "on": place}
+    ids = [*dict.fromkeys(hits), *(other.parts[part] for part in PARTS)]
+    step = planner.add(
+        "tune", other.spec.name, f"{system.name} on {place}", {**described, "trials": hits}, work, ids, ()
+    )
+    if search.on is not None:
+        found = tuple((name, step) for name in search.parameters)
+        return planner.unshared(
+            collection, replaced(system, lambda item: item._replace(searched=None, found=found))
+        )
+    described = {"method": method, "picked": hits}
+    ids = [*dict.fromkeys(hits), collection.parts["corpus"], collection.parts["queries"], step]
+    picked = planner.add(
+        "combine",
+        collection.spec.name,
+        system.name,
+        described,
+        {"method": shown, "picked": hits, "unit": unit},
+        ids,
+        (),
+    )
+    return trials[0]._replace(hits=picked, searched=None)
+
+
+def tried(chosen: Chosen, values: Mapping[str, JSON]) -> Chosen:
+    """The method with these values in the place of what is searched for."""
+    plain = {**params.plain(chosen.params), **values}
+    converted, problems = params.convert(type(chosen.params), plain, Path())
+    assert not problems  # each point was checked with the suite
+    return chosen._replace(given={**chosen.given, **values}, params=converted, searched=None)
+
+
+def replaced(system: System, change: Callable[[Chosen], Chosen]) -> System:
+    """The system with its searched method changed."""
+
+    def other(chosen: Chosen) -> Chosen:
+        return change(chosen) if chosen.searched is not None else chosen
+
+    return system._replace(
+        context=system.context and tuple(other(item) for item in system.context),
+        queries=tuple(item._replace(chosen=other(item.chosen)) for item in system.queries),
+        retriever=system.retriever and other(system.retriever),
+        combine=system.combine and other(system.combine),
+        rerank=tuple(item._replace(chosen=other(item.chosen)) for item in system.rerank),
+    )
+
+
+def described(chosen: Chosen, method: dict[str, JSON], leave_out: tuple[str, ...]) -> dict[str, JSON]:
+    """What of a method goes into a key, where steps find some of its values."""
+    found = {name: f"tuned:{step}/{name}" for name, step in chosen.found if name not in leave_out}
+    return {**method, "params": {**method["params"], **found}} if found else method
+
+
+def steps_in(described: JSON) -> list[str]:
+    """The steps that find values of a planned step, each once."""
+    if isinstance(described, str):
+        match = STEP.fullmatch(described)
+        return [match[1]] if match else []
+    if isinstance(described, Mapping):
+        return list(dict.fromkeys(step for item in described.values() for step in steps_in(item)))
+    return []
+
+
+def placed(described: JSON, work: JSON) -> JSON:
+    """The work of a step with the names of found values where its description has them."""
+    if isinstance(described, str) and STEP.fullmatch(described):
+        return described
+    if isinstance(described, Mapping) and isinstance(work, Mapping):
+        return {name: placed(described.get(name), item) for name, item in work.items()}
+    return work
