@@ -51,11 +51,10 @@ def spacy_(model: str) -> Tagger:
 def jieba_() -> Tagger:
     """Chinese by jieba's words and parts of speech. It keeps nouns (n, nr, ns, nt, nz, ..., verbal vn),
     foreign words (eng) and adjectives (a, an, ag, b), but not adjectives used as adverbs (ad)."""
-    import jieba.posseg
-
     from harness.toolkit.text.jieba_words import tokenizer
+    from harness_keyphrases import chinese
 
-    cut = jieba.posseg.POSTokenizer(tokenizer()).lcut
+    cut = chinese.Tagger(tokenizer()).lcut
 
     def tag(text: str) -> list[Word]:
         tagged: list[Word] = []
