@@ -49,11 +49,10 @@ class Journal:
             folder.mkdir(parents=True, exist_ok=True)
         elif not self.path.is_file():
             raise HarnessError(f"{shown_path(folder)}: is no judging folder; begin one with --scheme")
-        fresh = not self.path.exists()
+        if not self.path.exists():
+            self.path.touch(mode=0o600)  # it holds people's names and judgements
         try:
             self._db = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None, check_same_thread=False)
-            if fresh:
-                self.path.chmod(0o600)  # it holds people's names and judgements
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")  # a commit is on the disk before anybody is told
             self._db.executescript(TABLES)

@@ -145,7 +145,8 @@ def _enter(project: Project, cookie: str) -> Callable[[Request], Any]:
         except Refused as refused:
             return _json({"error": str(refused)}, refused.status)
         response = _json({"entered": True})
-        response.set_cookie(cookie, session, max_age=YEAR, httponly=True, samesite="strict")
+        secure = request.url.scheme == "https"  # a proxy's, as it says in its headers
+        response.set_cookie(cookie, session, max_age=YEAR, httponly=True, samesite="strict", secure=secure)
         return response
 
     return enter

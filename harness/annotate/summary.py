@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -164,6 +164,15 @@ def _machine(state: State, judge: str) -> Machine:
     same = float((one == other).mean()) if people else None
     kappa, weighted = agreement.cohen(one, other), agreement.cohen(one, other, "quadratic")
     return Machine(judge, graded, len(people), same, kappa, weighted, confusion)
+
+
+def plain(value: Any) -> Any:
+    """The same as data for JSON, with names."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: plain(item) for name, item in value._asdict().items()}
+    if isinstance(value, dict):
+        return {str(name): plain(item) for name, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def text(found: Summary) -> str:

@@ -16,6 +16,7 @@ from harness.problems import shown_path
 if TYPE_CHECKING:
     from harness.annotate.project import Project
 
+AGREEMENT = "agreement.json"
 RULES = {
     "votes": "people asked for each pair",
     "more": "further people, one by one, where those disagree",
@@ -135,13 +136,15 @@ def _grade(options: argparse.Namespace, project: Project) -> int:
 
 
 def _export(options: argparse.Namespace, project: Project) -> int:
+
     from harness.annotate import results
 
     counts = results.export(project.journal, project.pool, options.out)
-    print(
-        f"{shown_path(options.out / results.JUDGEMENTS)}: "
-        + ", ".join(f"{n} {what}" for what, n in counts.items())
-    )
+    with project.journal.reading() as state:
+        agreement = summary.plain(summary.summary(state))
+    disk.replace_file(options.out / AGREEMENT, orjson.dumps(agreement, option=orjson.OPT_INDENT_2) + b"\n")
+    shown = ", ".join(f"{count} {what}" for what, count in counts.items())
+    print(f"{shown_path(options.out / results.JUDGEMENTS)}: {shown}")
     return 0
 
 

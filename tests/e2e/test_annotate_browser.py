@@ -17,6 +17,10 @@ import pytest
 from pools import AR, ZH, write_pool
 from running import COMMAND, Harness
 
+from harness.annotate.events import Appointed, Graded
+from harness.annotate.journal import Journal
+from harness.annotate.scheme import Choice
+
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
 pytest.importorskip("uvicorn", reason="needs the extra annotate")
 
@@ -417,6 +421,25 @@ def test_a_reviewer_corrects_decisions_and_hands_a_package_back(tmp_path, server
     page.open(*server.invite("ann"))
     assert page.text("#passage") == HOSTILE  # from the beginning
     assert "0 of 4 done" in page.text("header")
+
+
+def test_a_machines_grade_is_shown_once_the_person_has_chosen(tmp_path, server, page):
+    small_pool(tmp_path)
+    link = re.search(r"http://\S+", server.start("--scheme", "t2ranking"))[0]
+    journal = Journal(tmp_path / "judgements")
+    with journal.writing() as (_, append):
+        append(Appointed("robot-7", "{}"))
+        for number in range(4):
+            append(Graded("robot-7", number, Choice(number)))
+    journal.close()
+    page.open(link)
+    everything = "return document.documentElement.outerHTML"
+    assert "robot-7" not in page.run(everything)
+    page.next("3")
+    assert "robot-7: 0 Off topic" in page.text("#last .differs")
+    page.next("1")
+    assert "robot-7: 1 Related" in page.text("#last")
+    assert page.text("#last .differs") == ""
 
 
 def test_somebody_without_an_invitation_sees_nothing_and_enters_with_the_token(tmp_path, server, page):

@@ -98,7 +98,7 @@ export function said(choice) {
 }
 
 export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
-export const show = (...nodes) => byId("work").replaceChildren(...nodes);
+export const show = (...nodes) => byId("work").replaceChildren(...nodes.filter(Boolean));
 
 export function bar(done, all) {
   const share = all ? done / all : 1;
@@ -110,12 +110,14 @@ export function bar(done, all) {
 
 export function head(progress) {
   const { pool, split, person, role } = state.about;
-  byId("head").replaceChildren(
+  const parts = [
     el("div", { class: "where" }, el("strong", {}, el("bdi", {}, pool)), el("span", { class: "soft" }, ` ${split}`)),
     progress ? bar(progress.done, progress.pairs) : el("span", { class: "grow" }),
     progress ? el("span", { class: "count" }, `${progress.done} of ${progress.pairs} done, ${progress.mine} by you`) : null,
     el("span", { class: "person" }, el("bdi", {}, person), role === "reviewer" ? " (reviewer)" : ""),
-    el("button", { class: "quiet", id: "keys", onclick: () => byId("help").showModal() }, "Keys ", key("?")));
+    el("button", { class: "quiet", id: "keys", onclick: () => byId("help").showModal() }, "Keys ", key("?")),
+  ];
+  byId("head").replaceChildren(...parts.filter(Boolean));
 }
 
 /** What the help lists: [keys, words]. */

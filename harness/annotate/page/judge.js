@@ -16,7 +16,7 @@ export async function begin() {
   const rows = [
     [scheme().grades.map((item) => String(item.grade)), several() ? "choose the grade" : "give the grade"],
     [scheme().labels.map((item) => item.key), "set or remove a label"],
-    [["Enter"], "store grade and labels"],
+    [["Enter"], scheme().grades.length ? "store grade and labels" : "store the labels"],
     [["z"], "undo the last answer"],
     [["n"], "skip: the pair goes to somebody else"],
     [["c"], "write a comment; Esc leaves it"],
@@ -55,7 +55,7 @@ const spoken = () => `Your last answer: ${said(last.choice)}. ${last.machines.ma
 
 function draw() {
   head(view.progress);
-  if (!view.pair) { show(done(), strip()); return; }
+  if (!view.pair) { show(done()); return; }
   show(texts(view.pair, open, toggle), panel());
 }
 
@@ -65,7 +65,9 @@ function panel() {
   return el("aside", { class: "panel", "aria-label": "Your judgement" },
     strip(),
     el("details", { class: "guide", open: guide, ontoggle: (event) => { guide = event.target.open; } },
-      el("summary", {}, scheme().title, " ", key("g")), el("p", {}, scheme().guide)),
+      el("summary", {}, scheme().title, " ", key("g")), el("p", {}, scheme().guide),
+      el("dl", { class: "levels" }, [...scheme().grades, ...scheme().labels].map((item) => el("div", {},
+        el("dt", {}, item.name), el("dd", {}, item.text))))),
     el("label", { class: "comment" }, el("span", {}, "Comment ", key("c")),
       typed(el("textarea", { id: "comment", rows: 2, maxlength: 4000, dir: "auto",
         oninput: (event) => { comment = event.target.value; } }))),
@@ -148,6 +150,7 @@ function done() {
   const { done: ready, pairs, mine } = view.progress;
   return el("section", { class: "done" },
     el("h1", { id: "query", tabindex: "-1" }, ready === pairs ? "Everything is judged" : "Nothing is left for you now"),
+    strip(),
     el("p", {}, `You judged ${plural(mine, "pair")}. Thank you.`),
     ready === pairs ? null : el("p", { class: "soft" }, `${plural(pairs - ready, "pair")} wait for others. Some may come back to you.`),
     el("div", { class: "actions" },

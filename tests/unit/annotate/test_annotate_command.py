@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -43,6 +44,9 @@ def test_each_command_of_the_page_works_in_its_order(tmp_path, monkeypatch, caps
     assert "Rae (reviewer): http" in printed
     assert printed.endswith("entries, all in order\n")
     assert (tmp_path / "judgements" / "judgements.jsonl").read_text() == ""
+    agreement = json.loads((tmp_path / "judgements" / "agreement.json").read_text())
+    assert [person["name"] for person in agreement["annotators"]] == ["Ann", "Bo"]
+    assert (tmp_path / "judgements" / "judging.sqlite").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_new_folder_needs_a_scheme(tmp_path, capsys):
