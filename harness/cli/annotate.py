@@ -136,8 +136,10 @@ def _grade(options: argparse.Namespace, project: Project) -> int:
 
 
 def _export(options: argparse.Namespace, project: Project) -> int:
+    import orjson
 
-    from harness.annotate import results
+    from harness.annotate import results, summary
+    from harness.store import disk
 
     counts = results.export(project.journal, project.pool, options.out)
     with project.journal.reading() as state:
