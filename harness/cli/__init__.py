@@ -27,6 +27,7 @@ COMMANDS = {  # in the order of the help; each is the module of its name in this
     "merge": "put rows of several machines into one leaderboard",
     "report": "write a leaderboard as one HTML file",
     "annotate": "have people judge a pool in a page on this machine",
+    "site": "write many leaderboards as static pages",
     "inspect": "look at one query or passage, or at where systems fail",
     "cache": "look after the store of artifacts",
     "schema": "print a JSON Schema, for editors and programs",

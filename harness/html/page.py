@@ -6,7 +6,7 @@ import base64
 import hashlib
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.html import evidence, packing, plots
@@ -36,14 +36,23 @@ def build(board: Leaderboard, store: Store, suite: str | None, tiers: TierLetter
 
 
 def fill(board: Mapping[str, JSON], chunks: Mapping[str, str], vega: str) -> str:
+    """The report with everything in its place; Vega compiles its expressions, hence `unsafe-eval`."""
+    scripts = [vega.replace("</script", "<\\/script"), enclosed(script(*SCRIPTS))]
+    return page_of(board, chunks, scripts, style(), "'unsafe-eval'")
+
+
+def page_of(
+    board: Mapping[str, JSON],
+    chunks: Mapping[str, str],
+    scripts: Sequence[str],
+    style: str,
+    further: str = "",
+) -> str:
     """The template with everything in its place. Nothing but the listed scripts and style may run, and
-    nothing may be fetched; Vega compiles its expressions, hence `unsafe-eval`."""
-    page_script = "\n".join((HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS)
-    scripts = (vega.replace("</script", "<\\/script"), f'"use strict";\n(() => {{\n{page_script}\n}})();\n')
-    style = (HERE / "page.css").read_text(encoding="utf-8")
-    allowed = " ".join(_digest(text) for text in scripts)
+    nothing may be fetched."""
+    allowed = " ".join([*map(_digest, scripts), *([further] if further else [])])
     policy = (
-        f"default-src 'none'; script-src {allowed} 'unsafe-eval'; style-src-elem {_digest(style)}; "
+        f"default-src 'none'; script-src {allowed}; style-src-elem {_digest(style)}; "
         "style-src-attr 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
     )
     slots = {
@@ -54,11 +63,23 @@ def fill(board: Mapping[str, JSON], chunks: Mapping[str, str], vega: str) -> str
         "chunks": "\n".join(
             f'<script type="text/plain" id="{name}">{text}</script>' for name, text in chunks.items()
         ),
-        "vega": scripts[0],
-        "script": scripts[1],
+        "scripts": "\n".join(f"<script>{text}</script>" for text in scripts),
     }
     template = (HERE / "template.html").read_text(encoding="utf-8")
     return _SLOT.sub(lambda slot: slots[slot[1]], template)  # in one pass: texts may hold braces
+
+
+def script(*names: str) -> str:
+    return "\n".join((HERE / "script" / f"{name}.js").read_text(encoding="utf-8") for name in names)
+
+
+def enclosed(text: str) -> str:
+    """A script whose names are its own."""
+    return f'"use strict";\n(() => {{\n{text}\n}})();\n'
+
+
+def style() -> str:
+    return (HERE / "page.css").read_text(encoding="utf-8")
 
 
 def write(path: Path, page: str) -> None:

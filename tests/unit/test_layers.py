@@ -30,6 +30,7 @@ LAYERS = [
     ["verify"],
     ["inspect"],
     ["html"],
+    ["site"],
     ["notebook"],
     ["annotate"],
     ["api"],

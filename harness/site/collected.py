@@ -1,0 +1,130 @@
+"""Every leaderboard below some folders, with its date and what it is called on the site."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.errors import HarnessError
+from harness.leaderboard import board_file, history
+from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.model import Dataset, Row
+from harness.leaderboard.same_rules import PARTS
+from harness.problems import shown_path
+
+COUNTS = ("passages", "judged_queries", "judgements")
+
+
+class Entry(NamedTuple):
+    """One leaderboard of the site."""
+
+    board: Leaderboard
+    name: str  # unique: its own, or its folder if another has it
+    slug: str
+    date: str  # of its last change: 2026-11-19
+    earlier: bool  # it stood in this folder before the current one
+
+
+class Line(NamedTuple):
+    """One row of a leaderboard with its dataset."""
+
+    entry: Entry
+    row: Row
+    dataset: Dataset
+
+    @property
+    def contents(self) -> str | None:
+        """What tells data of one name apart; None in a leaderboard that does not say it."""
+        known = self.dataset.contents or {}
+        return " ".join(known[part] for part in PARTS if part in known) or None
+
+    @property
+    def counts(self) -> tuple[int | None, ...]:
+        return tuple(self.dataset.counts.get(what) for what in COUNTS)
+
+
+def states(lines: Sequence[Line]) -> list[list[Line]]:
+    """The rows of one dataset, apart where split or data differ. A leaderboard that does not say its contents
+    goes with the first of its split that has as many passages, queries and judgements."""
+    groups: dict[tuple[object, ...], list[Line]] = {}
+    by_counts: dict[tuple[object, ...], tuple[object, ...]] = {}
+    for line in sorted(lines, key=lambda line: line.contents is None):
+        key: tuple[object, ...] = (line.row.split, line.contents)
+        counted = (line.row.split, *line.counts)
+        if line.contents is None:
+            key = by_counts.get(counted, counted)
+        by_counts.setdefault(counted, key)
+        groups.setdefault(key, []).append(line)
+    return list(groups.values())
+
+
+def collect(paths: Sequence[Path]) -> list[Entry]:
+    """All leaderboards below these folders, by name; earlier ones of a folder follow the current one."""
+    files = sorted({file for path in paths for file in _files(path)})
+    if not files:
+        where = ", ".join(map(shown_path, paths))
+        raise HarnessError(f"{where}: has no {board_file.FILE}; name a folder of leaderboards")
+    boards = [(file, board_file.read(file)) for file in files]
+    names = [board.data.name for _, board in boards if not _is_earlier(board)]
+    dates = _dates([file for file, _ in boards])
+    entries = []
+    for file, board in boards:
+        earlier = _is_earlier(board)
+        name = board.data.name
+        if names.count(name) > 1:
+            name = f"{name} ({(file.parent.parent if earlier else file.parent).name})"
+        number = file.stem.rpartition("-")[2]
+        slug = slug_of(f"{name} earlier {number}" if earlier else name)
+        entries.append(Entry(board, name, slug, dates[file], earlier))
+    return sorted(entries, key=lambda entry: (entry.name.casefold(), entry.earlier, entry.slug))
+
+
+def lines_of(entries: Iterable[Entry]) -> list[Line]:
+    lines = []
+    for entry in entries:
+        datasets = {dataset.name: dataset for dataset in entry.board.data.datasets}
+        lines += [
+            Line(entry, row, datasets[row.dataset]) for row in entry.board.rows if row.dataset in datasets
+        ]
+    return lines
+
+
+def slug_of(name: str) -> str:
+    """A file's name for any name; two names never share one, also where case is not told apart."""
+    plain = re.sub(r"[^a-z0-9.+=-]+", "-", name.lower()).strip("-.")[:60]
+    return (
+        plain
+        if plain and plain == name
+        else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:6]}".lstrip("-")
+    )
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    current = path.rglob(board_file.FILE)
+    earlier = (file for file in path.rglob(f"{history.FOLDER}/*.json") if history.NAME.fullmatch(file.name))
+    return [*current, *earlier]
+
+
+def _is_earlier(board: Leaderboard) -> bool:
+    return board.folder.name == history.FOLDER
+
+
+def _dates(files: Sequence[Path]) -> dict[Path, str]:
+    """Of the last commit that touched each, where git knows it; else of the file."""
+    dates = {}
+    for file in files:
+        command = ["git", "-C", str(file.parent), "log", "-1", "--format=%cs", "--", file.name]
+        try:
+            known = subprocess.run(command, capture_output=True, text=True, timeout=10).stdout.strip()
+        except (OSError, subprocess.TimeoutExpired):
+            known = ""
+        changed = datetime.datetime.fromtimestamp(file.stat().st_mtime, datetime.UTC).date().isoformat()
+        dates[file] = known or changed
+    return dates

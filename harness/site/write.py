@@ -1,0 +1,43 @@
+"""Writes the pages of a site: each one file with its style, script and data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.html import page as report
+from harness.problems import shown_path
+from harness.site.collected import collect
+from harness.site.pages import pages
+from harness.store import disk
+
+HERE = Path(__file__).parent
+MARK = "<!-- written by `harness site` -->"
+INDEX = "index.html"
+FOLDERS = ("boards", "datasets", "systems")
+
+
+def write(paths: Sequence[Path], out: Path, title: str) -> int:
+    """Write the site into a folder and remove pages of an earlier one; how many pages there are. Raises
+    HarnessError for a folder whose index somebody else wrote."""
+    made = pages(collect(paths), title)
+    index = out / INDEX
+    if index.exists() and MARK not in index.read_text(encoding="utf-8", errors="replace")[-200:]:
+        raise HarnessError(f"{shown_path(index)}: was not written by harness site; name another folder")
+    script = report.script("base", "table") + (HERE / "site.js").read_text(encoding="utf-8")
+    style = report.style() + (HERE / "site.css").read_text(encoding="utf-8")
+    with disk.explaining(out):
+        for folder in FOLDERS:
+            (out / folder).mkdir(parents=True, exist_ok=True)
+        written = set()
+        for page in made:
+            path = out / page.path
+            text = report.page_of(page.data, {}, [report.enclosed(script)], style)
+            disk.replace_file(path, f"{text}{MARK}\n".encode())
+            written.add(path)
+        for folder in FOLDERS:
+            for path in (out / folder).glob("*.html"):
+                if path not in written:
+                    path.unlink()
+    return len(made)

@@ -1,0 +1,111 @@
+"""The site in a real browser: wide and narrow, filtered and sorted, and what axe says of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
+pytestmark = [pytest.mark.extras, pytest.mark.slow]
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+if CHROMIUM is None or DRIVER is None:
+    pytest.skip("needs chromium and chromedriver", allow_module_level=True)
+
+LEADERBOARDS = Path(__file__).parents[2] / "leaderboards"
+PAGES = ("index.html", "boards/tour.html", "datasets/scifact.html", "systems/bm25.html")
+AXE = os.environ.get("HARNESS_AXE")  # axe.min.js, from npm's package axe-core
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for switch in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={tmp_path_factory.mktemp('profile')}",
+    ):
+        options.add_argument(switch)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    found.set_script_timeout(240)
+    yield found
+    found.quit()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    out = tmp_path_factory.mktemp("site")
+    assert main(["site", str(LEADERBOARDS), "--out", str(out)]) == 0
+    return out
+
+
+def opened(browser, path, width):
+    size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.get(path.as_uri())
+    assert browser.execute_script("return document.documentElement.dataset.ready") == ""
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_is_wider_than_the_screen_and_none_complains(browser, site, page, width):
+    opened(browser, site / page, width)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.skipif(AXE is None, reason="HARNESS_AXE does not name axe.min.js")
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(browser, site, page, scheme):
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    opened(browser, site / page, 1400)
+    browser.execute_script(Path(AXE).read_text(encoding="utf-8"))
+    run = "const done = arguments[0]; axe.run().then((found) => done(found.violations.map((x) => [x.id, x.impact])))"
+    assert browser.execute_async_script(run) == []
+
+
+def shown(browser):
+    return browser.execute_script(
+        "return [...document.querySelectorAll('#t2 tbody tr')].filter((x) => !x.hidden).map((x) => x.innerText)"
+    )
+
+
+def test_search_and_filters_narrow_the_rows(browser, site):
+    opened(browser, site / "index.html", 1400)
+    everything = shown(browser)
+    browser.find_element("css selector", "#bar input").send_keys("bm25 scifact")
+    rows = shown(browser)
+    assert 0 < len(rows) < len(everything)
+    assert all("bm25" in row and "scifact" in row for row in rows)
+    assert "shown" in browser.find_element("id", "live").get_attribute("textContent")
+    browser.execute_script(
+        "const s = document.querySelectorAll('#bar select')[0]; s.value = 'published'; s.dispatchEvent(new Event('change'))"
+    )
+    assert all("published" in row for row in shown(browser))
+
+
+def test_a_table_is_sorted_by_its_headings(browser, site):
+    opened(browser, site / "datasets" / "scifact.html", 1400)
+    assert browser.find_element("css selector", "[aria-sort] button").text.startswith("nDCG@10")
+    values = "return [...document.querySelectorAll('#t0 tbody tr')].map((x) => parseFloat(x.children[4].innerText))"
+    best_first = browser.execute_script(values)
+    assert best_first == sorted(best_first, reverse=True)
+    browser.find_element("css selector", "[aria-sort] button").click()
+    assert browser.execute_script(values) == sorted(best_first)
+
+
+def test_links_lead_from_the_index_to_a_system_and_back(browser, site):
+    opened(browser, site / "index.html", 1400)
+    browser.find_element("css selector", "#t2 tbody a").click()
+    assert "/systems/" in browser.current_url
+    browser.find_element("css selector", ".up a").click()
+    assert browser.current_url.endswith("index.html")
