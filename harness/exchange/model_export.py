@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import orjson
 
-from harness import made_models
 from harness.errors import HarnessError
 from harness.exchange.written_files import Written, put, scored, target
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Row, Step
+from harness.leaderboard.training_rows import USERS, MadeModel, models_of
 from harness.store.artifacts import Artifact, Corrupt, Store
 from harness.types import JSON
 
-USERS = ("index", "search", "rerank")  # the steps that read a model
 RECIPE = ("examples", "train", "validate")
 TASKS = {"dual-encoder": "sentence-similarity", "cross-encoder": "text-ranking"}
-
-
-class Model(NamedTuple):
-    """A made model as a row names it."""
-
-    step: str  # what trained it, or chose its checkpoint
-    part: str
 
 
 def write(board: Leaderboard, out: Path, store: Store) -> Written:
@@ -34,7 +25,7 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
     what it scores. A model whose training is no longer in the store is noted."""
     notes: list[str] = []
     paths: list[Path] = []
-    rows: dict[tuple[str, Model], list[Row]] = {}
+    rows: dict[tuple[str, MadeModel], list[Row]] = {}
     for row in scored(board, notes):
         for model in models_of(row):
             rows.setdefault((row.system, model), []).append(row)
@@ -54,12 +45,6 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
     return Written(tuple(paths), tuple(notes))
 
 
-def models_of(row: Row) -> Iterator[Model]:
-    """The made models that a row's own steps read, each once."""
-    text = orjson.dumps([step.params for step in row.provenance.steps if step.step in USERS]).decode()
-    yield from dict.fromkeys(Model(*match) for match in made_models.STEP.findall(text))
-
-
 def trained(store: Store, step: str) -> Artifact | None:
     """The training that left a model, the chosen checkpoint where one was chosen; None if it is not here."""
     try:
@@ -70,7 +55,7 @@ def trained(store: Store, step: str) -> Artifact | None:
         return None
 
 
-def card(board: Leaderboard, model: Model, rows: Sequence[Row]) -> str:
+def card(board: Leaderboard, model: MadeModel, rows: Sequence[Row]) -> str:
     """The model's README in the form of the Hugging Face hub."""
     steps = {step.key: step for step in rows[0].provenance.steps}
     chain = [step for step in steps.values() if step.step in RECIPE]

@@ -15,6 +15,7 @@ from harness.execution.schedule import Failure
 from harness.findings import Finding
 from harness.leaderboard import (
     board_file,
+    instance_curves,
     made_stages,
     model,
     row_cost,
@@ -99,6 +100,8 @@ def board_of_run(
         analyses=(*analyses, *training_curves.findings(planned, store)),
         environment=board_file.environment(),
     )
+    drawn = tuple(instance_curves.findings(board))
+    board = msgspec.structs.replace(board, analyses=(*(board.analyses or ()), *drawn))
     return with_seeds(with_averages(Leaderboard(board, out))).data, failed
 
 

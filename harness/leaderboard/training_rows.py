@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
+
+import orjson
 
 from harness.catalogue import OWN
 from harness.collection.queries import read_queries
+from harness.leaderboard import model
+from harness.made_models import STEP
 from harness.plan.graph import Plan, Row, Step
 from harness.plan.keys import library
 from harness.scoring.overlap import NEAR, overlap
@@ -13,7 +18,21 @@ from harness.store.artifacts import Store
 from harness.types import JSON
 
 MAKING = ("train", "validate")
+USERS = ("index", "search", "rerank")  # the steps that read a model
 DRAWING = ("seed", "segment", "take", "draw", "share", "queries")
+
+
+class MadeModel(NamedTuple):
+    """A made model as a row's steps name it."""
+
+    step: str  # what trained it, or chose its checkpoint
+    part: str
+
+
+def models_of(row: model.Row) -> list[MadeModel]:
+    """The made models that a row's own steps read, each once."""
+    text = orjson.dumps([step.params for step in row.provenance.steps if step.step in USERS]).decode()
+    return list(dict.fromkeys(MadeModel(*match) for match in STEP.findall(text)))
 
 
 def described(step: Step) -> dict[str, JSON]:

@@ -1,0 +1,204 @@
+"""Training a bi-encoder: steps of ours and of sentence-transformers on the same pairs, one after the other.
+
+python benchmarks/training/run.py MODEL BEIR [--rounds 5] [--pairs 16] [--length 384]
+
+MODEL is a folder with safetensors, BEIR a collection with a training split. Every round runs each engine
+once, so that what else the machine does falls on all of them; ratios are taken within rounds."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from harness.toolkit.neural import tokens
+from harness_training import DualEncoderParams, batches, loop
+from harness_training.dual_encoder import DualEncoder, backward_in_parts
+
+Step = Callable[[], float]
+RATE, TEMPERATURE = 2e-5, 0.05
+
+
+def pairs(folder: Path, count: int) -> tuple[list[str], list[str]]:
+    """Questions with the passage that answers each, no passage twice."""
+    read = {
+        name: {
+            row["_id"]: row["text"]
+            for row in map(json.loads, (folder / f"{name}.jsonl").open(encoding="utf-8"))
+        }
+        for name in ("corpus", "queries")
+    }
+    by_passage: dict[str, str] = {}
+    for line in (folder / "qrels" / "train.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        query, passage, _ = line.split("\t")
+        by_passage.setdefault(passage, query)
+    chosen = list(by_passage.items())[:count]
+    return [read["queries"][query] for _, query in chosen], [read["corpus"][passage] for passage, _ in chosen]
+
+
+def ours(
+    model: Path, queries: list[str], texts: list[str], length: int, dtype: str = "bf16", micro: int = 64
+) -> Step:
+    params = DualEncoderParams(
+        init=model, similarity="cosine", temperature=TEMPERATURE, query_length=length, passage_length=length,
+        dtype=dtype, device="cpu",
+    )  # fmt: skip
+    trainer, count = DualEncoder(params), len(queries)
+    towers = trainer._towers()
+    for tower in towers.values():
+        tower.train()
+    lists = np.arange(count)[:, None]
+    silent = np.full((count, 1), np.nan, np.float32)
+    batch = batches.Batch(queries, texts, lists, silent, np.ones((count, count), np.bool_))
+    optimiser = torch.optim.AdamW(loop._groups(towers, 0.0), lr=RATE)
+    weights = [weight for group in optimiser.param_groups for weight in group["params"]]
+    done = 0
+
+    def step() -> float:
+        nonlocal done
+        optimiser.zero_grad(set_to_none=True)
+        loss = backward_in_parts(
+            trainer._lots(towers, batch, micro), 2 * count, (0, done),
+            lambda vectors: trainer._loss(vectors[:count], vectors[count:], batch),
+        )  # fmt: skip
+        torch.nn.utils.clip_grad_norm_(weights, 1.0)
+        optimiser.step()
+        done += 1
+        return loss
+
+    return step
+
+
+def theirs(model: Path, queries: list[str], texts: list[str], length: int, bf16: bool) -> Step:
+    """The peer's model and loss in the loop that its trainer has: autocast, clipped gradients, AdamW."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+
+    network = SentenceTransformer(str(model), device="cpu").float().train()
+    network.max_seq_length = length
+    loss_of = MultipleNegativesRankingLoss(network, scale=1 / TEMPERATURE)
+    optimiser = torch.optim.AdamW(network.parameters(), lr=RATE)
+
+    def step() -> float:
+        optimiser.zero_grad(set_to_none=True)
+        features = [network.preprocess(side) for side in (queries, texts)]
+        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+            loss = loss_of(features, None)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimiser.step()
+        return float(loss.detach())
+
+    return step
+
+
+def peak(size: int = 2048, times: int = 4) -> float:
+    """FLOP a second of bf16 matrix products alone, at this moment."""
+    one, other = torch.randn(size, size).bfloat16(), torch.randn(size, size).bfloat16()
+    one @ other
+    began = time.perf_counter()
+    for _ in range(times):
+        one @ other
+    return 2 * size**3 * times / (time.perf_counter() - began)
+
+
+def work(model: Path, queries: list[str], texts: list[str], length: int) -> tuple[int, float]:
+    """Tokens of a step, and the FLOP of its matrix products: 6 a weight and token (forward and backward)
+    without the embeddings, and attention's own."""
+    from transformers import AutoConfig
+
+    config, tokeniser = AutoConfig.from_pretrained(model), tokens.load(model)
+    read, _ = tokens.tokenise(tokeniser, [*queries, *texts], length)
+    lengths = np.diff(read.bounds).astype(np.float64)
+    layer = 4 * config.hidden_size**2 + 2 * config.hidden_size * config.intermediate_size
+    dense = 6 * layer * config.num_hidden_layers * lengths.sum()
+    attention = 12 * config.hidden_size * config.num_hidden_layers * (lengths**2).sum()
+    return len(read.ids), float(dense + attention)
+
+
+def memory(model: Path, folder: Path, batch: int, length: int) -> float:
+    """The peak of a process that trains one step of a large batch, in MB."""
+    program = (
+        "import sys, resource; sys.path.insert(0, sys.argv[1]); import run; from pathlib import Path\n"
+        "model, folder = Path(sys.argv[2]), Path(sys.argv[3])\n"
+        "batch, length = int(sys.argv[4]), int(sys.argv[5])\n"
+        "queries, texts = run.pairs(folder, batch)\n"
+        "run.ours(model, queries, texts, length, micro=32)()\n"
+        "print(len(texts), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)\n"
+    )
+    command = [
+        sys.executable,
+        "-c",
+        program,
+        str(Path(__file__).parent),
+        str(model),
+        str(folder),
+        str(batch),
+        str(length),
+    ]
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    assert int(out[0]) == batch, f"the collection has {out[0]} pairs"
+    return float(out[1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("model", type=Path)
+    parser.add_argument("collection", type=Path)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--pairs", type=int, default=16)
+    parser.add_argument("--length", type=int, default=384)
+    parser.add_argument("--memory", action="store_true", help="also the peak of a batch of 256")
+    options = parser.parse_args()
+    queries, texts = pairs(options.collection, options.pairs)
+    count, flop = work(options.model, queries, texts, options.length)
+    print(
+        f"{options.pairs} pairs, {count:,} tokens, {flop / 1e12:.2f} TFLOP a step, "
+        f"{torch.get_num_threads()} threads"
+    )
+    given = (options.model, queries, texts, options.length)
+    began = time.perf_counter()
+    engines = {"ours": ours(*given)}
+    first = engines["ours"]()
+    print(
+        f"from the start of loading to the end of the first step: {time.perf_counter() - began:.1f} s, "
+        f"loss {first:.3f}"
+    )
+    engines |= {"their bf16 autocast": theirs(*given, True), "theirs as it comes": theirs(*given, False)}
+    times: dict[str, list[float]] = {name: [] for name in engines}
+    shares = []
+    for number in range(options.rounds + 1):
+        before = peak()
+        for name, step in engines.items():
+            began = time.perf_counter()
+            step()
+            times[name].append(time.perf_counter() - began)
+            if name == "ours":
+                shares.append(flop / times[name][-1] / max(before, peak()))
+            print(
+                f"  {'warm-up' if not number else f'round {number}'}: {name}: {times[name][-1]:.2f} s",
+                flush=True,
+            )
+    mine = np.array(times["ours"][1:])
+    for name, values in times.items():
+        each = np.array(values[1:])
+        ratio = f", {np.median(each / mine):.2f} times ours" if name != "ours" else ""
+        print(f"{name}: median {np.median(each):.2f} s, least {each.min():.2f} s{ratio}")
+    print(
+        f"share of the matmul peak of the same moment: median {np.median(shares[1:]):.2f}, "
+        f"best {max(shares[1:]):.2f}"
+    )
+    if options.memory:
+        used = memory(options.model, options.collection, 256, options.length)
+        print(f"a batch of 256 with gradient cache: {used:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

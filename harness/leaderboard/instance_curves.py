@@ -1,0 +1,55 @@
+"""How a measure depends on the number of passages that training sees of a query (RocketQAv2, figure 4)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+import orjson
+
+from harness.findings import Finding
+from harness.leaderboard.model import Board, Row
+from harness.leaderboard.training_rows import models_of
+
+LEAST = 3  # points of a curve
+
+
+def findings(board: Board) -> Iterator[Finding]:
+    """One curve for each dataset, recipe and part, where rows differ in nothing but that number."""
+    for dataset in board.datasets:
+        curves: dict[str, list[tuple[int, str, Row]]] = {}
+        for row in board.rows:
+            if row.dataset == dataset.name and row.status == "ok" and (point := _point(row)) is not None:
+                recipe, instances, part = point
+                curves.setdefault(recipe, []).append((instances, part, row))
+        for recipe, points in curves.items():
+            labels = [column.label for column in board.columns if column.label in points[0][2].measures]
+            label = next(iter(labels), None)
+            if label is None or len({instances for instances, _, _ in points}) < LEAST:
+                continue
+            rows = sorted(
+                (instances, round(row.measures[label].mean, 6), part)
+                for instances, part, row in points
+                if label in row.measures
+            )
+            yield Finding(
+                name=f"instances/{recipe}/{dataset.name}",
+                title=f"Instances a query: {recipe}, {dataset.name}",
+                kind="line", columns=("instances", label, "part"), rows=tuple(rows), x="instances", y=label,
+                series="part", dataset=dataset.name,
+                says="The measure against the number of passages of a query in training, the positive among "
+                "them (RocketQAv2, figure 4), for rows whose models were trained alike in all else.",
+            )  # fmt: skip
+
+
+def _point(row: Row) -> tuple[str, int, str] | None:
+    """The recipe without that number, the number, and what the row does with the model that was made last."""
+    trained = [step for step in row.provenance.steps if step.step == "train" and step.training]
+    if not trained or not models_of(row):
+        return None
+    last = trained[-1]
+    training = {key: value for key, value in (last.training or {}).items() if key not in ("take", "segment")}
+    alike = orjson.dumps([last.params, training], option=orjson.OPT_SORT_KEYS)
+    recipe = f"{last.name} {hashlib.sha256(alike).hexdigest()[:6]}"
+    part = "re-ranker" if any(step.step == "rerank" for step in row.provenance.steps) else "retriever"
+    return recipe, int((last.training or {})["take"]) + 1, part
