@@ -16,7 +16,7 @@ from harness.execution.open_dataset import with_rebuilds
 from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
 from harness.findings import Finding
-from harness.leaderboard import board_file, hints, history, readme, run_rows
+from harness.leaderboard import board_file, hints, history, readme, run_rows, run_space
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Board
 from harness.plan import analyses
@@ -182,6 +182,8 @@ def execute(
         advice = "the other rows run with --keep-going, or by name with --only"
         raise Problems([*(f"{where}: needs: {need}" for need in refused), f"{where}: {advice}"])
     disk.check_writable(out)
+    if (room := run_space.short_of(prepared.plan, store, out)) is not None:
+        reporter.note(room)
     if fresh:
         store.discard_parts(planned.ancestors(targets))
         for step in planned.ancestors(targets):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import sys
 from collections.abc import Collection, Sequence
 from importlib import import_module
@@ -39,6 +40,8 @@ COMMANDS = {  # in the order of the help; each is the module of its name in this
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit code; `harness.cli.exits` says what each means."""
     words = tuple(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None and sys.stderr is not None:
+        faulthandler.enable()  # a plugin that crashes while a suite is planned stands in the stack
     from harness.cli import exits
 
     def work() -> int:

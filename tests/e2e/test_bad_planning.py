@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import signal
+
 import pytest
 from running import FAULTS, Harness, leaderboard, rows
 
@@ -68,3 +71,10 @@ def test_check_names_the_rows_that_would_fail(planned: Harness) -> None:
     ran = planned.command("check", "suite.yaml", "--store", planned.store)
     assert ran.code == 1
     assert "fails: odd / good: dataset 'odd-dataset' failed while planning: SystemExit: 5" in ran.out
+
+
+def test_a_crash_while_planning_leaves_the_stack_with_the_plugin(planned: Harness) -> None:
+    planned.suite(suite({"odd": {"odd-dataset": {"how": "segfault"}}}, {}))
+    ran = planned.run()
+    assert ran.code == -signal.SIGSEGV
+    assert re.search(r'bad_planning.py", line \d+ in card', ran.err)

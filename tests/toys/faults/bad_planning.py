@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import time
 from collections.abc import Iterable
@@ -35,6 +37,8 @@ class OddSource(Toy):
                 time.sleep(600)
             except Exception:  # as who tries a download again
                 continue
+        if self.how == "segfault":
+            os.kill(os.getpid(), signal.SIGSEGV)
         if self.how == "base":
             raise BaseException("of no other kind")
         if self.how == "lines":
