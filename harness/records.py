@@ -133,6 +133,9 @@ class Analysis(Record):
     """Makes tables and pictures of what systems found on a dataset."""
 
     build: Callable[[Any], contracts.Analyst]
+    datasets: tuple[
+        str, ...
+    ] = ()  # parameters that name datasets of the suite: their judgements are read too
 
 
 class Column(NamedTuple):

@@ -28,7 +28,13 @@ def _step(
     systems = [_system(plan, row) for row in rows]
     parts = [collection.parts[part] for part in PARTS]
     stages = [step for system in systems for step in system["texts"]["stages"]]
-    inputs = tuple(dict.fromkeys([*parts, *(row.hits for row in rows if row.hits), *stages]))
+    others = {
+        other: plan.collections[other].parts["judgements"]
+        for other in analysis.datasets
+        if plan.collections[other].parts
+    }
+    hits = [row.hits for row in rows if row.hits]
+    inputs = tuple(dict.fromkeys([*parts, *others.values(), *hits, *stages]))
     shown = [[column.measure, column.unit] for column in columns]
     dataset = {
         "dataset": name,
@@ -48,12 +54,14 @@ def _step(
             if any(re.match(rf"{name}\b", column.measure) for column in columns)
         },
         **dataset,
+        **({"judgements_of": others} if others else {}),
         "inputs": list(inputs),
     }
     work = {
         "method": analysis.work,
         **dataset,
         "systems": systems,
+        "judgements_of": others,
         "columns": shown,
         "inputs": list(inputs),
     }

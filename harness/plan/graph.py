@@ -71,6 +71,7 @@ class Analysis(NamedTuple):
     work: dict[str, JSON]
     measures: dict[str, JSON]  # of plugins, by name: what of each enters a key
     needs: tuple[Need, ...]
+    datasets: tuple[str, ...] = ()  # of the suite, whose judgements it reads too
 
 
 @dataclass(frozen=True)

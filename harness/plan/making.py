@@ -34,7 +34,7 @@ def made(planner: Systems, spec: DatasetSpec, base: Collection) -> Collection:
         planner.making.append(spec.name)
         try:
             for number, stage in enumerate(stages):
-                here = spec._replace(name=f"{spec.name}, stage {number}", make=())
+                here = spec._replace(name=f"{spec.name} after {number} stages", make=())
                 collection = _stage(planner, collection._replace(spec=here), stage, spec.name)
         finally:
             planner.making.remove(spec.name)

@@ -16,7 +16,7 @@ from harness.plan.graph import Analysis, Collection, Step
 from harness.plan.guard import Broken, guarded
 from harness.plan.keys import Digest
 from harness.plan.kinds import FORMATS, PARTS
-from harness.problems import Keys, Need, Place, Problem, exists, missing_path
+from harness.problems import Keys, Need, Place, Problem, exists, missing_path, unknown
 from harness.records import NoParams
 from harness.suite import Chosen, DatasetSpec, Suite
 from harness.types import JSON, Card, Facts, Inputs, Part, Unit
@@ -106,7 +106,14 @@ class Base(Datasets):
         except Broken as error:
             text = f"{error}; leave it out, and report it to its author"
             self.problems.append(Problem(chosen.place, ("analyses",), text))
+        names = tuple(str(getattr(chosen.params, name)) for name in chosen.entry.record.datasets)
+        scored = {spec.name for spec in self.suite.datasets if spec.scored}
+        for name in names:
+            if name not in scored:
+                text = f"{unknown('dataset', name, scored)}; it must be scored"
+                self.problems.append(Problem(chosen.place, ("analyses", chosen.name), text))
         return Analysis(
+            datasets=names,
             name=chosen.name,
             described=described,
             work=work_of(chosen, chosen.params),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from harness.collection.composed_texts import View
 from harness.collection.corpus import Corpus
@@ -45,13 +45,15 @@ class AnalysisInput:
     systems: tuple[SystemRun, ...]  # in the suite's order
     columns: tuple[Column, ...]  # of the leaderboard; the first is its main one
     plugin_measures: dict[str, Measure]
+    # of the datasets that its parameters name, by number in this one: theirs of its own queries and passages
+    judged_of: Mapping[str, Judged] = field(default_factory=dict)
 
-    def scores(self, hits: Hits, columns: tuple[Column, ...]) -> Scores:
-        """As the rows of the leaderboard are scored."""
+    def scores(self, hits: Hits, columns: tuple[Column, ...], judged: Judged | None = None) -> Scores:
+        """As the rows of the leaderboard are scored, by these judgements or the dataset's own."""
         return scores_of(
             self.rules,
             hits,
-            self.judged,
+            self.judged if judged is None else judged,
             columns,
             self.corpus,
             self.queries,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from harness import hookimpl
 from harness.records import Analysis, param
@@ -23,6 +23,24 @@ class DepthParams:
 class WeightsParams:
     parameter: str = param("weight", "the combiner's parameter that is varied")
     steps: int = param(10, "equal steps from 0 to 1", minimum=1, maximum=1000)
+
+
+@dataclass(frozen=True)
+class BeforeParams:
+    before: str = param(help="the dataset of the suite with the judgements before, such as 'mine'")
+
+
+@dataclass(frozen=True)
+class IlsParams:
+    encoder: Mapping[str, Any] = param(help="a retriever that gives vectors: {dense: {model: NAME}}")
+    of: Literal["judged", "positives", "results"] = param(
+        "judged", "whose similarity: judged passages, positives, or what the first system found"
+    )
+    depth: int = param(10, "how many results of each query", minimum=2)
+
+    def __post_init__(self) -> None:
+        if len(self.encoder) != 1:
+            raise ValueError("'encoder' is one retriever with its parameters: {dense: {model: NAME}}")
 
 
 def _build(module: str, name: str) -> Any:
@@ -67,4 +85,24 @@ def harness_analyses() -> Iterable[Analysis]:
         name="cut",
         summary="how much text an encoder cut off, and how much of it because of added context",
         build=_build("cut", "Cut"),
+    )
+    yield Analysis(
+        name="false-negatives",
+        summary="systems before and after judgements were added, and their order (DuReader, figure 2)",
+        build=_build("false_negatives", "FalseNegatives"),
+        params=BeforeParams,
+        libraries=("scipy",),
+        datasets=("before",),
+    )
+    yield Analysis(
+        name="collection",
+        summary="lengths, grades, positives a query and where they stand (DuReader, table 3)",
+        build=_build("collection", "Collection"),
+    )
+    yield Analysis(
+        name="ils",
+        summary="how similar a query's passages are, by any encoder (T2Ranking, table 4)",
+        build=_build("ils", "Ils"),
+        params=IlsParams,
+        depends_on=lambda params: [("retrievers", name) for name in params.encoder],
     )

@@ -74,6 +74,16 @@ class Dense:
         budget = BUDGETS[self._params.device]
         return encode(texts, folder, prepare, tower.forwards, write, budget=budget, part=part)
 
+    def encode(self, texts: Sequence[str], queries: bool) -> Floats:
+        """float32[n, d]: the vectors of texts as the model sees queries or passages."""
+        tower = (towers.queries if queries else towers.passages)(self._params)
+        if not texts:
+            return np.zeros((0, tower.dimension), np.float32)
+        tokens, _ = towers.prepared(tower, texts)
+        with workers(tower.forwards, BUDGETS[self._params.device]) as run:
+            rows = run(tokens, lambda count: None).rows
+        return np.stack(rows).astype(np.float32)
+
     def open(self, texts: Texts, folder: Path) -> Search:
         return Search(self._params, vectors.read(folder), texts.unit)
 

@@ -105,6 +105,32 @@ class ClusterParams:
     unit: Literal["auto", "characters", "words"] = param("auto", "what TF-IDF counts; characters in pairs")
 
 
+@dataclass(frozen=True)
+class SegmentParams:
+    by: Literal["tokens", "sentences", "boundary"] = param(
+        "sentences", "windows of tokens, groups of sentences, or where a trained model sees a boundary"
+    )
+    size: int = param(256, "tokens: how many a passage has", minimum=1)
+    overlap: int = param(0, "tokens: how many a passage shares with the one before", minimum=0)
+    sentences: int = param(5, "sentences: how many a passage has", minimum=1)
+    learn: str | None = param(None, "boundary: a dataset, or DATASET/SPLIT, whose documents have paragraphs")
+    sigma: float = param(0.5, "boundary: the probability from which a passage ends", minimum=0, maximum=1)
+    held_out: float = param(
+        0.2, "boundary: the share of those documents that the model is measured on", minimum=0, maximum=0.9
+    )
+    epochs: int = param(5, "boundary: passes over the documents", minimum=1)
+    seed: int = param(0, "boundary: the order of training and the resampling of intervals", minimum=0)
+    unit: Literal["auto", "characters", "words"] = param(
+        "auto", "what a token is: a character of languages that do not part words by blanks, else a word"
+    )
+
+    def __post_init__(self) -> None:
+        if self.overlap >= self.size:
+            raise ValueError("'overlap' must be less than 'size'")
+        if (self.by == "boundary") != (self.learn is not None):
+            raise ValueError("'by: boundary' and 'learn' go together: name the documents to learn from")
+
+
 def _build(module: str, name: str) -> Any:
     def build(params: Any) -> Any:
         from importlib import import_module
@@ -170,6 +196,17 @@ def harness_makers() -> Iterable[Maker]:
         libraries=("scipy",),
         resolve=_resolve_unit,
         encoder="encoder",
+    )
+    yield Maker(
+        name="segment",
+        summary="passages from running text: by tokens, sentences or a boundary model (T2Ranking, 4.2)",
+        build=_build("segmenting", "Segment"),
+        params=SegmentParams,
+        changes=("corpus", "judgements"),
+        reads=("corpus", "judgements"),
+        libraries=("numba",),
+        resolve=_resolve_unit,
+        splits=("learn",),
     )
     yield Maker(
         name="strip-titles",

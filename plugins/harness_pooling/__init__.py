@@ -55,6 +55,7 @@ def harness_makers() -> Iterable[Maker]:
         summary="the union of several systems' best passages, as files for people who judge",
         build=_build("pool", "Pool"),
         params=PoolParams,
+        libraries=("numba",),
         changes=(),
         systems=("of", "scored_by"),
     )
@@ -63,6 +64,7 @@ def harness_makers() -> Iterable[Maker]:
         summary="the pairs of a pool as judgements of grade 0, for a later maker that labels them",
         build=_build("propose", "Propose"),
         params=PoolParams,
+        libraries=("numba",),
         changes=("judgements",),
         systems=("of", "scored_by"),
     )

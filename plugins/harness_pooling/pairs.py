@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 from harness.types import Hits
 
@@ -38,24 +40,67 @@ class Pairs(NamedTuple):
         )
 
 
-def union(runs: Sequence[Hits], depth: int, size: int) -> Pairs:
+def union(runs: Sequence[Hits], depth: int) -> Pairs:
     """The pairs of the first `depth` of each run, ordered by the best rank in any of them; at equal best
-    ranks by how many runs have the pair, then by position. `size` is the number of passages."""
-    codes, number, rank = [], [], []
+    ranks by how many runs have the pair, then by position."""
+    queries = max((len(hits.passages) for hits in runs), default=0)
+    stacked = np.full((len(runs), queries, depth), -1, np.int64)
     for which, hits in enumerate(runs):
-        passages = np.asarray(hits.passages[:, :depth], np.int64)
-        rows, columns = np.nonzero(passages >= 0)
-        codes.append(rows * size + passages[rows, columns])
-        number.append(np.full(len(rows), which))
-        rank.append(columns + 1)
-    flat = np.concatenate(codes)
-    code, of = np.unique(flat, return_inverse=True)
-    ranks = np.zeros((len(code), len(runs)), np.int32)
-    ranks[of, np.concatenate(number)] = np.concatenate(rank)
-    query, passage = code // size, code % size
-    best = np.where(ranks > 0, ranks, np.iinfo(np.int32).max).min(axis=1, initial=np.iinfo(np.int32).max)
-    order = np.lexsort((passage, -np.count_nonzero(ranks, axis=1), best, query))
-    return Pairs(query[order], passage[order], ranks[order], None)
+        rows = hits.passages[:, :depth]
+        stacked[which, :, : rows.shape[1]] = rows
+    counts = _kernels()[0](stacked)
+    starts = np.cumsum([0, *counts.tolist()], dtype=np.int64)
+    passage = np.empty(starts[-1], np.int64)
+    ranks = np.zeros((starts[-1], len(runs)), np.int32)
+    _kernels()[1](stacked, starts, passage, ranks)
+    return Pairs(np.repeat(np.arange(queries, dtype=np.int64), counts), passage, ranks, None)
+
+
+@functools.cache
+def _kernels() -> Any:
+    """Compiled when they are first used."""
+
+    @njit(cache=True)
+    def counted(stacked: Any) -> Any:
+        """int64[queries]: how many passages all runs have; stacked is int64[runs, queries, depth]."""
+        counts = np.zeros(stacked.shape[1], np.int64)
+        for query in range(stacked.shape[1]):
+            found = np.sort(stacked[:, query, :].copy().ravel())
+            for i in range(len(found)):
+                if found[i] >= 0 and (i == 0 or found[i] != found[i - 1]):
+                    counts[query] += 1
+        return counts
+
+    @njit(cache=True)
+    def merged(stacked: Any, starts: Any, passage: Any, ranks: Any) -> None:
+        """Fill in the passages of each query in their order, and the rank that each run gave them."""
+        runs, queries, depth = stacked.shape
+        for query in range(queries):
+            flat = stacked[:, query, :].copy().ravel()
+            order = np.argsort(flat, kind="mergesort")
+            size = starts[query + 1] - starts[query]
+            names = np.empty(size, np.int64)
+            best = np.full(size, depth + 1, np.int64)
+            times = np.zeros(size, np.int64)
+            own = np.zeros((size, runs), np.int32)
+            at = -1
+            for i in range(len(order)):
+                cell = order[i]
+                if flat[cell] < 0:
+                    continue
+                if at < 0 or names[at] != flat[cell]:
+                    at += 1
+                    names[at] = flat[cell]
+                rank = cell % depth + 1
+                own[at, cell // depth] = rank
+                best[at] = min(best[at], rank)
+                times[at] += 1
+            place = np.argsort(best * (runs + 1) - times, kind="mergesort")
+            for i in range(size):
+                passage[starts[query] + i] = names[place[i]]
+                ranks[starts[query] + i] = own[place[i]]
+
+    return counted, merged
 
 
 def rescored(pairs: Pairs, run: Hits, size: int) -> tuple[Pairs, int]:

@@ -79,7 +79,7 @@ class Pool:
 def pooled_pairs(given: MakerInput, params: PoolParams) -> tuple[Pairs, list[int | None]]:
     """The pairs of the pool, and the grade that the collection has for each."""
     size = given.corpus.passages
-    pooled = pairs.union([given.runs[name] for name in params.of], params.depth, size)
+    pooled = pairs.union([given.runs[name] for name in params.of], params.depth)
     given.tally.note("pairs proposed", len(pooled.query))
     if params.scored_by is not None:
         pooled, lacking = pairs.rescored(pooled, given.runs[params.scored_by], size)

@@ -92,7 +92,7 @@ def test_a_pool_of_random_runs_equals_one_made_with_sets():
         for _ in range(5)
     ]
     runs[0].passages[3, 4:] = -1
-    made = pairs.union(runs, 10, 40)
+    made = pairs.union(runs, 10)
     expected = {
         (query, int(passage))
         for run in runs for query in range(30) for passage in run.passages[query, :10] if passage >= 0

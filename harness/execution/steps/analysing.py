@@ -34,6 +34,10 @@ def analyse(task: Task) -> Outcome:
         corpus=read,
         systems=tuple(_system_run(task, said) for said in work["systems"]),
         columns=tuple(Column(measure, unit) for measure, unit in work["columns"]),
+        judged_of={
+            name: how.judging(read, queries, read_judgements(task.store.read(step).folder)).judged
+            for name, step in work["judgements_of"].items()
+        },
         plugin_measures=protocols.measures_of_plugins(task.catalogue),
     )
     found = []

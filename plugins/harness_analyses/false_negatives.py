@@ -1,0 +1,133 @@
+"""Systems before and after judgements were added (DuReader-retrieval, figure 2), and their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from harness.collection.judgements import Judged
+from harness.findings import Finding
+from harness.scoring.analysis_input import AnalysisInput
+from harness.scoring.rank_agreement import kendall_tau
+from harness_analyses import BeforeParams
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.records import Column
+    from harness.types import Hits, Ints
+
+    Values = NDArray[np.float64]
+
+LEVEL = 0.05  # from which a difference of two systems counts as significant
+
+
+class Swap(NamedTuple):
+    """Two systems in another order after than before."""
+
+    pair: str
+    before: float
+    after: float
+    significant: bool  # both differences are
+
+
+class FalseNegatives:
+    def __init__(self, params: BeforeParams) -> None:
+        self._before = params.before
+
+    def analyse(self, data: AnalysisInput) -> Iterator[Finding]:
+        if data.dataset == self._before:
+            return
+        before = data.judged_of[self._before]
+        asked = np.intersect1d(before.query, data.judged.query).astype(np.int64)
+        yield self._measures(data, before, asked)
+        yield self._positives(data, before)
+
+    def _measures(self, data: AnalysisInput, before: Judged, asked: Ints) -> Finding:
+        """All on the queries that were judged before, too, so that the same queries are compared."""
+        rows: list[tuple[str, str, str, float]] = []
+        notes = []
+        for column in data.columns:
+            systems = [system for system in data.systems if system.unit == column.unit]
+            values = {
+                when: np.stack([_values(data, system.hits, column, judged, asked) for system in systems])
+                for when, judged in (("before", before), ("after", data.judged))
+                if systems
+            }
+            for when, numbers in values.items():
+                rows += [
+                    (system.name, column.label, when, round(float(row.mean()), 6))
+                    for system, row in zip(systems, numbers, strict=True)
+                ]
+            if len(systems) > 1:
+                notes.append(_order(column.label, [system.name for system in systems], values))
+        return Finding(
+            name="false-negatives",
+            title=f"Systems by the judgements of {self._before} and of {data.dataset}",
+            kind="bar",
+            columns=("system", "measure", "judgements", "mean"),
+            rows=tuple(rows),
+            x="system",
+            y="mean",
+            series="judgements",
+            says=" ".join(
+                [f"Over the {len(asked)} queries that both judge (DuReader-retrieval, figure 2).", *notes]
+            ),
+        )
+
+    def _positives(self, data: AnalysisInput, before: Judged) -> Finding:
+        counts = [
+            np.bincount(judged.query[judged.grade > 0], minlength=len(data.queries.ids))
+            for judged in (before, data.judged)
+        ]
+        asked = np.unique(data.judged.query)
+        gained = int((counts[1][asked] > counts[0][asked]).sum())
+        means = [round(float(count[asked].mean()), 4) for count in counts]
+        rows: tuple[tuple[str, float, float], ...] = (
+            ("judged queries", float(len(np.unique(before.query))), float(len(asked))),
+            ("positives", float(counts[0][asked].sum()), float(counts[1][asked].sum())),
+            ("positives a query", means[0], means[1]),
+            ("queries that gained a positive", 0.0, float(gained)),
+            ("share of queries that gained one", 0.0, round(gained / len(asked), 4) if len(asked) else 0.0),
+        )
+        return Finding(
+            name="gained-positives",
+            title=f"Positives of {self._before} and of {data.dataset}",
+            kind="table",
+            columns=("what", "before", "after"),
+            rows=rows,
+            says="Counted over the queries that are judged after.",
+        )
+
+
+def _values(data: AnalysisInput, hits: Hits, column: Column, judged: Judged, asked: Ints) -> Values:
+    """float64[queries]: what each of these queries scores."""
+    scores = data.scores(hits, (column,), judged)
+    at = np.searchsorted(scores.queries, asked)
+    return np.asarray(scores.columns[0].values, np.float64)[at]
+
+
+def _order(label: str, names: list[str], values: dict[str, Values]) -> str:
+    """In words, how far the order of systems held."""
+    before, after = values["before"], values["after"]
+    tau = kendall_tau(before.mean(axis=1).tolist(), after.mean(axis=1).tolist())
+    swaps = []
+    for i, j in combinations(range(len(names)), 2):
+        first, second = before[i] - before[j], after[i] - after[j]
+        if first.mean() * second.mean() < 0:
+            significant = all(_p(each) < LEVEL for each in (first, second))
+            swaps.append(Swap(f"{names[i]} and {names[j]}", first.mean(), second.mean(), significant))
+    shown = "; ".join(f"{swap.pair}{', significantly' if swap.significant else ''}" for swap in swaps)
+    changed = f"{len(swaps)} pairs swapped ({shown})" if swaps else "no pair swapped"
+    return f"{label}: Kendall's tau {'-' if tau is None else f'{tau:.3f}'}, {changed}."
+
+
+def _p(differences: Values) -> float:
+    """Two-sided, by the paired t-test."""
+    if not differences.std():
+        return 1.0 if not differences.mean() else 0.0
+    return float(stats.ttest_1samp(differences, 0).pvalue)

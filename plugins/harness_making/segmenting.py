@@ -1,0 +1,178 @@
+"""The maker `segment`: passages out of running text, by tokens, by sentences, or by a trained model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from harness.collection.maker_input import MakerInput
+from harness.errors import HarnessError
+from harness.types import Document, Judgement, Made, Passage
+from harness_making import SegmentParams, boundaries
+from harness_making.boundaries import Boundaries, Found, Running, compared, f1, running
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness_making.boundaries import Places
+
+SIGMAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+RESAMPLES = 1000  # of documents, for intervals
+
+
+class Segment:
+    def __init__(self, params: SegmentParams) -> None:
+        self._params = params
+        self._characters = params.unit == "characters"
+
+    def make(self, given: MakerInput) -> Made:
+        moved: dict[str, str] = {}  # an old passage -> the new one that has most of it
+        model = self._model(given) if self._params.by == "boundary" else None
+        return Made(
+            documents=self._documents(given, model, moved),
+            judgements=_judgements(given, moved),
+        )
+
+    def _documents(
+        self, given: MakerInput, model: Boundaries | None, moved: dict[str, str]
+    ) -> Iterator[Document]:
+        for document in given.documents():
+            texts = [passage.text for passage in document.passages]
+            whole = running(texts, self._characters)
+            if not whole.text:
+                yield document
+                continue
+            spans = self._spans(whole.text, model)
+            passages = tuple(
+                Passage(f"{document.id}-{number}", whole.text[start:stop].strip())
+                for number, (start, stop) in enumerate(spans)
+            )
+            given.tally.add("passages from running text", len(passages))
+            _move(document, whole, spans, passages, moved)
+            yield document._replace(passages=passages)
+
+    def _spans(self, text: str, model: Boundaries | None) -> list[tuple[int, int]]:
+        params = self._params
+        if params.by == "tokens":
+            return token_spans(text, params.size, params.overlap, self._characters)
+        if model is not None:
+            ends = model.ends(text, params.sigma)
+        else:
+            ends = boundaries.sentence_ends(text, self._characters)[params.sentences - 1 :: params.sentences]
+        edges = [0, *ends.tolist(), len(text)]
+        return [(start, stop) for start, stop in pairwise(edges) if stop > start]
+
+    def _model(self, given: MakerInput) -> Boundaries:
+        """Trained on most documents of `learn`, and measured on the others, which it has not seen."""
+        assert self._params.learn is not None
+        source = given.others[self._params.learn]
+        learned: list[Running] = []
+        held: list[Running] = []
+        for document in source.documents():
+            whole = running([passage.text for passage in document.passages], self._characters)
+            digest = hashlib.sha256(document.id.encode()).digest()
+            apart = int.from_bytes(digest[:4], "big") < self._params.held_out * 2**32
+            (held if apart else learned).append(whole)
+        if not any(len(document.ends) for document in learned):
+            raise HarnessError(
+                f"segment: the documents of '{self._params.learn}' have one passage each; name some with more"
+            )
+        model = boundaries.trained(learned, self._characters, self._params.epochs, self._params.seed)
+        given.tally.note("documents learned from", len(learned))
+        if held:
+            given.tally.note("boundaries", measured(model, learned, held, self._params.seed))
+        return model
+
+
+def token_spans(text: str, size: int, overlap: int, characters: bool) -> list[tuple[int, int]]:
+    """Windows of `size` tokens, each beginning `overlap` tokens before the last one's end."""
+    edges = [0, *boundaries.places(text, characters).tolist(), len(text)]
+    spans, start = [], 0
+    while True:
+        stop = min(start + size, len(edges) - 1)
+        spans.append((edges[start], edges[stop]))
+        if stop == len(edges) - 1:
+            return spans
+        start = stop - overlap
+
+
+def measured(model: Boundaries, learned: Sequence[Running], held: Sequence[Running], seed: int) -> Any:
+    """Precision, recall and F1 of boundaries on held-out documents at each sigma, beside a cut of fixed
+    length and one by sentences, of the learned documents' mean lengths; 95 % intervals over documents."""
+    characters = model.characters
+    texts = sum(len(document.ends) + 1 for document in learned)
+    length = max(1, sum(len(document.text) for document in learned) // texts)
+    ends = [boundaries.sentence_ends(document.text, characters) for document in learned]
+    sentences = max(1, round((sum(map(len, ends)) + len(learned)) / texts))
+    probabilities = [model.probabilities(document.text) for document in held]
+    curve = {}
+    for sigma in SIGMAS:
+        found = [
+            compared(where[values >= sigma], document)
+            for (where, values), document in zip(probabilities, held, strict=True)
+        ]
+        curve[str(sigma)] = [round(value, 4) for value in f1(found)]
+    ways: dict[str, Callable[[str], Places]] = {
+        "model": lambda text: model.ends(text, 0.5),
+        "fixed length": lambda text: (
+            np.arange(length, len(text), length, dtype=np.int64)
+            if characters
+            else _nearest_places(text, length)
+        ),
+        "sentences": lambda text: boundaries.sentence_ends(text, characters)[sentences - 1 :: sentences],
+    }
+    counts = {
+        name: [compared(way(document.text), document) for document in held] for name, way in ways.items()
+    }
+    random = np.random.default_rng(seed)
+    samples = random.integers(0, len(held), (RESAMPLES, len(held)))
+    scores = {
+        name: {"f1": round(f1(found)[2], 4), "ci95": _interval(found, samples)}
+        for name, found in counts.items()
+    }
+    return {
+        "held-out documents": len(held), "mean length": length, "mean sentences": sentences, **scores,
+        "by sigma (precision, recall, F1)": curve,
+    }  # fmt: skip
+
+
+def _nearest_places(text: str, length: int) -> Places:
+    """The ends of words that lie at, or next after, multiples of the length."""
+    where = boundaries.places(text, False)
+    at = np.searchsorted(where, np.arange(length, len(text), length))
+    return np.unique(where[at[at < len(where)]])
+
+
+def _interval(found: Sequence[Found], samples: NDArray[np.int64]) -> list[float]:
+    counts = np.array(found, np.int64)
+    values = [f1(counts[rows])[2] for rows in samples]
+    return [round(float(value), 4) for value in np.percentile(values, (2.5, 97.5))]
+
+
+def _move(
+    document: Document, whole: Running, spans: Sequence[tuple[int, int]], passages: Sequence[Passage],
+    moved: dict[str, str],
+) -> None:  # fmt: skip
+    """Note for each old passage the new one that has most of its characters, the first of equals."""
+    kept = [passage for passage in document.passages if passage.text.strip()]
+    edges = [0, *whole.ends.tolist(), len(whole.text)]
+    for passage, start, stop in zip(kept, edges[:-1], edges[1:], strict=True):
+        shared = [min(stop, end) - max(start, begin) for begin, end in spans]
+        moved[passage.id] = passages[int(np.argmax(shared))].id
+
+
+def _judgements(given: MakerInput, moved: dict[str, str]) -> Iterator[Judgement]:
+    best: dict[tuple[str, str], Judgement] = {}
+    for judgement in given.judged():
+        changed = judgement._replace(passage=moved.get(judgement.passage, judgement.passage))
+        pair = (changed.query, changed.passage)
+        if pair in best:
+            given.tally.drop("judgements", "of another part of the same passage", " ".join(pair))
+            labels = tuple(dict.fromkeys((*best[pair].labels, *changed.labels)))
+            changed = changed._replace(grade=max(changed.grade, best[pair].grade), labels=labels)
+        best[pair] = changed
+    yield from best.values()
