@@ -15,6 +15,7 @@ from harness.execution.isolated_measures import IsolatedMeasures
 from harness.execution.open_dataset import with_rebuilds
 from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
+from harness.execution.workers import Workers
 from harness.findings import Finding
 from harness.leaderboard import board_file, hints, history, readme, run_rows, run_space
 from harness.leaderboard.board_file import Leaderboard
@@ -157,11 +158,12 @@ def _unmet(prepared: Prepared, store: Store) -> dict[str, Failure]:
 
 def execute(
     prepared: Prepared, store: Store, out: Path, reporter: Reporter, jobs: int = 1, fresh: bool = False,
-    replace: bool = False, keep_going: bool = False,
+    replace: bool = False, keep_going: bool = False, workers: Workers | None = None,
 ) -> Outcome:  # fmt: skip
     """Do what is not done, score, and write the leaderboard with its runs into `out`. Refuses a folder that
     has the leaderboard of another suite, unless it is to `replace` it with its files. Refuses a plan that
-    needs what is not here; with `keep_going` only the rows that need it fail."""
+    needs what is not here; with `keep_going` only the rows that need it fail. Steps run on the `workers`, or
+    with `jobs` processes of this machine."""
     planned, targets = prepared.plan, prepared.targets
     before = board_file.read_if_any(out)
     if before is not None and before.data.name != planned.suite.name and not replace:
@@ -198,7 +200,7 @@ def execute(
     def scored(failures: Mapping[str, Failure]) -> tuple[Board, list[Failure]]:
         nonlocal fresh
         failures = {**unmet, **failures}
-        analysed, failed = _analysed(prepared, store, out, reporter, jobs, fresh)
+        analysed, failed = _analysed(prepared, store, out, reporter, jobs, fresh, workers)
         fresh = False  # once is enough
         with disk.explaining(out):
             content, at_scoring = run_rows.board_of_run(
@@ -209,7 +211,7 @@ def execute(
     with IsolatedMeasures(store, limits_of(planned.suite)) as isolated:
         scoring = prepared.scoring._replace(plugin_measures=isolated.of(prepared.scoring.plugin_measures))
         content, failures = with_rebuilds(
-            planned.steps, targets, scored, store, reporter, jobs, limits_of(planned.suite)
+            planned.steps, targets, scored, store, reporter, jobs, limits_of(planned.suite), workers
         )
     for name, reason in isolated.failed.items():
         log = isolated.logs.get(name)
@@ -236,7 +238,13 @@ def execute(
 
 
 def _analysed(
-    prepared: Prepared, store: Store, out: Path, reporter: Reporter, jobs: int, fresh: bool
+    prepared: Prepared,
+    store: Store,
+    out: Path,
+    reporter: Reporter,
+    jobs: int,
+    fresh: bool,
+    workers: Workers | None,
 ) -> tuple[tuple[Finding, ...], list[Failure]]:
     """What the suite's analyses find, over the rows that are there. One that fails stands there as failed."""
     planned = prepared.plan
@@ -261,9 +269,8 @@ def _analysed(
             analysed += tuple(findings.together(chosen, datasets))
         return analysed, list(failures.values())
 
-    return with_rebuilds(
-        {**planned.steps, **steps}, list(steps), read, store, reporter, jobs, limits_of(planned.suite)
-    )
+    limits, every = limits_of(planned.suite), {**planned.steps, **steps}
+    return with_rebuilds(every, list(steps), read, store, reporter, jobs, limits, workers)
 
 
 def _failed(step: Step, failure: Failure) -> JSON:

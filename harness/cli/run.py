@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli import arguments as shared
+from harness.errors import HarnessError
 
 if TYPE_CHECKING:
+    from harness.execution.workers import Workers
     from harness.runner import Prepared
     from harness.store.artifacts import Store
 
 
+ENGINES = ("local", "ray")
 CHANGES = 20  # rows whose changes are shown
 
 
@@ -25,6 +30,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, metavar="DIR", help=out)
     dry = "print the plan: every step, and which of them are in the store"
     command.add_argument("--dry-run", action="store_true", help=dry)
+    estimate = "with --dry-run: what each step will cost, from what such steps have cost in this store"
+    command.add_argument("--estimate", action="store_true", help=estimate)
     only = "run only the rows whose system, dataset or DATASET/SYSTEM matches, and keep the other rows of "
     only += "the leaderboard as they are (may be repeated)"
     command.add_argument("--only", action="append", default=[], metavar="GLOB", help=only)
@@ -38,8 +45,12 @@ def execution(command: argparse.ArgumentParser) -> None:
     other = "overwrite the leaderboard of another suite in that folder, and remove its runs"
     command.add_argument("--replace", action="store_true", help=other)
     command.add_argument("--fresh", action="store_true", help="do every step again")
-    jobs = "steps at once (default 1: undisturbed timings)"
-    command.add_argument("--jobs", type=shared.count, default=1, metavar="N", help=jobs)
+    jobs = "steps at once (default 1: undisturbed timings; with Ray: the cluster's cores)"
+    command.add_argument("--jobs", type=shared.count, metavar="N", help=jobs)
+    engine = "where steps run: here, or a Ray cluster (default: local, or HARNESS_ENGINE)"
+    command.add_argument("--engine", choices=ENGINES, help=engine)
+    address = "the Ray cluster, as ray://HOST:PORT or HOST:PORT (default: RAY_ADDRESS, or this machine)"
+    command.add_argument("--address", metavar="ADDRESS", help=address)
     shared.changes(command)
     shared.store(command)
     shared.remote(command)
@@ -52,6 +63,12 @@ def run(options: argparse.Namespace) -> int:
 
     store = api.opened_store(options.store, options.remote, push=not options.no_push)
     prepared = runner.read(options.suite, catalogue.load(), store, options.only, shared.changes_of(options))
+    if options.estimate and not options.dry_run:
+        raise HarnessError("--estimate: is of a plan that is not run; add --dry-run")
+    if options.estimate:
+        from harness.cli.estimate import estimated
+
+        return estimated(prepared, store, options.jobs or 1)
     if options.dry_run:
         print("\n".join(dry_run(prepared, store)))
         return 0
@@ -68,9 +85,11 @@ def carried_out(prepared: Prepared, store: Store, out: Path, options: argparse.N
 
     reporter = progress.reporter(sys.stderr)
     try:
-        outcome = runner.execute(
-            prepared, store, out, reporter, options.jobs, options.fresh, options.replace, options.keep_going
-        )
+        with workers(options, store) as at_work:
+            outcome = runner.execute(
+                prepared, store, out, reporter, options.jobs or 1, options.fresh, options.replace,
+                options.keep_going, at_work,
+            )  # fmt: skip
     finally:
         reporter.close()
     print(text_tables.render(outcome.leaderboard, "table"))
@@ -82,6 +101,29 @@ def carried_out(prepared: Prepared, store: Store, out: Path, options: argparse.N
             print(f"  and {len(outcome.changes) - CHANGES} more rows")
     print(f"leaderboard: {shown_path(outcome.path.absolute())}")
     return outcome.exit_code
+
+
+@contextmanager
+def workers(options: argparse.Namespace, store: Store) -> Iterator[Workers | None]:
+    """The workers of the engine that was asked for, here or in the environment; None for local processes."""
+    engine = options.engine or os.environ.get("HARNESS_ENGINE") or "local"
+    if engine not in ENGINES:
+        raise HarnessError(f"HARNESS_ENGINE: expected {' or '.join(ENGINES)}, got '{engine}'")
+    if engine == "local":
+        if options.address is not None:
+            raise HarnessError("--address: is of a Ray cluster; add --engine ray")
+        yield None
+        return
+    try:
+        from harness.execution.ray_workers import RayWorkers
+    except ModuleNotFoundError as error:
+        install = "pip install 'passage-harness[ray]'"
+        raise HarnessError(f"--engine ray: needs {error.name}; install with: {install}") from None
+    cluster = RayWorkers(store, options.address, options.jobs)
+    try:
+        yield cluster
+    finally:
+        cluster.close()
 
 
 def dry_run(prepared: Prepared, store: Store) -> Iterator[str]:

@@ -1,11 +1,11 @@
-"""The local engine: executes the plan's steps in worker processes, several at once, and survives them."""
+"""The engine: executes the plan's steps on workers, several at once, and survives them."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -13,8 +13,8 @@ from typing import NamedTuple
 from harness.errors import StoreError
 from harness.execution import parts
 from harness.execution.progress import Reporter
-from harness.execution.schedule import Failure, Schedule
-from harness.execution.worker_handle import Child
+from harness.execution.schedule import IDLE, Failure, Schedule
+from harness.execution.workers import Worker, Workers
 from harness.plan.graph import Step
 from harness.plan.kinds import PART
 from harness.problems import Need
@@ -31,6 +31,7 @@ class StepLimits(NamedTuple):
 
 
 NO_LIMITS = StepLimits()
+MOVES = 3  # of one step to another machine
 
 
 def limits_of(suite: Suite) -> StepLimits:
@@ -42,30 +43,28 @@ class Result(NamedTuple):
     failures: dict[str, Failure]  # by id, of the steps that failed and of those that build on them
 
 
-class Local:
-    """Runs those of the steps that are not in the store, with `jobs` workers."""
+class Engine:
+    """Runs those of the steps that are not in the store."""
 
     def __init__(
-        self, steps: Mapping[str, Step], store: Store, jobs: int, reporter: Reporter,
+        self, steps: Mapping[str, Step], store: Store, workers: Workers, reporter: Reporter,
         limits: StepLimits = NO_LIMITS,
     ) -> None:  # fmt: skip
         self.steps = steps  # by id, with all that they read
         self.limits = limits
         self.store = store
-        self.jobs = jobs
+        self.workers = workers
         self.reporter = reporter
-        self.threads = (
-            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        )
         self.schedule = Schedule(steps, store, reporter)
-        self.children: set[Child] = set()
+        self.children: set[Worker] = set()
+        self.moved: Counter[str] = Counter()  # how often a step's machine was lost
 
     def run(self, targets: Iterable[str]) -> Result:
         """Make every target (and what it needs) an artifact. Raises StoreError when the disk is full;
         on any exception no child is left."""
         for target in targets:
             self.schedule.want(target)
-        count = self.jobs if len(self.schedule) else 0  # one step may have work for all
+        count = self.workers.count if len(self.schedule) else 0  # one step may have work for all
         threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
         try:
             for thread in threads:
@@ -90,28 +89,31 @@ class Local:
     # one thread for each child
 
     def _work(self) -> None:
-        child: Child | None = None
+        child: Worker | None = None
         try:
-            while (step := self.schedule.next()) is not None:
-                child = child or self._child()
-                child = self._execute(step, child)
+            while (step := self.schedule.next(self.workers.idle_seconds if child else None)) is not None:
+                if child is not None and (step is IDLE or not self.workers.fits(child, step)):
+                    self._end(child)
+                    child = None
+                if step is not IDLE:
+                    child = self._execute(step, child or self._child(step))
         except BaseException as error:
             self._stop(error)
 
-    def _child(self) -> Child:
-        child = Child(self.store, self.threads)
+    def _child(self, step: Step) -> Worker:
+        child = self.workers.start(step)
         with self.schedule.changed:
             self.children.add(child)
             if self.schedule.stopped is not None:  # while it was started: `_stop` did not know of it
                 child.kill()
         return child
 
-    def _end(self, child: Child) -> None:
+    def _end(self, child: Worker) -> None:
         with self.schedule.changed:
             self.children.discard(child)
         child.close()
 
-    def _execute(self, step: Step, child: Child) -> Child | None:
+    def _execute(self, step: Step, child: Worker) -> Worker | None:
         """Do one step; returns the child if it can go on."""
         child.send(step, "blocks" if self._is_shared(step) else "result")
         began, clock = False, _Clock(self.limits.timeout)
@@ -143,7 +145,8 @@ class Local:
                 )
             elif kind == "blocks":
                 if len(parts.ranges(event["blocks"])) > 1:
-                    self.schedule.cut(step, *parts.cut(step, event["blocks"]))
+                    joined, items = parts.cut(step, event["blocks"])
+                    self.schedule.cut(step, joined, items, self.workers.has_part)
                     return child
                 child.send(step)
                 clock = _Clock(self.limits.timeout)
@@ -167,6 +170,9 @@ class Local:
             elif kind == "failed":  # the child goes, with all that the plugin left running in it
                 self._lost(step, child, event["reason"])
                 return None
+            elif kind == "gone":
+                self._move(step, child, event["reason"])
+                return None
             elif not began and child.steps:  # it died of an earlier step: this one had not begun
                 self.schedule.again(step)
                 self._end(child)
@@ -178,11 +184,22 @@ class Local:
     def _is_shared(self, step: Step) -> bool:
         """Whether to ask how a step can be cut: only if that can use a core more. What a killed run has begun
         in one piece is finished so."""
-        if self.jobs == 1 or not parts.may_be_cut(step) or step.work["method"]["cores"] == "all":
-            return False
-        return not self.store.is_begun(step.id)
+        return parts.may_be_cut(step) and self.workers.shares(step) and not self.store.is_begun(step.id)
 
-    def _lost(self, step: Step, child: Child, reason: str) -> None:
+    def _move(self, step: Step, child: Worker, reason: str) -> None:
+        """Have a step done elsewhere whose machine is lost; only so often, for it may be the cause."""
+        self._end(child)
+        if self.schedule.stopped is not None:
+            return
+        self.moved[step.id] += 1
+        label = self.schedule.whole(step).label
+        if self.moved[step.id] > MOVES:
+            self._failed(step, f"its worker was lost {MOVES + 1} times: {reason}", False, "")
+        else:
+            self.reporter.note(f"{label}: its worker was lost ({reason}); it is done on another")
+            self.schedule.again(step)
+
+    def _lost(self, step: Step, child: Worker, reason: str) -> None:
         child.kill()
         output = child.output()
         self._end(child)
@@ -194,6 +211,7 @@ class Local:
 
     def _done(self, step: Step, reused: bool, output: str) -> None:
         self._keep_output(self.store.logs, step, output)
+        self.workers.done(step)
         compiled = 0.0
         with contextlib.suppress(Corrupt):  # another run may want it made again at once
             cost = {} if reused else self.store.read(step.id, trust=True).cost
@@ -203,8 +221,7 @@ class Local:
             whole = self.schedule.whole(step)
             self.reporter.progress(whole, *self.schedule.parts_done(whole), "in parts")
             return
-        for part in self.schedule.parts.get(step.id, ()):
-            self.store.discard(part)
+        self.workers.joined(self.schedule.parts.get(step.id, []))
         self.reporter.done(step, reused, compiled)
 
     def _failed(self, failed: Step, reason: str, user: bool, output: str) -> None:

@@ -14,9 +14,10 @@ from harness.collection.corpus import Corpus
 from harness.collection.judgements import Judged, judging
 from harness.collection.queries import Queries, read_judgements, read_queries
 from harness.errors import HarnessError, StoreError
-from harness.execution.engine import NO_LIMITS, Local, StepLimits, missing_needs
+from harness.execution.engine import NO_LIMITS, Engine, StepLimits, missing_needs
 from harness.execution.progress import Reporter
 from harness.execution.schedule import REBUILDS, Failure
+from harness.execution.workers import LocalWorkers, Workers
 from harness.plan import keys
 from harness.plan.graph import Collection, Step
 from harness.store.artifacts import Artifact, Corrupt, Store
@@ -140,13 +141,15 @@ def with_rebuilds(
     reporter: Reporter,
     jobs: int = 1,
     limits: StepLimits = NO_LIMITS,
+    workers: Workers | None = None,
 ) -> T:
     """Make the targets, then return `read(failures)`. An artifact that `read` raises Corrupt for is made
-    again and read again, `REBUILDS` times at most."""
+    again and read again, `REBUILDS` times at most. Steps run on the `workers`, or with `jobs` processes."""
     wanted, rebuilt = list(targets), Counter[str]()
+    at_work: Workers = workers or LocalWorkers(store, jobs)
     while True:
         fetch_missing(store, steps, wanted, reporter.note)
-        executed, failures = Local(steps, store, jobs, reporter, limits).run(wanted)
+        executed, failures = Engine(steps, store, at_work, reporter, limits).run(wanted)
         push_all(store, executed, reporter.note)
         try:
             return read(failures)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 import threading
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from harness.execution.progress import Reporter
@@ -13,6 +15,7 @@ from harness.plan.graph import Step
 from harness.plan.kinds import PART
 from harness.store.artifacts import Corrupt, Store
 
+IDLE = Step("", "", "", "", {}, {}, (), ())
 REBUILDS = 3  # of one artifact for one step that reads it
 
 
@@ -38,6 +41,10 @@ class Schedule:
         self.changed = threading.Condition()
         self._todo: dict[str, None] = {}  # in order of the plan
         self._running: dict[str, int] = {}  # step -> how many steps had been executed when it began
+        self._stale = True  # whether the following three have to be found anew
+        self._ranks: dict[str, int] = {}  # places in the order
+        self._readers: dict[str, list[str]] = {}  # of each step, those that wait for it
+        self._ready: list[tuple[int, str]] = []  # a heap of steps that may begin; some may have done so
         # A step may read more than its inputs, as an analysis reads what an index reported. What it missed
         # is made before it is tried again.
         self._missed: dict[str, set[str]] = {}
@@ -53,19 +60,25 @@ class Schedule:
         for below in self.steps[target].inputs:
             self.want(below)
         self._todo[target] = None
+        self._stale = True
 
-    def next(self) -> Step | None:
-        """A step whose inputs are made; waits for one. None when nothing is left, or after `stop`."""
+    def next(self, patience: float | None = None) -> Step | None:
+        """A step whose inputs are made; waits for one, but after so many seconds returns IDLE. None when
+        nothing is left, or after `stop`."""
+        began = time.monotonic()
         with self.changed:
             while self.stopped is None:
-                self._fail_dependents()
-                waiting = [step for step in self._todo if step not in self._running]
-                if not waiting and not self._running:
+                if self._stale:
+                    self._find_ready()
+                if not self._todo:
                     return None
-                for step in waiting:
-                    if not any(below in self._todo for below in self._reads(step)):
+                while self._ready:
+                    _, step = heapq.heappop(self._ready)
+                    if self._may_begin(step):
                         self._running[step] = len(self.executed)
                         return self.steps[step]
+                if patience is not None and time.monotonic() - began > patience:
+                    return IDLE
                 self.changed.wait(0.5)
             return None
 
@@ -81,12 +94,14 @@ class Schedule:
             for other in self.parts.get(self.whole(step).id, ()):  # nobody wants the other parts
                 if other not in self._running:
                     self._todo.pop(other, None)
+            self._stale = True
             self._remove(step)
 
     def again(self, step: Step) -> None:
         """Put a running step back."""
         with self.changed:
             self._running.pop(step.id, None)
+            self._stale = True
             self.changed.notify_all()
 
     def remake(self, step: Step, missed: str, reason: str) -> bool:
@@ -110,12 +125,12 @@ class Schedule:
         self.again(step)
         return True
 
-    def cut(self, step: Step, joined: Step, parts: Sequence[Step]) -> None:
+    def cut(self, step: Step, joined: Step, parts: Sequence[Step], is_made: Callable[[str], bool]) -> None:
         """Have a running step's parts made first, by whoever is free, and then joined."""
         with self.changed:
             self.steps |= {step.id: joined, **{part.id: part for part in parts}}
             self.parts[step.id] = [part.id for part in parts]
-            missing = [part.id for part in parts if not self.store.has(part.id)]
+            missing = [part.id for part in parts if not is_made(part.id)]
             self._missed.setdefault(step.id, set()).update(self.parts[step.id])
             before = list(itertools.takewhile(lambda other: other != step.id, self._todo))
             self._todo = dict.fromkeys([*before, *missing, *self._todo])
@@ -140,8 +155,24 @@ class Schedule:
     def _reads(self, step: str) -> set[str]:
         return {*self.steps[step].inputs, *self._missed.get(step, ())}
 
+    def _may_begin(self, step: str) -> bool:
+        waiting = step in self._todo and step not in self._running
+        return waiting and not any(below in self._todo for below in self._reads(step))
+
+    def _find_ready(self) -> None:
+        self._fail_dependents()
+        self._ranks = {step: rank for rank, step in enumerate(self._todo)}
+        self._readers = {}
+        for step in self._todo:
+            for below in self._reads(step):
+                if below in self._todo:
+                    self._readers.setdefault(below, []).append(step)
+        self._ready = [(rank, step) for step, rank in self._ranks.items() if self._may_begin(step)]
+        self._stale = False  # the list is sorted, and so a heap
+
     def _fail_dependents(self) -> None:
-        for step in list(self._todo):
+        """Give up steps that read what failed, directly or not; what a step reads comes before it."""
+        for step in list(self._todo) if self.failures else ():
             if step not in self._running:
                 failed = next((below for below in self._reads(step) if below in self.failures), None)
                 if failed is not None:
@@ -151,6 +182,9 @@ class Schedule:
     def _remove(self, step: Step) -> None:
         self._todo.pop(step.id, None)
         self._running.pop(step.id, None)
+        for reader in self._readers.get(step.id, ()):
+            if self._may_begin(reader):
+                heapq.heappush(self._ready, (self._ranks[reader], reader))
         self.changed.notify_all()
 
     def _is_whole(self, artifact: str) -> bool:

@@ -34,6 +34,11 @@ DIED = {"event": "died"}
 Ask: TypeAlias = Literal["result", "blocks"]
 
 
+def request_of(step: Step, ask: Ask) -> dict[str, JSON]:
+    """What a worker process is asked."""
+    return {"ask": ask, "id": step.id, "kind": step.kind, "work": step.work, "described": step.described}
+
+
 class Child:
     """One process and the pipes to it, used by one thread; only `kill` may be called from another."""
 
@@ -74,8 +79,7 @@ class Child:
 
     def send(self, step: Step, ask: Ask = "result") -> None:
         """Ask for a step, or into how many blocks it can be cut."""
-        work, described = step.work, step.described
-        self.request({"ask": ask, "id": step.id, "kind": step.kind, "work": work, "described": described})
+        self.request(request_of(step, ask))
 
     def request(self, request: Mapping[str, JSON]) -> None:
         """A process that is dead is found by the next `event`."""
@@ -153,12 +157,16 @@ class Child:
 
     def print_stack(self) -> None:
         """Have it print where its threads are, for whoever wonders why it did not end."""
-        with contextlib.suppress(ProcessLookupError):
-            self.process.send_signal(signal.SIGUSR1)
+        self.ask_for_stack()
         until = time.monotonic() + STACK_SECONDS
         while not self.silent and (left := until - time.monotonic()) > 0:
             if select.select([self.prints], [], [], left)[0]:
                 self._hear()
+
+    def ask_for_stack(self) -> None:
+        """The same without waiting for it."""
+        with contextlib.suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGUSR1)
 
     def kill(self) -> None:
         """End the process and all that it started; whoever waits for an event hears that it died."""

@@ -162,7 +162,7 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line, kept: dict[s
             cost["services"] = asked
         if "parts" in work:
             cost = steps.cutting.with_parts(cost, [store.read(part, trust=True) for part in work["parts"]])
-        store.finish(step, request["described"], outcome.facts, cost)
+        store.finish(step, request["described"], outcome.facts, cost, durable=whole == step)
         line.tell("done", reused=False)
 
 

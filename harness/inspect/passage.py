@@ -14,8 +14,9 @@ from harness.collection.composed_texts import View
 from harness.collection.context_additions import Additions
 from harness.collection.corpus import Corpus
 from harness.errors import Problems
-from harness.execution.engine import Local, limits_of, missing_needs
+from harness.execution.engine import Engine, limits_of, missing_needs
 from harness.execution.progress import Reporter
+from harness.execution.workers import LocalWorkers
 from harness.inspect import marks
 from harness.inspect.marks import Piece
 from harness.plan.graph import Collection, Plan
@@ -64,7 +65,9 @@ def make(planned: Plan, store: Store, steps: Sequence[str], reporter: Reporter) 
         raise Problems(f"{where}: needs: {need}" for need in dict.fromkeys(lacking))
     ancestors = planned.ancestors(steps)
     reporter.planned(len(ancestors), sum(store.has(step) for step in ancestors))
-    failures = Local(planned.steps, store, 1, reporter, limits_of(planned.suite)).run(list(steps)).failures
+    workers = LocalWorkers(store, 1)
+    engine = Engine(planned.steps, store, workers, reporter, limits_of(planned.suite))
+    failures = engine.run(list(steps)).failures
     if failures:
         raise Problems(
             f"{planned.steps[step].label}: {failure.reason}; mend it first"

@@ -267,6 +267,7 @@ def work_of(chosen: Chosen, values: Any) -> JSON:
     cores = chosen.entry.record.cores
     work = {
         "kind": kind, "name": chosen.name, "params": params.plain(values), "plugin": plugin, "cores": cores,
+        "resources": dict(chosen.resources),
     }  # fmt: skip
     reason = chosen.entry.record.unkeyed(values) if chosen.entry.record.unkeyed else None
     return {**work, "unkeyed": reason} if reason else work

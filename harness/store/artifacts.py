@@ -178,8 +178,9 @@ class Store:
                 pass
             os.close(descriptor)
 
-    def finish(self, step: str, described: JSON, facts: JSON, cost: JSON) -> None:
-        """Make what was written into a claimed folder an artifact: synced, summed, renamed into place."""
+    def finish(self, step: str, described: JSON, facts: JSON, cost: JSON, durable: bool = True) -> None:
+        """Make what was written into a claimed folder an artifact: synced, summed, renamed into place. One
+        that need not outlive a stop of the machine is not synced: it would then be found damaged."""
         partial = self.partial / step
         files = partial / "files"
         if (files / MANIFEST).exists():
@@ -195,12 +196,14 @@ class Store:
             content = {"step": step, "described": described, "facts": facts, "cost": cost, "files": listed}
             disk.write(files / MANIFEST, _dump(content))
             try:
-                disk.fsync_tree(files)
+                if durable:
+                    disk.fsync_tree(files)
             except OSError:
                 self.clear(files)  # nobody knows what the disk has now: a rerun must not go on from it
                 raise
             disk.rename(files, self.artifacts / step)
-            disk.fsync_folder(self.artifacts)
+            if durable:
+                disk.fsync_folder(self.artifacts)
             disk.remove_tree(partial)
 
     def adopt(self, step: str) -> None:

@@ -50,7 +50,10 @@ class Remote:
     def __init__(self, address: str, write: bool = True) -> None:
         from pyarrow import fs
 
-        self.address = shown(address)
+        self.given, self.address = (
+            address,
+            shown(address),
+        )  # the first as it is opened, the second for messages
         self.read, self.write = True, write
         try:
             self._files, root = fs.FileSystem.from_uri(address)
@@ -146,6 +149,14 @@ class Remote:
         if not self._exists(self._piece_path(digest)):
             self._write(self._piece_path(digest), data)
         return digest
+
+    def has(self, step: str) -> bool:
+        """Whether an artifact is there."""
+        return self._exists(self._list(step))
+
+    def forget(self, step: str) -> None:
+        """Take an artifact out of the remote. Its pieces stay, because other artifacts may have the same."""
+        self._forget(step)
 
     def _forget(self, step: str) -> None:
         with contextlib.suppress(OSError):

@@ -11,7 +11,7 @@ from harness.catalogue import Catalogue, Entry, params
 from harness.errors import HarnessError
 from harness.made_models import Made, Seed
 from harness.problems import Keys, Place, Problem, nearest, shown_path, unknown
-from harness.suite import grid, models, schema, tuning
+from harness.suite import grid, models, resources, schema, tuning
 from harness.suite.model import Chosen, Search, Tuning
 from harness.suite.yaml_nodes import Node
 
@@ -44,6 +44,11 @@ class Forms:
         each point of a grid, none if something is wrong."""
         if node is None:
             return [(None, ())]
+        if kind in resources.KINDS:
+            beside = (*beside, resources.KEY)
+        asked, problems = resources.read(node, path) if kind in resources.KINDS else ((), [])
+        for problem in problems:
+            self.note(*problem)
         parsed = self.plugin_form(node, path, kind, beside, default)
         if parsed is None:
             return []
@@ -72,7 +77,8 @@ class Forms:
                     as_written = {
                         name: item for name, item in as_written.items() if not isinstance(item, Seed)
                     }
-            variants.append((Chosen(entry, as_written, value, node.place, tuned, searched), varied))
+            chosen = Chosen(entry, as_written, value, node.place, tuned, searched, resources=asked)
+            variants.append((chosen, varied))
         return variants
 
     def converted(

@@ -55,6 +55,7 @@ class Chosen(NamedTuple):
     found: tuple[
         tuple[str, str], ...
     ] = ()  # of a planned system: a parameter, and the step that finds its value
+    resources: tuple[tuple[str, float], ...] = ()  # that its steps ask a cluster for
 
     @property
     def name(self) -> str:

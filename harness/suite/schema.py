@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from harness.catalogue import Catalogue, params
-from harness.suite import model_schema
+from harness.suite import model_schema, resources
 from harness.types import JSON
 
 TUNABLE = ("contexts", "rewriters", "retrievers", "combiners", "rerankers")  # methods of a system
@@ -127,6 +127,7 @@ def json_schema(catalogue: Catalogue) -> JSON:
 
 def _plugins(catalogue: Catalogue, kind: str, beside: dict[str, JSON] | None = None) -> JSON:
     forms: list[JSON] = [{"enum": catalogue.names(kind)}]
+    asked = {resources.KEY: resources.SCHEMA} if kind in resources.KINDS else {}
     for name in catalogue.names(kind):
         record = catalogue.entries[kind][name][0].record
         inner = {"anyOf": [_parameters(record.params, tuned=kind in TUNABLE), {"type": "null"}]}
@@ -134,7 +135,7 @@ def _plugins(catalogue: Catalogue, kind: str, beside: dict[str, JSON] | None = N
             {
                 "type": "object",
                 "description": record.summary,
-                "properties": {name: inner, **(beside or {})},
+                "properties": {name: inner, **asked, **(beside or {})},
                 "required": [name],
                 "additionalProperties": False,
             }

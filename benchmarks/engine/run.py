@@ -1,0 +1,108 @@
+"""What the engine itself costs: parts of a step without work, here and on Ray, and scheduling many steps."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from harness import catalogue, runner
+from harness.execution import workers
+from harness.execution.progress import Silent
+from harness.execution.schedule import Schedule
+from harness.plan.graph import Step
+from harness.store import disk
+from harness.store.artifacts import Store
+
+ROOT = Path(__file__).parents[2]
+STEPS, PARTS = 10_000, 200
+SUITE = """
+suite: overhead
+datasets: {toy: {toy: {documents: 12}}}
+systems: {plain: {retriever: overlap}}
+measures: [nDCG@10]
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ray", action="store_true", help="also on a Ray cluster of this machine")
+    options = parser.parse_args()
+    sys.path.append(str(ROOT / "tests" / "toys"))
+    os.environ["PYTHONPATH"] = str(ROOT / "tests" / "toys")  # of what Ray starts
+    with tempfile.TemporaryDirectory() as folder:
+        print(f"scheduling {STEPS:,} steps: {scheduling(Path(folder, 'schedule')):.2f} s")
+        print(f"a small file written and synced: {1000 * synced(Path(folder)):.1f} ms")
+        store, step = searched(Path(folder))
+        show("one process of this machine", workers.LocalWorkers(store, 1), step)
+        if options.ray:
+            from harness.execution.ray_workers import RayWorkers
+
+            cluster = RayWorkers(store, None, 1)
+            try:
+                show("one worker on Ray", cluster, step, PARTS)
+            finally:
+                cluster.close()
+
+
+def scheduling(folder: Path) -> float:
+    """Seconds to hand out steps of which each reads two others."""
+    names = [f"combine-{i:064x}" for i in range(STEPS)]
+    inputs = [(names[i // 2], names[i // 3]) if i > 2 else () for i in range(STEPS)]
+    steps = {
+        name: Step("combine", name.partition("-")[2], "", "", {}, {}, inputs[i], ())
+        for i, name in enumerate(names)
+    }
+    schedule = Schedule(steps, Store(folder).open(), Silent())
+    began = time.perf_counter()
+    for name in names:
+        schedule.want(name)
+    while (step := schedule.next()) is not None:
+        schedule.done(step, False)
+    return time.perf_counter() - began
+
+
+def synced(folder: Path) -> float:
+    """The median seconds: a part syncs four files and three folders."""
+    taken = []
+    for _ in range(50):
+        began = time.perf_counter()
+        disk.replace_file(folder / "synced", b"x")
+        taken.append(time.perf_counter() - began)
+    return sorted(taken)[25]
+
+
+def searched(folder: Path) -> tuple[Store, Step]:
+    """A store with all that a search of twelve queries reads, and that search."""
+    suite = folder / "suite.yaml"
+    suite.write_text(SUITE, encoding="utf-8")
+    store = Store(folder / "store").open()
+    prepared = runner.read(suite, catalogue.load(), store)
+    runner.execute(prepared, store, folder / "out", Silent())
+    return store, next(step for step in prepared.plan.steps.values() if step.kind == "search")
+
+
+def show(where: str, chosen: workers.Workers, search: Step, first: int = 0) -> None:
+    """Print the median time of a part of no queries, in one process that is warm."""
+    worker, taken = chosen.start(search), []
+    for number in range(first, first + PARTS):
+        work = {**search.work, "kind": "search", "of": f"search-{number:064x}", "blocks": [0, 0]}
+        part = Step("part", f"{number:064x}", "", "", {"method": {}}, work, search.inputs, ())
+        began = time.perf_counter()
+        worker.send(part)
+        while (event := worker.event(60.0)) is not None and event["event"] not in ("done", "failed", "died"):
+            pass
+        assert event is not None
+        assert event["event"] == "done", event
+        taken.append(time.perf_counter() - began)
+    worker.close()
+    late = sorted(taken[10:])
+    middle, slowest = 1000 * late[len(late) // 2], 1000 * late[-1]
+    print(f"{where}: {middle:.1f} ms for a part without work, the slowest {slowest:.0f} ms")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""What must be the same on every node of a cluster: Python, the harness, plugins, and their libraries."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness import catalogue
+from harness.plan import keys, plugin_sources
+
+SHOWN = 5
+
+
+def here() -> dict[str, str]:
+    """Name -> version, or a digest of sources, of this machine."""
+    records = catalogue.load()
+    versions = {"python": ".".join(platform.python_version_tuple()[:2]), "harness": _sources()}
+    for entries in records.entries.values():
+        for entry in (item for items in entries.values() for item in items):
+            plugin = entry.plugin
+            versions[f"plugin {plugin.module}"] = plugin_sources.digest(plugin.module, plugin.distribution)[
+                :12
+            ]
+            versions |= {name: keys.library(name) for name in getattr(entry.record, "libraries", ())}
+    return versions
+
+
+def different(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
+    """What differs, with both versions; empty if nothing does."""
+    names = [name for name in sorted({*expected, *found}) if expected.get(name) != found.get(name)]
+    shown = [
+        f"{name} {found.get(name, 'absent')} instead of {expected.get(name, 'absent')}" for name in names
+    ]
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(shown[:SHOWN]) + more
+
+
+def _sources() -> str:
+    """A digest of the harness' own code."""
+    hashed, root = hashlib.sha256(), Path(__file__).parents[1]
+    for path in sorted(root.rglob("*.py")):
+        hashed.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return hashed.hexdigest()[:12]

@@ -1,0 +1,237 @@
+"""Workers on a Ray cluster: each is an actor with the resources of its step, and a process on its node."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import time
+from typing import Any, NamedTuple
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+
+import ray as untyped_ray
+from ray.exceptions import RayError
+
+from harness.errors import HarnessError
+from harness.execution import node_versions
+from harness.execution.ray_node import TOKEN, Node, Settings
+from harness.execution.worker_handle import TICK, Ask, request_of
+from harness.execution.workers import Worker
+from harness.plan.graph import Step
+from harness.plan.kinds import PART
+from harness.store import disk
+from harness.store.artifacts import Store
+from harness.types import JSON
+
+ray: Any = untyped_ray  # some of its functions have types, and some have none
+OFFERS = 8  # artifacts that a step misses on a node and that are pushed for it
+STACK_SECONDS = 1.0
+REACHED_SECONDS = 10.0
+
+
+class Resources(NamedTuple):
+    """What one step asks the cluster for."""
+
+    cpus: float
+    gpus: float
+    memory: float | None  # gigabytes
+    custom: tuple[tuple[str, float], ...]
+
+
+class RayWorkers:
+    """The workers of one cluster: the one at `address`, or this machine alone."""
+
+    idle_seconds = 2.0  # others may wait for what it holds
+
+    def __init__(self, store: Store, address: str | None, count: int | None) -> None:
+        self.store = store
+        if store.remote is not None and not store.remote.write:
+            raise HarnessError("--engine ray: nodes push what they make; leave out --no-push")
+        _check_reachable(address or os.environ.get("RAY_ADDRESS"))
+        try:
+            quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+            if address is None and "RAY_ADDRESS" not in os.environ:
+                ray.init(include_dashboard=False, **quiet)
+            else:
+                ray.init(address=address or "auto", **quiet)
+        except (ConnectionError, RuntimeError, ValueError, RayError) as error:
+            what = str(error).splitlines()[0]
+            raise HarnessError(f"--engine ray: {what}; check --address and that Ray runs there") from None
+        nodes = [node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]]
+        self.cores = max(1, int(min((cores for cores in nodes if cores), default=1)))
+        self.count = count or max(1, int(sum(nodes)))
+        token = secrets.token_hex(8)
+        if store.remote is None:
+            disk.replace_file(store.root / TOKEN, token.encode())
+        remote = store.remote.given if store.remote is not None else None
+        self._settings = Settings(str(store.root), token, remote, 1, node_versions.here())
+        self._pushed: set[str] = set()  # what the remote has for certain
+
+    def start(self, step: Step) -> Worker:
+        return RayWorker(self, self.resources(step))
+
+    def fits(self, worker: Worker, step: Step) -> bool:
+        return isinstance(worker, RayWorker) and worker.resources == self.resources(step)
+
+    def resources(self, step: Step) -> Resources:
+        """As the suite says beside the plugin; else one core, or those of the smallest node for a method that
+        uses all."""
+        method = step.work.get("method", {})
+        given = dict(method.get("resources") or {})
+        cpus = given.pop("cpus", self.cores if method.get("cores") == "all" else 1)
+        gpus, memory = given.pop("gpus", 0), given.pop("memory", None)
+        return Resources(cpus, gpus, memory, tuple(sorted(given.items())))
+
+    def shares(self, step: Step) -> bool:
+        return self.count > 1
+
+    def has_part(self, part: str) -> bool:
+        return self.store.remote.has(part) if self.store.remote is not None else self.store.has(part)
+
+    def done(self, step: Step) -> None:
+        self._pushed.add(step.id)
+        remote = self.store.remote
+        if remote is not None and step.kind != PART and not remote.fetch(self.store, step.id, print):
+            raise HarnessError(f"{remote.address}: lacks {step.label}, which a node has pushed")
+
+    def joined(self, parts: list[str]) -> None:
+        for part in parts:
+            if self.store.remote is not None:
+                self.store.remote.forget(part)
+            else:
+                self.store.discard(part)
+
+    def offer(self, step: str) -> bool:
+        """Push an artifact that nodes need. Whether that has changed anything."""
+        remote = self.store.remote
+        if remote is None or step in self._pushed or not self.store.has(step):
+            return False
+        self._pushed.add(step)
+        return remote.push(self.store, step)
+
+    def settings(self, resources: Resources) -> Settings:
+        return self._settings._replace(threads=max(1, int(resources.cpus)))
+
+    def close(self) -> None:
+        ray.shutdown()
+        (self.store.root / TOKEN).unlink(missing_ok=True)
+
+
+class RayWorker:
+    """An actor on some node, as the engine sees it."""
+
+    def __init__(self, workers: RayWorkers, resources: Resources) -> None:
+        self.workers, self.resources = workers, resources
+        self.steps = 0
+        custom = dict(resources.custom)
+        memory = None if resources.memory is None else int(resources.memory * 1e9)
+        self._actor: Any = (
+            ray.remote(_Actor)
+            .options(
+                num_cpus=resources.cpus, num_gpus=resources.gpus, memory=memory, resources=custom,
+                max_restarts=0, max_concurrency=2,
+            )
+            .remote(workers.settings(resources))
+        )  # fmt: skip
+        self._refused = self._actor.begin.remote()
+        self._request: JSON = None
+        self._events: Any = None
+        self._last: JSON = {}
+        self._offered = 0
+
+    def send(self, step: Step, ask: Ask = "result") -> None:
+        self._request = request_of(step, ask)
+        self._events, self._last, self._offered = None, {}, 0
+        for item in (*step.inputs, *step.work.get("parts", ())):
+            self.workers.offer(item)
+
+    def event(self, timeout: float | None, memory: float | None = None) -> JSON:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        try:
+            if self._events is None and not self._begin(memory, deadline):
+                return None
+            while True:
+                left = TICK if deadline is None else min(TICK, deadline - time.monotonic())
+                if left <= 0:
+                    return None
+                if ray.wait([self._events], timeout=left)[0]:
+                    event = ray.get(next(self._events))
+                    missing = event["step"] if event["event"] == "corrupt" else None
+                    if missing and self._offered < OFFERS and self.workers.offer(missing):
+                        self._offered += 1
+                        self._events = None
+                        return self.event(timeout, memory)
+                    self._last = event if "output" in event else self._last
+                    return event
+        except (RayError, StopIteration) as error:
+            return {"event": "gone", "reason": (str(error).strip() or type(error).__name__).splitlines()[0]}
+
+    def _begin(self, memory: float | None, deadline: float | None) -> bool:
+        """Ask the actor, once it has a place on a node. False if there was none in time."""
+        while not ray.wait([self._refused], timeout=TICK)[0]:
+            if deadline is not None and time.monotonic() > deadline:
+                return False
+        node, reason = ray.get(self._refused)
+        if reason is not None:
+            raise HarnessError(f"--engine ray: the node {node} {reason}")
+        serve = self._actor.serve.options(num_returns="streaming")
+        self._events = serve.remote(self._request, memory)
+        return True
+
+    def output(self) -> str:
+        return str(self._last.get("output", ""))
+
+    def cause(self) -> str:
+        return str(self._last.get("cause", ""))
+
+    def print_stack(self) -> None:
+        with contextlib.suppress(RayError):
+            printed = ray.get(self._actor.stack.remote(), timeout=10)
+            self._last = {"output": printed}
+
+    def kill(self) -> None:
+        with contextlib.suppress(RayError, RuntimeError):
+            ray.kill(self._actor)
+
+    def close(self) -> None:
+        self.kill()
+
+
+def _check_reachable(address: str | None) -> None:
+    """Raises HarnessError at once where Ray itself tries for minutes."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=REACHED_SECONDS).close()
+    except OSError as error:
+        what = (error.strerror or str(error)).lower()
+        raise HarnessError(
+            f"--engine ray: {address}: {what}; check --address and that Ray runs there"
+        ) from None
+
+
+class _Actor:
+    """`Node` with what only Ray knows."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.node = Node(settings)
+
+    def begin(self) -> tuple[str, str | None]:
+        context = ray.get_runtime_context()
+        name = f"{ray.util.get_node_ip_address()} ({context.get_node_id()[:8]})"
+        try:
+            return name, self.node.begin(context.get_node_id())
+        except HarnessError as error:
+            return name, f"cannot work: {error}"
+
+    def serve(self, request: JSON, memory: float | None) -> Any:
+        yield from self.node.serve(request, memory)
+
+    def stack(self) -> str:
+        self.node.stack()
+        time.sleep(STACK_SECONDS)
+        return self.node.printed()

@@ -1,0 +1,79 @@
+"""The Ray engine: the same bytes as on one machine, whether nodes share a folder, or only a remote store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ray_clusters import LARGE, started, undisturbed
+from running import Harness, results, rows
+
+pytest.importorskip("ray")
+pytestmark = [pytest.mark.slow, pytest.mark.extras]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with started(tmp_path_factory.mktemp("nodes"), 3) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return undisturbed(tmp_path_factory.mktemp("alone"))
+
+
+def test_three_nodes_with_a_common_folder_give_the_same_bytes(
+    cluster: Any, tmp_path: Path, alone: dict[str, bytes]
+) -> None:
+    harness = Harness(tmp_path, {"OF_THIS_TEST": "folder"})
+    harness.suite(LARGE)
+    ran = harness.run("suite.yaml", "--engine", "ray", "--address", cluster.address)
+    assert ran.code == 0, ran.err
+    assert results(harness.out) == alone
+    assert not list((harness.store / "artifacts").glob("part-*"))
+
+
+def test_three_nodes_that_share_only_a_remote_give_the_same_bytes(
+    cluster: Any, tmp_path: Path, alone: dict[str, bytes]
+) -> None:
+    harness = Harness(tmp_path)
+    harness.suite(LARGE)
+    remote = (tmp_path / "remote").as_uri()
+    ran = harness.run("suite.yaml", "--engine", "ray", "--address", cluster.address, "--remote", remote)
+    assert ran.code == 0, ran.err
+    assert results(harness.out) == alone
+    assert len(list(Path(os.environ["HARNESS_NODE_STORE"]).iterdir())) > 1
+    again = Harness(tmp_path / "again")
+    again.folder.mkdir()
+    again.suite(LARGE)
+    ran = again.run("suite.yaml", "--remote", remote)  # a second person
+    assert ran.code == 0, ran.err
+    assert " 0 to do" in ran.err
+    assert results(again.out) == alone
+
+
+def test_a_plugin_that_crashes_or_hangs_fails_its_row_alone(cluster: Any, tmp_path: Path) -> None:
+    harness = Harness(tmp_path)
+    faults = {name: {"retriever": {"overlap": {"fault": name}}} for name in ("die", "hang", "raise")}
+    systems = {"good": {"retriever": "overlap"}, **faults}
+    harness.suite({**LARGE, "datasets": {"toy": "toy"}, "systems": systems, "timeout": 15})
+    ran = harness.run("suite.yaml", "--engine", "ray", "--address", cluster.address)
+    assert ran.code == 1, ran.err
+    found = rows(harness.out)
+    assert found["good"]["status"] == "ok"
+    assert "its process was killed" in found["die"]["error"]
+    assert "took longer than the timeout of 15 s" in found["hang"]["error"]
+    assert "ValueError: the toy was asked to fail" in found["raise"]["error"]
+
+
+def test_an_engine_that_is_not_there_is_told_in_a_line(tmp_path: Path) -> None:
+    harness = Harness(tmp_path)
+    harness.suite(LARGE)
+    ran = harness.run("suite.yaml", "--engine", "ray", "--address", "127.0.0.1:1")
+    assert ran.code == 2
+    assert "check --address" in ran.err
+    assert "Traceback" not in ran.err

@@ -1,0 +1,74 @@
+"""Which step is next: the plan's order, however steps depend on each other, and no step twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.execution import parts
+from harness.execution.progress import Silent
+from harness.execution.schedule import IDLE, Failure, Schedule
+from harness.plan.graph import Step
+from harness.store.artifacts import Store
+
+
+def step(name: str, *inputs: Step, kind: str = "combine") -> Step:
+    return Step(kind, name, "", "", {}, {"inputs": []}, tuple(item.id for item in inputs), ())
+
+
+def schedule(folder: Path, *steps: Step) -> Schedule:
+    made = Schedule({item.id: item for item in steps}, Store(folder).open(), Silent())
+    made.want(steps[-1].id)
+    return made
+
+
+def test_a_step_waits_for_what_it_reads(tmp_path: Path) -> None:
+    a, b = step("a"), step("b")
+    c = step("c", a, b)
+    made = schedule(tmp_path, a, b, c)
+    assert (made.next(), made.next()) == (a, b)
+    made.done(b, False)
+    assert made.next(patience=0) is IDLE
+    made.done(a, False)
+    assert made.next() == c
+    made.done(c, False)
+    assert made.next() is None
+    assert made.executed == [b.id, a.id, c.id]
+
+
+def test_what_reads_a_failed_step_fails_with_its_reason(tmp_path: Path) -> None:
+    a = step("a")
+    b = step("b", a)
+    c = step("c", b)
+    made = schedule(tmp_path, a, b, c)
+    assert made.next() == a
+    made.fail(a, Failure(a.id, "broken", False))
+    assert made.next() is None
+    assert set(made.failures) == {a.id, b.id, c.id}
+
+
+def test_parts_come_before_the_whole_and_one_that_fails_ends_it(tmp_path: Path) -> None:
+    a = step("a", kind="search")
+    b = step("b", a)
+    made = schedule(tmp_path, a, b)
+    assert made.next() == a
+    joined, items = parts.cut(a, 3)
+    made.cut(a, joined, items, lambda part: part == items[0].id)  # the first is there already
+    assert (made.next(), made.next()) == (items[1], items[2])
+    assert made.parts_done(a) == (1, 3)
+    made.done(items[2], False)
+    assert made.next(patience=0) is IDLE
+    made.again(items[1])
+    assert made.next() == items[1]
+    made.fail(items[1], Failure(a.id, "broken", False))
+    assert made.next() is None
+    assert {a.id, b.id} <= set(made.failures)
+
+
+def test_parts_depend_on_the_step_and_not_on_who_works() -> None:
+    a = step("a", kind="search")
+    _, first = parts.cut(a, 10)
+    assert [item.work["blocks"] for item in first] == [[i, i + 1] for i in range(10)]
+    _, many = parts.cut(a, 1000)
+    assert len(many) == 250
+    assert many[-1].work["blocks"] == [996, 1000]
+    assert len({item.id for item in (*first, *many)}) == 260
