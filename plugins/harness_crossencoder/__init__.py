@@ -29,8 +29,13 @@ class CrossEncoderParams:
     average: Literal["probabilities", "logits"] = param(
         "probabilities", "what is averaged of several models: probabilities of being relevant, or logits"
     )
-    kind: Literal["auto", "classifier", "monot5"] = param(
-        "auto", "one logit or two classes, or a T5 that answers true or false"
+    kind: Literal["auto", "classifier", "monot5", "yes-no"] = param(
+        "auto",
+        "one logit or two classes; a T5 that answers true or false; a language model that says yes or no",
+    )
+    instruction: str = param(
+        "Given a web search query, retrieve relevant passages that answer the query",
+        "what a language model (yes-no) is told to look for",
     )
     length: int | Literal["auto"] = param(
         "auto", "how many tokens of a pair are read, special ones counted", minimum=16

@@ -28,6 +28,7 @@ def names() -> list[str]:
 CARD = "its model card"
 MARCO = f"Reimers and Gurevych 2019; {CARD}"
 BGE = f"Xiao et al. 2023; {CARD}"
+QWEN = f"Zhang et al. 2025; {CARD}"
 
 MODELS = (
     *(
@@ -40,6 +41,14 @@ MODELS = (
     Known("bge-reranker-base", "BAAI/bge-reranker-base", BGE),
     Known("bge-reranker-large", "BAAI/bge-reranker-large", BGE),
     Known("bge-reranker-v2-m3", "BAAI/bge-reranker-v2-m3", f"Chen et al. 2024; {CARD}"),
+    *(
+        Known(f"mxbai-rerank-{size}-v1", f"mixedbread-ai/mxbai-rerank-{size}-v1", CARD)
+        for size in ("xsmall", "base", "large")
+    ),
+    *(
+        Known(f"qwen3-reranker-{size}", f"Qwen/Qwen3-Reranker-{size.upper()}", QWEN, "yes-no", 8192)
+        for size in ("0.6b", "4b", "8b")
+    ),
     Known("monobert-large-msmarco", "castorini/monobert-large-msmarco", "Nogueira and Cho 2019"),
     *(
         Known(f"monot5-{size}", f"castorini/monot5-{size}", "Nogueira et al. 2020", kind="monot5")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +28,7 @@ class Reader(NamedTuple):
 
     tokeniser: Tokeniser
     forwards: Sequence[Forward]  # one for each worker; pairs -> how much is for relevance: log p / (1 - p)
+    whole: Callable[[str, str, str], str] | None = None  # instruction, query, passage -> a pair as one text
 
 
 class CrossEncoder:
@@ -77,9 +78,14 @@ class Pairs:
         """float64[n]: one model's score of each pair."""
         params = self._params
         assert params.length != "auto"  # `_completed` leaves nothing open
-        token_ids, lost = tokens.tokenise(
-            reader.tokeniser, firsts, params.length, seconds, first_length=params.query_length
-        )
+        if reader.whole is None:
+            token_ids, lost = tokens.tokenise(
+                reader.tokeniser, firsts, params.length, seconds, first_length=params.query_length
+            )
+        else:
+            pairs = zip(firsts, seconds, strict=True)
+            texts = [reader.whole(params.instruction, query, text) for query, text in pairs]
+            token_ids, lost = tokens.tokenise(reader.tokeniser, texts, params.length)
         with workers(reader.forwards) as run:
             passed = run(token_ids, lambda count: None)
         self._lost, self._split = self._lost.plus(lost), self._split + passed.split
@@ -118,6 +124,10 @@ def _reader(params: CrossEncoderParams, folder: Path) -> Reader:
         from harness_crossencoder import monot5
 
         return Reader(monot5.prompted(tokeniser, folder), monot5.forwards(params, folder, tokeniser))
+    if params.kind == "yes-no":
+        from harness_crossencoder import causal
+
+        return Reader(causal.prompted(tokeniser), causal.forwards(params, folder, tokeniser), causal.written)
     from harness_crossencoder import classifier
 
     return Reader(tokeniser, classifier.forwards(params, folder, tokeniser.padding))

@@ -13,7 +13,7 @@ from harness.toolkit.neural import backends, model_folder, models
 from harness_crossencoder import CrossEncoderParams, registry
 from harness_crossencoder.registry import Known
 
-AUTO_CLASSES = ("AutoModelForSequenceClassification", "AutoModelForSeq2SeqLM")
+AUTO_CLASSES = ("AutoModelForSequenceClassification", "AutoModelForSeq2SeqLM", "AutoModelForCausalLM")
 
 
 class FolderSettings(NamedTuple):
@@ -56,8 +56,8 @@ def resolved(params: CrossEncoderParams) -> CrossEncoderParams:
         params.kind,
         [(m, m.known.kind if m.known else m.settings and m.settings.kind) for m in members],
     )
-    if kind == "monot5" and backend == "onnx":
-        raise HarnessError("backend: monot5 runs by torch alone; name a folder with safetensors")
+    if kind in ("monot5", "yes-no") and backend == "onnx":
+        raise HarnessError(f"backend: {kind} runs by torch alone; name a folder with safetensors")
     device = backends.device(params.device, backend)
     settled: dict[str, Any] = {
         "backend": backend,
@@ -123,13 +123,20 @@ def read(folder: Path) -> FolderSettings:
     config = model_folder.read(folder / "config.json") or {}
     positions = model_folder.positions(config)
     return FolderSettings(
-        kind="monot5" if config.get("model_type") in ("t5", "mt5") else "classifier",
+        kind=_kind(config),
         length=model_folder.length(folder, positions),
         positions=positions,
         own_code=any(model_folder.own_code(config, kind) for kind in AUTO_CLASSES),
         exported=bool(model_folder.exported(folder)),
         weights=any(folder.glob("*.safetensors")),
     )
+
+
+def _kind(config: dict[str, Any]) -> str:
+    if config.get("model_type") in ("t5", "mt5"):
+        return "monot5"
+    architectures = config.get("architectures") or ()
+    return "yes-no" if any(str(name).endswith("ForCausalLM") for name in architectures) else "classifier"
 
 
 def _refuse_code(members: Iterable[Member]) -> None:

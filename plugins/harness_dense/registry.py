@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+WEB_SEARCH = "Instruct: Given a web search query, retrieve relevant passages that answer the query"
 BGE_EN = "Represent this sentence for searching relevant passages: "
 BGE_ZH = "为这个句子生成表示以用于检索相关文章："
 
@@ -110,6 +111,17 @@ MODELS = (
     *map(_e5, ("multilingual-e5-small", "multilingual-e5-base", "multilingual-e5-large")),
     *(_bge(size, "en", BGE_EN) for size in ("small", "base", "large")),
     *(_bge(size, "zh", BGE_ZH) for size in ("small", "base", "large")),
+    Known(
+        "e5-mistral-7b-instruct", "intfloat/e5-mistral-7b-instruct", "last", "cosine", True, 4096,
+        "Wang et al. 2024; its model card", query_prompt=f"{WEB_SEARCH}\nQuery: ",
+    ),
+    *(
+        Known(
+            f"qwen3-embedding-{size}", f"Qwen/Qwen3-Embedding-{size.upper()}", "last", "cosine", True, 8192,
+            "Zhang et al. 2025; its model card", query_prompt=f"{WEB_SEARCH}\nQuery:",
+        )
+        for size in ("0.6b", "4b", "8b")
+    ),
     Known("bge-m3", "BAAI/bge-m3", "cls", "cosine", True, 8192, "Chen et al. 2024; its model card"),
     *(_gte(f"gte-{size}", "mean") for size in ("small", "base", "large")),
     *(_gte(f"gte-{size}-zh", "cls") for size in ("small", "base", "large")),

@@ -190,6 +190,7 @@ def row(known):
     towers = f"`{known.passages}`" + (f", `{known.queries}`" if known.queries else "")
     length = known.query_length or known.length
     prompts = [f"`{text}`" for text in (known.query_prompt, known.passage_prompt) if text]
+    prompts = [text.replace("\n", "\\n") for text in prompts]  # as a cell of a table has it
     lengths = str(known.length) if length == known.length else f"{length} / {known.length}"
     unit = f"{known.pooling}, length 1" if known.normalise else known.pooling
     code = "; runs code of its own" if known.own_code else ""

@@ -20,6 +20,8 @@ from harness_rewriting.feedback import RM3, Bo1
 from harness_rewriting.spelling import Spelling
 from harness_rewriting.vectors import Rocchio
 
+pytestmark = pytest.mark.extras
+
 QUERIES = ["the castle of the island", "painter painter river", "nothing here", ""]
 
 
@@ -197,7 +199,6 @@ def test_what_cannot_write_is_refused(given):
         Written(**given)
 
 
-@pytest.mark.extras
 @pytest.mark.parametrize("kind", ["generate", "hyde"])
 def test_a_generating_rewriter_keeps_the_contract(kind, tmp_path):
     pytest.importorskip("httpx")
@@ -207,7 +208,6 @@ def test_a_generating_rewriter_keeps_the_contract(kind, tmp_path):
             case(folder)
 
 
-@pytest.mark.extras
 def test_a_t5_on_this_machine_writes_the_same_each_time(tmp_path):
     pytest.importorskip("transformers")
     from harness_rewriting.by_t5 import T5
