@@ -15,7 +15,7 @@ from harness.execution.open_dataset import Opened
 from harness.leaderboard import board_file, cited_files, ids_only, per_query, scored_numbers
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Measure, Row, Slice
-from harness.plan.kinds import MAKE
+from harness.plan.kinds import MAKE, MAKING
 from harness.scoring import bootstrap, ranking, run_files
 from harness.scoring.bootstrap import Sample
 from harness.scoring.measures.names import Average, is_sum
@@ -61,10 +61,10 @@ def files(board: Leaderboard, row: Row) -> Iterator[str]:
 
 
 def keys(board: Leaderboard, row: Row) -> Iterator[str]:
-    """Steps that the row was made by and that are not its dataset's. Where the suite made the dataset, the
-    judgements that stages read are those of what it was made of."""
+    """Steps that the row was made by and that are not its dataset's. Where the suite made the dataset, a model
+    or a tuned value, the judgements that were read for it are others."""
     digests = dict(board.dataset(row.dataset).digests)
-    if any(step.step == MAKE for step in row.provenance.steps):
+    if any(step.step in (MAKE, "tune", *MAKING) for step in row.provenance.steps):
         digests.pop("judgements", None)
     for step in row.provenance.steps:
         cited = digests.get(step.step)

@@ -115,6 +115,7 @@ def test_a_suite_trains_validates_and_evaluates_its_models(folder):
     assert flag.startswith("1 of 12 queries stand in what its models were trained on")
     assert rows["zero"].flags == ()
     assert runner_steps(path, "train") == 3
+    assert main(["verify", str(folder), "--store", str(folder / "store")]) == 0
     exported_models_and_examples_are_read_by_others(folder)
     again = run(path, store=folder / "store", quiet=True)
     assert [row.provenance.fingerprint for row in again.rows] == [

@@ -232,7 +232,7 @@ def test_training_equals_a_plain_loop_over_transformers_own_modules(tmp_path):
     from torch.nn import functional
     from transformers import AutoModel, AutoTokenizer
 
-    params = encoder(tmp_path, dropout=0.0, epochs=10, decay=0.0, warmup=0.2, clip=0.0)
+    params = encoder(tmp_path, dropout=0.0, epochs=17, decay=0.0, warmup=0.2, clip=0.0)
     _, ours = trained(DualEncoder(params), tmp_path / "ours")
     model = AutoModel.from_pretrained(params.init, add_pooling_layer=False)
     for module in model.modules():
@@ -247,7 +247,7 @@ def test_training_equals_a_plain_loop_over_transformers_own_modules(tmp_path):
         return (states * mask).sum(1) / mask.sum(1)
 
     theirs = []
-    for step in range(30):
+    for step in range(51):
         batch = batches.batch_of(examples(), np.arange(5), step, size=2, negatives=2, seed=0)
         scores = vectors(batch.queries, 8) @ vectors(batch.texts, 16).T
         allowed = torch.from_numpy(batch.allowed)
@@ -257,7 +257,7 @@ def test_training_equals_a_plain_loop_over_transformers_own_modules(tmp_path):
         optimiser.zero_grad()
         loss.backward()
         for group in optimiser.param_groups:
-            group["lr"] = loop.rate_at(step, loop.Optimisation(30, params.lr, 0.2, 0, 0))
+            group["lr"] = loop.rate_at(step, loop.Optimisation(51, params.lr, 0.2, 0, 0))
         optimiser.step()
         theirs.append(float(loss.detach()))
     assert ours == pytest.approx(theirs, abs=1e-3)
