@@ -61,8 +61,8 @@ def files(board: Leaderboard, row: Row) -> Iterator[str]:
 
 
 def keys(board: Leaderboard, row: Row) -> Iterator[str]:
-    """Steps that the row was made by and that are not its dataset's. Where the suite made the dataset, a model
-    or a tuned value, the judgements that were read for it are others."""
+    """Steps that the row was made by and that are not its dataset's. Where the suite made the dataset, a
+    model or a tuned value, the judgements that were read for it are others."""
     digests = dict(board.dataset(row.dataset).digests)
     if any(step.step in (MAKE, "tune", *MAKING) for step in row.provenance.steps):
         digests.pop("judgements", None)
