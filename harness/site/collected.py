@@ -71,7 +71,7 @@ def collect(paths: Sequence[Path]) -> list[Entry]:
         raise HarnessError(f"{where}: has no {board_file.FILE}; name a folder of leaderboards")
     boards = [(file, board_file.read(file)) for file in files]
     names = [board.data.name for _, board in boards if not _is_earlier(board)]
-    dates = _dates([file for file, _ in boards])
+    dates = _dates(paths, files)
     entries = []
     for file, board in boards:
         earlier = _is_earlier(board)
@@ -116,15 +116,23 @@ def _is_earlier(board: Leaderboard) -> bool:
     return board.folder.name == history.FOLDER
 
 
-def _dates(files: Sequence[Path]) -> dict[Path, str]:
+def _dates(paths: Sequence[Path], files: Sequence[Path]) -> dict[Path, str]:
     """Of the last commit that touched each, where git knows it; else of the file."""
-    dates = {}
-    for file in files:
-        command = ["git", "-C", str(file.parent), "log", "-1", "--format=%cs", "--", file.name]
+    dates: dict[Path, str] = {}
+    for folder in dict.fromkeys(path if path.is_dir() else path.parent for path in paths):
+        command = ["git", "-C", str(folder), "log", "--format=%n@%cs", "--name-only", "--relative", "--", "."]
         try:
-            known = subprocess.run(command, capture_output=True, text=True, timeout=10).stdout.strip()
+            history = subprocess.run(command, capture_output=True, text=True, timeout=20).stdout
         except (OSError, subprocess.TimeoutExpired):
-            known = ""
-        changed = datetime.datetime.fromtimestamp(file.stat().st_mtime, datetime.UTC).date().isoformat()
-        dates[file] = known or changed
+            history = ""
+        date = ""
+        for line in history.splitlines():  # the latest commit first
+            if line.startswith("@"):
+                date = line[1:]
+            elif line:
+                dates.setdefault(folder / line, date)
+    for file in files:
+        if file not in dates:
+            changed = datetime.datetime.fromtimestamp(file.stat().st_mtime, datetime.UTC)
+            dates[file] = changed.date().isoformat()
     return dates

@@ -180,7 +180,7 @@ def test_the_flat_rows_have_what_the_notebook_page_says(board):
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_every_command_in_a_code_block_is_understood(path):
     code, _ = code_and_prose(path)
-    for line in re.findall(r"^ *(?:\.venv/bin/)?harness ([^#\n]*)", code, re.M):
+    for line in re.findall(r"^ *(?:\.venv/bin/)?harness ([^#\n>]*)", code, re.M):
         cli.parser().parse_args(line.replace("'", "").split())
 
 
