@@ -116,7 +116,7 @@ class Forms:
             self.note(node, (*path, key), "is a parameter of no method of a system; it cannot be tuned")
             return None, None
         (key, node), *more = nodes.items()
-        further = {"values", "trials", "seed"} & set(node.value["tune"].value or ())
+        further = set(tuning.ONLY_OF_SEARCHES) & set(node.value["tune"].value or ())
         if kind == "combiners" and not more and not further:
             one = tuning.read(self, node, (*path, key), key)
             raw.update({key: one.values[0]} if one else {})

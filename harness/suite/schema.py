@@ -19,6 +19,7 @@ _TUNE_KEYS = {
     "measure": {"type": "string"},
     "grid": {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3},
     "values": {"type": "array", "minItems": 2, "description": "instead of a grid"},
+    "simplex": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
     "trials": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "points that are drawn"},
     "seed": {"type": "integer", "minimum": 0, "default": 0},
 }

@@ -17,8 +17,9 @@ from harness.types import JSON
 if TYPE_CHECKING:
     from harness.suite.forms import Forms
 
-KEYS = ("on", "folds", "measure", "grid", "values", "trials", "seed")
-FURTHER = ("grid", "values")  # of the further parameters that are tuned together with the first
+KEYS = ("on", "folds", "measure", "grid", "values", "simplex", "trials", "seed")
+FURTHER = ("grid", "values", "simplex")  # of the further parameters that are tuned together with the first
+ONLY_OF_SEARCHES = ("values", "simplex", "trials", "seed")  # not of one number of a combiner
 MOST = 1000  # values of one grid
 FORM = "expected [from, to, step] with from below to and a step above 0"
 
@@ -31,7 +32,7 @@ def read(forms: Forms, node: Node, path: Keys, parameter: str) -> Tuning | None:
     """The tuning in `node` ({tune: {...}}), or None with the problems noted in `forms`."""
     path = (*path, "tune")
     inner = node.value["tune"]
-    values = forms.mapping(inner, path, tuple(key for key in KEYS if key not in ("values", "trials", "seed")))
+    values = forms.mapping(inner, path, tuple(key for key in KEYS if key not in ONLY_OF_SEARCHES))
     problems_before = len(forms.problems)
     if not values:
         forms.note(inner, path, "is empty; give it 'on' or 'folds', a 'measure' and a 'grid'")
@@ -60,8 +61,11 @@ def read_search(forms: Forms, nodes: Mapping[str, Node], path: Keys) -> Search |
     for name, item in nodes.items():
         inner, at = item.value["tune"], (*path, name, "tune")
         values = forms.mapping(inner, at, KEYS if name == first else FURTHER)
-        if ("grid" in values) == ("values" in values):
-            forms.note(inner, at, "expected either a 'grid': [from, to, step], or 'values': a list")
+        if len([key for key in FURTHER if key in values]) != 1:
+            text = "expected either a 'grid': [from, to, step], or 'values': a list"
+            forms.note(inner, at, f"{text}, or 'simplex': [systems, step]")
+        elif "simplex" in values:
+            options.append(_simplex(forms, values["simplex"], (*at, "simplex")))
         elif "grid" in values:
             options.append(_grid(forms, values["grid"], (*at, "grid")))
         else:
@@ -114,6 +118,23 @@ def _values(forms: Forms, node: Node, path: Keys) -> tuple[JSON, ...]:
         forms.note(node, path, f"expected a list of different values, got {params.shown(items)}")
         return ()
     return tuple(items)
+
+
+def _simplex(forms: Forms, node: Node, path: Keys) -> tuple[list[float], ...]:
+    """All weights of so many systems that sum to 1, in steps."""
+    items = node.plain()
+    fits = isinstance(items, list) and len(items) == 2 and all(type(item) in (int, float) for item in items)
+    count, step = items if fits else (0, 0)
+    parts = round(1 / step) if 0 < step <= 1 else 0
+    if not (type(count) is int and 2 <= count <= 20 and parts and abs(parts * step - 1) < 1e-9):
+        forms.note(node, path, f"expected [systems, step], such as [3, 0.1], got {params.shown(items)}")
+        return ()
+    if math.comb(parts + count - 1, count - 1) > MOST * MOST:
+        forms.note(node, path, "has more than a million points; take a larger step")
+        return ()
+    bars = itertools.combinations(range(parts + count - 1), count - 1)
+    ends = ((-1, *bar, parts + count - 1) for bar in bars)
+    return tuple([round((b - a - 1) / parts, 10) for a, b in itertools.pairwise(end)] for end in ends)
 
 
 def _split(forms: Forms, node: Node, path: Keys) -> tuple[str, str] | None:

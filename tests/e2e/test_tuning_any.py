@@ -21,6 +21,8 @@ systems:
         b: {tune: {grid: [0.2, 0.8, 0.6]}}
   best by hand: {retriever: {bm25: {k1: BEST_K1, b: BEST_B}}}
   folded: {retriever: {bm25: {form: {tune: {folds: 3, measure: nDCG@10, values: [lucene, bm25+, atire]}}}}}
+  weighed: {of: [plain, tuned, ql], combine: {combsum: {weights: {tune: {on: tour/dev, measure: nDCG@10, simplex: [3, 0.5]}}}}}
+  ql: {retriever: ql}
   reranked: {of: tuned, rerank: {sdm: {window: {tune: {on: tour/dev, measure: nDCG@10, values: [4, 8]}}}, depth: 20}}
 measures: [nDCG@10]
 depth: 50
@@ -81,6 +83,15 @@ def test_across_folds_each_query_has_the_hits_of_the_point_that_its_fold_chose(r
     assert len(tuning.folds) == 3
     assert set(tuning.folds) <= {"form=lucene", "form=bm25+", "form=atire"}
     assert "tuned across folds of the split that it is scored on" in rows["folded"].flags
+
+
+def test_weights_of_several_systems_are_learned_on_the_simplex(ran):
+    _, rows = ran
+    tuned = {tuning.parameter: tuning for tuning in rows["weighed"].tuning}["weights"]
+    assert len(tuned.values) == 6
+    assert tuned.values[0] == "weights=[0.0, 0.0, 1.0]"
+    assert all(sum(map(float, value[9:-1].split(", "))) == 1 for value in tuned.values)
+    assert tuned.value == tuned.values[max(range(6), key=lambda i: (tuned.curve[i], -i))]
 
 
 def test_a_tuned_system_builds_on_a_tuned_one(ran):
