@@ -85,10 +85,14 @@ def _tuned(system: System, chosen: Chosen, names: set[str], tuned_on: set[str]) 
 
 def _references(systems: Sequence[System], written: set[str]) -> Iterator[Problem]:
     known = {system.name: system for system in systems}
+    bases = {system.base for system in systems}
     for system in systems:
         path = ("systems", system.base, "of")
         for name in system.below:
-            if name not in known and name not in written:
+            if name not in known and name in bases:  # a grid that is not fanned out where it refers to itself
+                text = f"the systems refer to each other in a circle through the grid '{name}'; break it"
+                yield Problem(system.place, path, text)
+            elif name not in known and name not in written:
                 yield Problem(system.place, path, unknown("system", name, {*known, *written}))
         if system.combine is not None and not _takes(system):
             least, most = system.combine.entry.record.inputs
