@@ -1,0 +1,52 @@
+"""A node of a cluster: other versions and a store that it does not see are refused, with what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.execution import node_versions
+from harness.execution.ray_node import FOLDER, TOKEN, Node, Settings
+from harness.store.artifacts import Store
+
+VERSIONS = node_versions.here()
+
+
+def settings(folder: Path, **changed: object) -> Settings:
+    given = Settings(str(folder), "a token", None, 1, VERSIONS)
+    return given._replace(**changed)
+
+
+def test_the_same_versions_and_a_common_folder_are_accepted(tmp_path: Path) -> None:
+    Store(tmp_path).open()
+    (tmp_path / TOKEN).write_text("a token")
+    assert Node(settings(tmp_path)).begin("0123") is None
+
+
+def test_another_version_is_refused_with_both(tmp_path: Path) -> None:
+    other = {**VERSIONS, "python": "2.7", "numba": "0.1", "a plugin": "1"}
+    reason = Node(settings(tmp_path, versions=other)).begin("0123")
+    assert reason is not None
+    assert f"python {VERSIONS['python']} instead of 2.7" in reason
+    assert f"numba {VERSIONS['numba']} instead of 0.1" in reason
+    assert "a plugin absent instead of 1" in reason
+    assert "install the same ones everywhere" in reason
+
+
+@pytest.mark.parametrize("token", [None, "of another run"])
+def test_a_folder_that_is_not_the_engines_is_refused(tmp_path: Path, token: str | None) -> None:
+    if token is not None:
+        (tmp_path / TOKEN).write_text(token)
+    reason = Node(settings(tmp_path)).begin("0123")
+    assert reason is not None
+    assert "does not see the store" in reason
+    assert "--remote" in reason
+
+
+def test_with_a_remote_a_node_has_a_store_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path / "nodes"))
+    node = Node(settings(tmp_path / "absent", remote=(tmp_path / "remote").as_uri()))
+    assert node.begin("0123456789abcdef0123") is None
+    assert [path.name for path in (tmp_path / "nodes").iterdir()] == ["0123456789abcdef"]
+    assert not (tmp_path / "absent").exists()
