@@ -128,7 +128,7 @@ class Engine:
                 began = True
                 child.steps += 1
                 clock.go_on()
-                if step.kind != PART:
+                if step.kind != PART and "parts" not in step.work:  # a joined one has been told
                     self.reporter.started(step)
             elif kind == "compiling":
                 clock.pause()
