@@ -70,7 +70,7 @@ class Inspected:
     values: tuple[per_query.PerQuery | None, ...]
     places: dict[str, tuple[int, ...]]  # query -> its line in each row's values, -1 for none
     variants: tuple[Variant | None, ...]
-    rewritten: tuple[tuple[WrittenQueries, ...], ...]  # of each row, by its rewriters
+    rewritten: tuple[tuple[WrittenQueries, ...], ...] = ()  # of each row, by its rewriters; () of none known
 
     def knows(self, query: str) -> bool:
         """Whether a row has a value for it, or a ranking of it."""
@@ -113,7 +113,9 @@ class Inspected:
 
     def _asked(self, i: int, query: str) -> tuple[str, ...]:
         number = self.material.number.get(query) if self.material else None
-        return () if number is None else tuple(item.of(number) for item in self.rewritten[i])
+        if number is None or not self.rewritten:
+            return ()
+        return tuple(item.of(number) for item in self.rewritten[i])
 
     def _values(self, i: int, query: str, measure: str | None) -> dict[str, float]:
         row_values, place = self.values[i], self.places[query][i]
