@@ -41,6 +41,7 @@ class FilesParams:
     language: str | None = param(None, "the passages' language, as in ISO 639-1: en, zh")
     query_language: str | None = param(None, "the queries' language, where it is another")
     exclude_self: bool = param(False, "a passage with the query's own id is no hit, as in BEIR's evaluation")
+    judged: bool = param(True, "false: nothing is judged yet, and all queries are read (docs/making.md)")
     licence: str = param("", "the licence of the collection, for the leaderboard")
     citation: str = param("", "how to cite the collection, for the leaderboard")
     url: str = param("", "where the collection came from, for the leaderboard")
@@ -58,6 +59,8 @@ class FilesParams:
         if self.path is None and missing:
             what = f"{' and '.join(missing)} is missing beside '{given[0]}'"
             raise ValueError(f"{what}; give corpus, queries and qrels, or a folder as 'path'")
+        if not self.judged and self.qrels is not None:
+            raise ValueError("'qrels' is given, and 'judged: false' says that there are none; drop one")
         if not re.fullmatch(r"[\w.-]+", self.split) or set(self.split) == {"."}:
             raise ValueError(f"split '{self.split}' is no plain name; write it like test or dev")
         for name in ("language", "query_language"):
@@ -72,7 +75,9 @@ class FilesParams:
         return self._of_split(self.queries) or self._table("queries", ".jsonl")
 
     def qrels_path(self) -> Path | None:
-        """None where the queries' answers alone tell what is relevant."""
+        """None where the queries' answers alone tell what is relevant, or nothing does yet."""
+        if not self.judged:
+            return None
         if self.path is None:
             return self._of_split(self.qrels)
         return self._table(f"qrels/{self.split}", ".tsv")

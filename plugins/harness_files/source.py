@@ -80,9 +80,11 @@ class Files:
 
     def _answered(self) -> Iterator[Query]:
         for topic in topics.topics(self._queries, _query_format(self._queries)):
-            if not topic.answers:
+            if not topic.answers and self.params.judged:
                 what = f"the query '{topic.id}' has no answer, and there are no judgements"
-                reading.refuse(self._queries, topic.line, f"{what}; add answers, or give qrels")
+                reading.refuse(
+                    self._queries, topic.line, f"{what}; add answers, give qrels, or say 'judged: false'"
+                )
             yield self._query(topic)
 
     def _query(self, topic: topics.Topic) -> Query:

@@ -39,6 +39,35 @@ class JudgedParams:
     )
 
 
+@dataclass(frozen=True)
+class ActiveParams:
+    of: str = param(help="the system whose scores decide, such as a re-ranker trained on what is judged")
+    lower: float = param(0.1, "pairs with a lower score are hopeless, and not judged")
+    upper: float = param(0.9, "pairs with a higher score are confident, and not judged")
+    quantiles: bool = param(False, "the two are shares of the scores, not scores")
+    depth: int = param(50, "how many passages of each query are looked at", minimum=1)
+    take: int | None = param(None, "so many of the pairs in between, drawn at random; null: all", minimum=1)
+    seed: int = param(0, "of the draw", minimum=0)
+
+    def __post_init__(self) -> None:
+        if self.lower > self.upper or (self.quantiles and not 0 <= self.lower <= self.upper <= 1):
+            raise ValueError("'lower' is at most 'upper'; as quantiles both lie between 0 and 1")
+
+
+@dataclass(frozen=True)
+class HardParams:
+    of: tuple[str, ...] = param(help="the systems that all must fail")
+    depth: int = param(10, "a query fails without a positive in so many results", minimum=1)
+
+
+@dataclass(frozen=True)
+class ErrorsParams:
+    of: str = param(help="the system whose errors are looked at")
+    queries: int = param(100, "how many queries are drawn", minimum=1)
+    top: int = param(5, "an error has no positive in so many results, which are the pairs", minimum=1)
+    seed: int = param(0, "of the draw", minimum=0)
+
+
 def _build(module: str, name: str) -> Any:
     def build(params: Any) -> Any:
         from importlib import import_module
@@ -74,4 +103,31 @@ def harness_makers() -> Iterable[Maker]:
         build=_build("judged", "Judged"),
         params=JudgedParams,
         changes=("judgements",),
+    )
+    yield Maker(
+        name="active-sample",
+        summary="pairs whose score is neither hopeless nor confident, to be judged (T2Ranking, 4.4)",
+        build=_build("choosing", "ActiveSample"),
+        params=ActiveParams,
+        libraries=("numba",),
+        changes=(),
+        systems=("of",),
+    )
+    yield Maker(
+        name="hard-queries",
+        summary="the queries on which all given systems fail, and their positives to be labelled (DAPR, 3.1)",
+        build=_build("choosing", "HardQueries"),
+        params=HardParams,
+        libraries=("numba",),
+        changes=("queries", "judgements"),
+        systems=("of",),
+    )
+    yield Maker(
+        name="sample-errors",
+        summary="a seeded sample of queries without a positive at the top, to be explained (DuReader, 3.5)",
+        build=_build("choosing", "SampleErrors"),
+        params=ErrorsParams,
+        libraries=("numba",),
+        changes=(),
+        systems=("of",),
     )

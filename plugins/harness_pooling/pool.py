@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,55 +25,65 @@ class Pool:
         self._params = params
 
     def make(self, given: MakerInput) -> Made:
-        self._write(given, *pooled_pairs(given, self._params))
+        params = self._params
+        pooled, grades = pooled_pairs(given, params)
+        write_pool(given, pooled, grades, params.of, params.depth, params.scored_by)
         return Made()
 
-    def _write(self, given: MakerInput, pooled: Pairs, grades: list[int | None]) -> None:
-        folder = given.folder / "kept"
-        folder.mkdir()
-        documents = np.unique(given.corpus.document_of[pooled.passage]).tolist()
-        asked = np.unique(pooled.query).tolist()
-        counts = {
-            "queries": _lines(folder / FILES[0], _queries(given, asked)),
-            "documents": _lines(folder / FILES[1], _documents(given, documents)),
-            "pairs": _lines(folder / FILES[2], self._pairs(given, pooled, grades)),
-            "judged": sum(grade is not None for grade in grades),
-        }
-        digest = hashlib.sha256()
-        for name in FILES:
-            with (folder / name).open("rb") as file:
-                while block := file.read(1 << 20):
-                    digest.update(block)
-        header = {
-            "form": FORM, "name": given.dataset, "split": given.split, "language": given.language,
-            "query_language": given.query_language, "licence": given.licence, "citation": given.citation,
-            "url": given.url, "systems": list(self._params.of), "depth": self._params.depth,
-            "scored_by": self._params.scored_by, "counts": counts, "digest": digest.hexdigest(),
-        }  # fmt: skip
-        (folder / "pool.json").write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2) + b"\n")
-        for name, count in counts.items():
-            given.tally.note(f"pooled {name}", count)
 
-    def _pairs(self, given: MakerInput, pooled: Pairs, grades: list[int | None]) -> Iterator[Any]:
-        names, places = self._params.of, pooled.places
-        for low in range(0, len(pooled.query), BLOCK):
-            rows = slice(low, low + BLOCK)
-            passages = pooled.passage[rows]
-            ids = given.corpus.ids(passages)
-            documents = given.corpus.document_ids(given.corpus.document_of[passages])
-            for at, (query, passage, document, ranks) in enumerate(
-                zip(pooled.query[rows].tolist(), ids, documents, pooled.ranks[rows].tolist(), strict=True)
-            ):
-                line = {
-                    "query": given.queries.ids[query], "passage": passage, "document": document,
-                    "rank": int(places[low + at]),
-                }  # fmt: skip
-                if pooled.score is not None:
-                    line["score"] = float(pooled.score[low + at])
-                line["ranks"] = {name: rank for name, rank in zip(names, ranks, strict=True) if rank}
-                grade = grades[low + at]
-                yield line if grade is None else {**line, "grade": grade}
-            given.progress(min(low + BLOCK, len(pooled.query)), len(pooled.query))
+def write_pool(
+    given: MakerInput, pooled: Pairs, grades: Sequence[int | None], systems: Sequence[str], depth: int,
+    scored_by: str | None,
+) -> None:  # fmt: skip
+    """Leave the four files of a pool with the stage. The ranks of the pairs are those of `systems`."""
+    folder = given.folder / "kept"
+    folder.mkdir()
+    documents = np.unique(given.corpus.document_of[pooled.passage]).tolist()
+    asked = np.unique(pooled.query).tolist()
+    counts = {
+        "queries": _lines(folder / FILES[0], _queries(given, asked)),
+        "documents": _lines(folder / FILES[1], _documents(given, documents)),
+        "pairs": _lines(folder / FILES[2], _pairs(given, pooled, grades, systems)),
+        "judged": sum(grade is not None for grade in grades),
+    }
+    digest = hashlib.sha256()
+    for name in FILES:
+        with (folder / name).open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    header = {
+        "form": FORM, "name": given.dataset, "split": given.split, "language": given.language,
+        "query_language": given.query_language, "licence": given.licence, "citation": given.citation,
+        "url": given.url, "systems": list(systems), "depth": depth, "scored_by": scored_by,
+        "counts": counts, "digest": digest.hexdigest(),
+    }  # fmt: skip
+    (folder / "pool.json").write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2) + b"\n")
+    for name, count in counts.items():
+        given.tally.note(f"pooled {name}", count)
+
+
+def _pairs(
+    given: MakerInput, pooled: Pairs, grades: Sequence[int | None], systems: Sequence[str]
+) -> Iterator[Any]:
+    places = pooled.places
+    for low in range(0, len(pooled.query), BLOCK):
+        rows = slice(low, low + BLOCK)
+        passages = pooled.passage[rows]
+        ids = given.corpus.ids(passages)
+        documents = given.corpus.document_ids(given.corpus.document_of[passages])
+        for at, (query, passage, document, ranks) in enumerate(
+            zip(pooled.query[rows].tolist(), ids, documents, pooled.ranks[rows].tolist(), strict=True), low
+        ):
+            line = {
+                "query": given.queries.ids[query], "passage": passage, "document": document,
+                "rank": int(places[at]),
+            }  # fmt: skip
+            if pooled.score is not None:
+                line["score"] = float(pooled.score[at])
+            line["ranks"] = {name: rank for name, rank in zip(systems, ranks, strict=True) if rank}
+            grade = grades[at]
+            yield line if grade is None else {**line, "grade": grade}
+        given.progress(min(low + BLOCK, len(pooled.query)), len(pooled.query))
 
 
 def pooled_pairs(given: MakerInput, params: PoolParams) -> tuple[Pairs, list[int | None]]:
@@ -87,7 +97,7 @@ def pooled_pairs(given: MakerInput, params: PoolParams) -> tuple[Pairs, list[int
     if params.top is not None:
         before, pooled = len(pooled.query), pairs.first(pooled, params.top)
         given.tally.drop("pairs", f"beyond the first {params.top}", count=before - len(pooled.query))
-    grades = _grades(given, pooled)
+    grades = grades_of(given, pooled)
     if params.judged == "leave-out":
         open_ = np.array([grade is None for grade in grades], np.bool_)
         given.tally.drop("pairs", "judged already", count=int((~open_).sum()))
@@ -95,7 +105,7 @@ def pooled_pairs(given: MakerInput, params: PoolParams) -> tuple[Pairs, list[int
     return pooled, grades
 
 
-def _grades(given: MakerInput, pooled: Pairs) -> list[int | None]:
+def grades_of(given: MakerInput, pooled: Pairs) -> list[int | None]:
     """The grade that the collection has for each pair."""
     number = {name: row for row, name in enumerate(given.queries.ids)}
     judged = given.judgements

@@ -475,3 +475,17 @@ def test_a_folder_in_the_place_of_a_file_is_named(tmp_path):
     (tmp_path / "corpus.jsonl").mkdir()
     with pytest.raises(HarnessError, match="it cannot be read: is a directory; check the path"):
         list(build(FilesParams(path=tmp_path)).rows())
+
+
+def test_a_collection_that_nobody_judged_has_all_its_queries(tmp_path):
+    from harness_files.params import FilesParams
+    from harness_files.source import Files
+
+    (tmp_path / "c.jsonl").write_text('{"_id": "p", "text": "x"}\n')
+    (tmp_path / "q.jsonl").write_text('{"_id": "q", "text": "y"}\n')
+    files = {"corpus": tmp_path / "c.jsonl", "queries": tmp_path / "q.jsonl"}
+    source = Files(FilesParams(**files, judged=False))
+    assert [query.id for query in source.queries()] == ["q"]
+    assert list(source.judgements()) == []
+    with pytest.raises(ValueError, match="'judged: false' says that there are none"):
+        FilesParams(**files, qrels=tmp_path / "qrels.tsv", judged=False)

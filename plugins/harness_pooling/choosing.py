@@ -1,0 +1,130 @@
+"""Makers that choose what is judged next: uncertain pairs, queries that all miss, a sample of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.collection.judgements import judging
+from harness.collection.maker_input import MakerInput
+from harness.types import Hits, Made
+from harness_pooling import ActiveParams, ErrorsParams, HardParams, pairs
+from harness_pooling.pairs import Pairs
+from harness_pooling.pool import grades_of, write_pool
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from harness.types import Ints
+
+
+class ActiveSample:
+    """T2Ranking's algorithm 1: of the pairs that are not judged, those are worth judging whose score lies
+    between two thresholds. Below the lower one they are hopeless, above the upper one confident."""
+
+    def __init__(self, params: ActiveParams) -> None:
+        self._params = params
+
+    def make(self, given: MakerInput) -> Made:
+        params = self._params
+        run = given.runs[params.of]
+        pooled, _ = pairs.rescored(pairs.union([run], params.depth), run, given.corpus.passages)
+        open_ = np.array([grade is None for grade in grades_of(given, pooled)], np.bool_)
+        given.tally.drop("pairs", "judged already", count=int((~open_).sum()))
+        pooled = pooled.chosen(open_)
+        assert pooled.score is not None
+        lower, upper = between(pooled.score, params)
+        hopeless, confident = pooled.score < lower, pooled.score > upper
+        given.tally.note("thresholds", [round(lower, 6), round(upper, 6)])
+        given.tally.drop("pairs", "below the lower threshold", count=int(hopeless.sum()))
+        given.tally.drop("pairs", "above the upper threshold", count=int(confident.sum()))
+        pooled = pooled.chosen(~hopeless & ~confident)
+        if params.take is not None and len(pooled.query) > params.take:
+            rows = np.random.default_rng(params.seed).permutation(len(pooled.query))[: params.take]
+            given.tally.drop("pairs", "not drawn", count=len(pooled.query) - params.take)
+            mask = np.zeros(len(pooled.query), np.bool_)
+            mask[rows] = True
+            pooled = pooled.chosen(mask)
+        write_pool(given, pooled, [None] * len(pooled.query), [params.of], params.depth, params.of)
+        return Made()
+
+
+def between(scores: NDArray[np.float32], params: ActiveParams) -> tuple[float, float]:
+    """The two thresholds, given as scores or as quantiles of the scores."""
+    if not params.quantiles or not len(scores):
+        return params.lower, params.upper
+    low, high = np.quantile(scores, (params.lower, params.upper))
+    return float(low), float(high)
+
+
+class HardQueries:
+    """DAPR, 3.1: the queries for which no given system has a positive among its first results. What stays is
+    a collection of them; the pool has their positives, to be looked at and labelled."""
+
+    def __init__(self, params: HardParams) -> None:
+        self._params = params
+
+    def make(self, given: MakerInput) -> Made:
+        judged = judging(given.corpus, given.queries, given.judgements).judged
+        good = (judged.grade > 0) & (judged.passage < given.corpus.passages)
+        positive = np.zeros(len(given.queries.ids), np.bool_)
+        positive[judged.query[good]] = True
+        runs = [given.runs[name] for name in self._params.of]
+        hard = positive & ~found(runs, judged.query[good], judged.passage[good], self._params.depth)
+        ids = {given.queries.ids[row] for row in np.flatnonzero(hard).tolist()}
+        for row, query in enumerate(given.asked()):
+            if query.id not in ids:
+                why = "some system finds a positive" if positive[row] else "without a positive"
+                given.tally.drop("queries", why, query.text)
+        chosen = good & hard[judged.query]
+        queries, passages = judged.query[chosen].astype(np.int64), judged.passage[chosen]
+        order = np.lexsort((passages, queries))
+        pooled = _ranked(runs, queries[order], passages[order])
+        write_pool(given, pooled, grades_of(given, pooled), list(self._params.of), self._params.depth, None)
+        return Made(
+            queries=[item for item in given.asked() if item.id in ids],
+            judgements=[item for item in given.judged() if item.query in ids],
+        )
+
+
+def found(runs: Sequence[Hits], query: NDArray[np.int32], passage: Ints, depth: int) -> NDArray[np.bool_]:
+    """bool[queries]: whether any run has one of these positives among its first results."""
+    rows = np.zeros(max((len(run.passages) for run in runs), default=0), np.bool_)
+    for run in runs:
+        hit = (np.asarray(run.passages)[query, :depth] == passage[:, None]).any(axis=1)
+        rows[query[hit]] = True
+    return rows
+
+
+def _ranked(runs: Sequence[Hits], query: Ints, passage: Ints) -> Pairs:
+    """These pairs with the ranks that runs gave them."""
+    ranks = np.zeros((len(query), len(runs)), np.int32)
+    for number, run in enumerate(runs):
+        same = np.asarray(run.passages)[query] == passage[:, None]
+        ranks[:, number] = np.where(same.any(axis=1), same.argmax(axis=1) + 1, 0)
+    return Pairs(query, passage, ranks, None)
+
+
+class SampleErrors:
+    """DuReader-retrieval, 3.5: a seeded sample of queries whose first results hold no positive, with these
+    results as the pool, to be given the reason why they are wrong."""
+
+    def __init__(self, params: ErrorsParams) -> None:
+        self._params = params
+
+    def make(self, given: MakerInput) -> Made:
+        params = self._params
+        run = given.runs[params.of]
+        judged = judging(given.corpus, given.queries, given.judgements).judged
+        good = (judged.grade > 0) & (judged.passage < given.corpus.passages)
+        hit = found([run], judged.query[good], judged.passage[good], params.top)
+        asked = np.unique(judged.query[good])
+        failed = asked[~hit[asked]]
+        given.tally.note("queries whose first results hold no positive", len(failed))
+        drawn = np.sort(np.random.default_rng(params.seed).permutation(failed)[: params.queries])
+        pooled = pairs.union([run], params.top)
+        pooled = pooled.chosen(np.isin(pooled.query, drawn))
+        write_pool(given, pooled, grades_of(given, pooled), [params.of], params.top, None)
+        return Made()
