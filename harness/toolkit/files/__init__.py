@@ -1,1 +1,1 @@
-"""Reading the files of collections, for plugins."""
+"""Plugins use these modules to read the files of collections."""

@@ -1,4 +1,4 @@
-"""Downloads a file whole: a part that is here is continued, and what came is checked against its digest."""
+"""Downloads a whole file, continues an interrupted download, and checks the file against its digest."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from typing import IO, Any, NamedTuple
 
 from harness.errors import HarnessError
 
-TRIES = 3  # without getting any further
-SECONDS = 30.0  # without a byte
+TRIES = 3  # attempts in a row that bring no new byte, before the download fails
+SECONDS = 30.0  # without a byte, before an attempt fails
 _PIECE = 1 << 20
 _TOTAL = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+)")
 _INTERRUPTED = (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError)
 
 
 class Received(NamedTuple):
-    """What a server said of the whole file."""
+    """What the server states about the whole file: its size and its digest."""
 
     size: int | None
-    digest: str | None  # as in `fetch`
+    digest: str | None  # in the form that `fetch` takes
 
 
 def fetch(url: str, to: Path, digest: str | None = None) -> None:
-    """Leaves the whole file at `to`, or nothing there. `digest` is `sha256:HEX`, `md5:HEX`, or `git:HEX` for
-    the name that git gives a file; without it, what the model hub says of its own files is taken. What came
-    before an interruption stays beside it, and the next call goes on with it."""
+    """Downloads the file at `url` to `to`: afterwards `to` is either whole or absent. Does nothing if `to`
+    exists. `digest` is `sha256:HEX`, `md5:HEX`, or `git:HEX` for the name that git gives a file. Without
+    `digest`, the file is checked against the digest that the model hub states for its own files. After an
+    interruption, the bytes received so far stay in a file beside `to`, and the next call continues from them.
+    Raises HarnessError if the digest differs or the file cannot be downloaded."""
     if to.exists():
         return
     to.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +58,7 @@ def _whole(url: str, to: Path, part: Path) -> Received:
             if response_digest.size is None or _size(part) == response_digest.size:
                 return response_digest
             reason = f"{_size(part):,} of {response_digest.size:,} bytes came"
-            if _size(part) > response_digest.size:  # of another file
+            if _size(part) > response_digest.size:  # the part is of another file
                 part.unlink()
         except urllib.error.HTTPError as error:
             reason = f"{error.code} {error.reason}"
@@ -74,7 +76,7 @@ def _advice(to: Path) -> str:
 
 
 def _continued(url: str, part: Path) -> Received:
-    """Append what is missing, as far as it comes."""
+    """Appends the missing bytes to `part`, until the response ends, and returns what the server states."""
     start = _size(part)
     try:
         with _opened(url, start) as (response, hops):
@@ -90,7 +92,7 @@ def _continued(url: str, part: Path) -> Received:
             return Received(total, _of_hub([*hops, response.headers]))
     except urllib.error.HTTPError as error:
         total = _place(error.headers)[1]
-        if error.code == 416 and total is not None:  # nothing lies behind what is here
+        if error.code == 416 and total is not None:  # no bytes follow those in `part`
             if total != start:
                 part.unlink()
             return Received(total, _of_hub([error.headers]))
@@ -99,7 +101,8 @@ def _continued(url: str, part: Path) -> Received:
 
 @contextmanager
 def _opened(url: str, start: int) -> Iterator[tuple[Any, list[Message]]]:
-    """The response, and the headers of what led to it: the hub says a file's digest before it redirects."""
+    """The response, and the headers of the redirects before it: the hub states a file's digest before it
+    redirects."""
     if not url.startswith(("https://", "http://")):
         raise HarnessError(f"{url}: only https and http are downloaded; name another address")
     hops: list[Message] = []
@@ -120,7 +123,8 @@ def _opened(url: str, start: int) -> Iterator[tuple[Any, list[Message]]]:
 
 
 def _place(headers: Message) -> tuple[int | None, int | None]:
-    """Where the bytes begin, and how many there are in all."""
+    """The offset of the first byte of the response, and the size of the whole file; each None if it is not
+    stated."""
     match = _TOTAL.fullmatch(headers.get("Content-Range", ""))
     if not match:
         return None, None
@@ -128,7 +132,7 @@ def _place(headers: Message) -> tuple[int | None, int | None]:
 
 
 def _of_hub(hops: list[Message]) -> str | None:
-    """The hub names large files by their SHA-256 and small ones as git does."""
+    """The digest that the hub states: it names large files by their SHA-256 and small ones as git does."""
     for headers in hops:
         etag = headers.get("X-Linked-ETag") or (headers.get("ETag") if headers.get("X-Repo-Commit") else None)
         name = (etag or "").removeprefix("W/").strip('"')

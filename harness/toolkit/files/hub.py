@@ -1,4 +1,4 @@
-"""Files of a dataset on the model hub, downloaded into a folder of the user."""
+"""Downloads the files of a dataset on the model hub into a folder of the user."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from harness.errors import HarnessError
 
 
 def snapshot(name: str, to: Path, patterns: Sequence[str], revision: str = "main") -> None:
-    """Downloads the files that fit `patterns` into the folder `to`, under the hub's paths. The client
-    resumes partial files and checks sizes. Raises HarnessError if nothing fits or the hub cannot be asked."""
+    """Downloads the files that match `patterns` into the folder `to`, under the hub's paths. The hub's client
+    resumes partial files and checks sizes. Raises HarnessError if no file matches or the download fails."""
     try:
         import huggingface_hub
         import huggingface_hub.utils

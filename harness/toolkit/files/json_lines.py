@@ -1,4 +1,4 @@
-"""Decodes JSON lines in chunks, and says which line is wrong when a chunk is."""
+"""Decodes JSON lines in chunks; if a chunk is malformed, the error names the line."""
 
 from __future__ import annotations
 
@@ -25,15 +25,17 @@ _KINDS = {
 
 
 class Keys(NamedTuple):
-    """What a line should hold, so that a message can say in words what is wrong with one that does not."""
+    """The keys that a line should hold and the types of their values, from which error messages are
+    worded."""
 
     required: tuple[str, ...]
-    kinds: Mapping[str, tuple[str, ...]]  # a key -> names of the Python types that its value may have
+    kinds: Mapping[str, tuple[str, ...]]  # key -> names of the Python types that its value may have
 
 
 class Records(Generic[S]):
-    """The lines of a file as structs: the first type as long as every line fits it (it may forbid
-    unknown keys, which is quicker than to look for them), then the last."""
+    """The lines of a file as structs. `types` are alternatives: the first type is used as long as every line
+    fits it, then the next, up to the last. The first may forbid unknown keys, which is quicker than looking
+    for them."""
 
     def __init__(self, path: Path, types: Sequence[type[S]], keys: Keys) -> None:
         self.path = path
@@ -44,12 +46,12 @@ class Records(Generic[S]):
         return map(itemgetter(1), self.with_lines())
 
     def numbered(self) -> Iterator[tuple[int, S]]:
-        """Each with its line."""
+        """Yields each struct with its line number."""
         for numbers, rows in self.with_lines():
             yield from zip(numbers, rows, strict=True)
 
     def with_lines(self) -> Iterator[tuple[Sequence[int], list[S]]]:
-        """A chunk of the file at a time: the line of each, and all of them."""
+        """Yields the structs of one chunk of the file at a time, with the line number of each."""
         for first, chunk in chunks(self.path):
             yield self._decoded(first, chunk)
 
@@ -69,7 +71,7 @@ class Records(Generic[S]):
     def _one_by_one(self, first: int, chunk: Chunk) -> tuple[Sequence[int], list[S]]:
         numbers, rows = [], []
         for number, line in lines_of(first, chunk):
-            text_of(self.path, number, line)  # the decoder does not look at keys that no struct has
+            text_of(self.path, number, line)  # the decoder does not check keys that no struct has
             try:
                 rows.append(self._decoders[-1].decode(line))
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -79,9 +81,10 @@ class Records(Generic[S]):
 
 
 def _one_a_line(chunk: Chunk, objects: int) -> bool:
-    """Whether every line is one object. The decoder takes line ends for blanks, so that one object may go
-    over two lines, or two share one. Between `}` and `{` no object goes on, so that it is enough that every
-    line begins and ends with them, and that there are as many objects as lines."""
+    """Whether every line is one object. The decoder treats line ends as blanks, so it also accepts an object
+    that spans two lines, and two objects on one line. No object goes on between `}` and `{`. Therefore it is
+    enough to check that every line begins with `{` and ends with `}`, and that there are as many objects as
+    lines."""
     data = np.frombuffer(chunk, dtype=np.uint8)
     if not len(data) or data[0] != ord("{"):
         return False
@@ -105,7 +108,7 @@ def _is_utf8(chunk: Chunk) -> bool:
 
 
 def _wrong(line: str, error: Exception, keys: Keys) -> str:
-    """What is wrong with a line that was refused; what to do."""
+    """The error message for a refused line: the fault, and what to do about it."""
     try:
         value: Any = msgspec.json.decode(line)
     except RecursionError:

@@ -1,4 +1,4 @@
-"""Finds files under the names that people have them: as they were released, or compressed since."""
+"""Finds a file under its released name, or under that name with a compression suffix."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ COMPRESSED = (".gz", ".zst")
 
 
 def there(path: Path) -> Path:
-    """The file as it is, or compressed; where there is none, the name that it should have."""
+    """The path of the file, uncompressed or compressed; `path` itself if neither exists."""
     return first_there([path])
 
 
 def first_there(paths: Sequence[Path]) -> Path:
-    """The first of these that exists, as it is or compressed; where none does, the first name."""
+    """The path of the first of these files that exists, uncompressed or compressed; the first of `paths` if
+    none exists."""
     for path in paths:
         for suffix in ("", *COMPRESSED):
             candidate = path.with_name(path.name + suffix)
@@ -24,5 +25,5 @@ def first_there(paths: Sequence[Path]) -> Path:
 
 
 def bare(path: Path) -> Path:
-    """Without the ending that says how it is compressed."""
+    """The path without its compression suffix."""
     return path.with_suffix("") if path.suffix in COMPRESSED else path

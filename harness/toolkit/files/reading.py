@@ -1,4 +1,4 @@
-"""Reads files as chunks of whole lines, plain or compressed; what is wrong with one has file and line."""
+"""Reads plain or compressed files as chunks of whole lines; errors name the file and the line."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from harness.errors import HarnessError
 
 Chunk: TypeAlias = bytes | memoryview
 S = TypeVar("S", bytes, Chunk)
-CHUNK = 1 << 20  # bytes: what is made of one fits the processor's cache
-_PIECE = 1 << 16  # of compressed bytes: it may become a thousand times as much
+CHUNK = 1 << 20  # bytes; the data decoded from a chunk fits the processor's cache
+_PIECE = 1 << 16  # compressed bytes; decompressed, they may be a thousand times as many
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _LFS = b"version https://git-lfs.github.com/spec/v1"
 _BOM = b"\xef\xbb\xbf"
 
 
 def refuse(path: Path, line: int, what: str) -> NoReturn:
-    """`what` says what is wrong; what to do."""
+    """Raises HarnessError at a line of a file. `what` says what is wrong and, after a semicolon, what to
+    do."""
     raise HarnessError(f"{path}:{line}: {what}")
 
 
 class _Damaged(Exception):
-    """What is wrong with compressed data; what to do."""
+    """Compressed data is damaged; the message says how, and what to do."""
 
 
 def chunks(path: Path) -> Iterator[tuple[int, Chunk]]:
-    """The decompressed file in chunks of whole lines, each with the number of its first line. Lines end
-    with b"\\n" alone; the last may lack it. A byte order mark at the start is dropped."""
+    """Yields the decompressed file in chunks of whole lines, each with the number of its first line. Only
+    b"\\n" ends a line; the last line may lack it. A byte order mark at the start is dropped."""
     line = 1
     try:
         for chunk in _whole_lines(path):
@@ -50,7 +51,7 @@ def chunks(path: Path) -> Iterator[tuple[int, Chunk]]:
 
 
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Every line with its number, without its end; blank ones are left out."""
+    """Yields every line that is not blank, without its line end, with its number."""
     for first, chunk in chunks(path):
         yield from lines_of(first, chunk)
 
@@ -62,9 +63,10 @@ def lines_of(first: int, chunk: Chunk) -> Iterator[tuple[int, bytes]]:
 
 
 def every_line_of(first: int, chunk: Chunk) -> Iterator[tuple[int, bytes]]:
-    """Blank ones too, for files in which a line's number means something."""
+    """Yields every line of a chunk with its number, blank lines included: in some files line numbers have a
+    meaning."""
     pieces = bytes(chunk).split(b"\n")
-    if not pieces[-1]:  # after the last line's end
+    if not pieces[-1]:  # the empty piece after the last line's end
         pieces.pop()
     for number, line in enumerate(pieces, start=first):
         yield number, line.removesuffix(b"\r")
@@ -78,7 +80,8 @@ def text_of(path: Path, number: int, line: bytes) -> str:
 
 
 def pieces(path: Path) -> Iterator[bytes]:
-    """The decompressed file in pieces that heed no line, for files that are one long line."""
+    """Yields the decompressed file in pieces that may break within a line, for files that are one long
+    line."""
     line = 1
     try:
         for piece in _contents(path, _read, lambda inflated: inflated):
@@ -90,8 +93,8 @@ def pieces(path: Path) -> Iterator[bytes]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[FileIO]:
-    """The file's bytes as they are. What the system refuses to open, and a Git LFS pointer, are a user's
-    errors."""
+    """The open file, for reading its raw bytes. Raises HarnessError if the system refuses to open it, or if
+    it is a Git LFS pointer."""
     try:
         with path.open("rb", buffering=0) as file:
             head = file.read(len(_LFS))
@@ -115,7 +118,8 @@ def _contents(
     plain: Callable[[FileIO], Iterator[S]],
     packed: Callable[[Iterator[bytes]], Iterator[S]],
 ) -> Iterator[S]:
-    """A file that is not compressed through `plain`, the decompressed bytes of another through `packed`."""
+    """The contents of a file: read by `plain` if it is not compressed; otherwise decompressed and passed
+    through `packed`."""
     with opened(path) as file:
         head = file.read(len(_ZSTD))
         file.seek(0)
@@ -138,11 +142,12 @@ def _check_kind(path: Path, head: bytes, magic: bytes, kind: str) -> None:
 
 
 def _plain(file: FileIO) -> Iterator[memoryview]:
-    """What lies after the last line end is read again rather than copied."""
+    """Yields chunks of whole lines. The bytes after the last line end of a read are read again, not
+    copied."""
     size = CHUNK
     while data := file.read(size):
         end = data.rfind(b"\n") + 1
-        if not end and len(data) == size:  # a line that is longer
+        if not end and len(data) == size:  # the line is longer than `size`
             size *= 2
         else:
             end = end or len(data)
@@ -152,7 +157,7 @@ def _plain(file: FileIO) -> Iterator[memoryview]:
 
 
 def _joined(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    rest: list[bytes] = []  # of a line that goes on
+    rest: list[bytes] = []  # the beginning of a line that continues in the next piece
     for piece in pieces:
         end = piece.rfind(b"\n") + 1
         if end:
@@ -177,7 +182,7 @@ def _zstd() -> Any:
 
 
 def _inflated(pieces: Iterable[bytes], make: Callable[[], Any], kind: str) -> Iterator[bytes]:
-    """What one or more compressed members hold, one after the other; they may be padded with zeros."""
+    """Yields the data of one or more compressed members, one after the other. Zeros may pad the members."""
     member, started = make(), False
     held: list[bytes] = []
     size = 0
@@ -198,6 +203,6 @@ def _inflated(pieces: Iterable[bytes], make: Callable[[], Any], kind: str) -> It
             damage = f"the {kind} data ends early, at or after this line; copy the file again"
     except (zlib.error, zstandard.ZstdError):
         damage = f"the {kind} data is damaged, at or after this line; copy the file again"
-    yield b"".join(held)  # so that the line is counted
+    yield b"".join(held)  # before the error, so that these lines are counted
     if damage:
         raise _Damaged(damage)

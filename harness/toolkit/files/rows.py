@@ -1,4 +1,4 @@
-"""Passages as the rows that a columnar source hands over, and rows as documents."""
+"""Makes batches of corpus rows from passages, for columnar sources, and documents from such batches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def batch(
     candidates: Sequence[bool | None] | None = None,
     places: Sequence[int | None] | None = None,
 ) -> pa.RecordBatch:
-    """A batch of harness.collection.corpus.ROWS; a column that is not given is null."""
+    """A record batch with the schema `harness.collection.corpus.ROWS`; a column that is not given is null."""
     columns = (ids, documents, titles, texts, candidates, places)
     arrays = [
         pa.nulls(len(ids), field.type) if column is None else pa.array(column, field.type)
@@ -30,8 +30,8 @@ def batch(
 
 
 def documents_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Document]:
-    """The rows that follow each other within a document; those that are scattered come apart, and only
-    `harness.collection.corpus.write` brings them together."""
+    """Yields one document for each run of consecutive rows with the same document id. Rows of a document that
+    do not follow one another yield several documents; only `harness.collection.corpus.write` joins them."""
     rows = (row for batch in batches for row in batch.to_pylist())
     for id, group in groupby(rows, key=lambda row: row["document"] or row["id"]):
         members = list(group)

@@ -1,4 +1,4 @@
-"""Parquet, JSON lines, CSV and TSV files as batches of the wanted columns, with the line of every row."""
+"""Reads Parquet, JSON lines, CSV and TSV files as batches of the wanted columns, with each row's line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.paths import bare
 from harness.toolkit.files.reading import chunks, every_line_of, lines, lines_of, opened, refuse, text_of
 
-_ROWS = 8192  # of a part
+_ROWS = 8192  # rows of a part
 _TEXTS = pa.list_(pa.string())
 _PYTHON: dict[pa.DataType, Any] = {
     pa.string(): str,
@@ -31,7 +31,7 @@ _WORDS = {
     pa.bool_(): "true or false",
     _TEXTS: "lists of texts",
 }
-_KINDS = {  # of JSON; some write whole numbers as 1.0
+_KINDS = {  # Python types of JSON values; some files write whole numbers as 1.0
     pa.string(): ("str",),
     pa.int32(): ("int", "float"),
     pa.bool_(): ("bool",),
@@ -43,17 +43,18 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,10}")
 class Column(NamedTuple):
     name: str
     type: pa.DataType
-    required: bool = True  # one that is not may be missing, and null in any row
-    also: tuple[str, ...] = ()  # other names that it has in some files
+    required: bool = True  # if False, the column may be missing, and null in any row
+    also: tuple[str, ...] = ()  # other names of the column in some files
 
 
 class Part(NamedTuple):
-    lines: Sequence[int]  # of each row; in a Parquet file its number, from 1
+    lines: Sequence[int]  # the line of each row; in a Parquet file the row's number, from 1
     batch: pa.RecordBatch
 
 
 def parts(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
-    """All rows, some at a time, as columns of these names in this order; a file without rows is refused."""
+    """Yields all rows of a file, some at a time, as batches of `columns` in that order and under these names.
+    A file without rows is refused."""
     read = {".parquet": _parquet, ".tsv": _tsv, ".csv": _csv}.get(bare(path).suffix, _json_lines)
     some = False
     for part in read(path, columns):
@@ -85,7 +86,7 @@ def _parquet(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
                 row = lines.stop
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, OSError) and error.errno is not None:
-                raise  # of the system, not of the data
+                raise  # an error of the system, not of the data
             what = (
                 "this is not a whole Parquet file"
                 if row == 1
@@ -117,7 +118,7 @@ def _json_lines(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
     wanted = [_as_named(column, _keys_of_first(path, columns)) for column in columns]
     needed: list[Any] = []
     others: list[Any] = []
-    for place, column in enumerate(wanted):  # a key such as query-id is no name in Python
+    for place, column in enumerate(wanted):  # fields are numbered: a key such as query-id is no Python name
         kind = _PYTHON[column.type]
         if column.required:
             needed.append((f"_{place}", kind, msgspec.field(name=column.name)))
@@ -145,12 +146,13 @@ def _json_lines(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
 
 
 def _whole(values: list[Any], type: pa.DataType) -> pa.Array:
-    """A cast refuses 1.5, which making an array of whole numbers would cut."""
+    """The values as an array. Whole numbers are cast, because the cast refuses 1.5, while `pa.array` with a
+    type would cut it to 1."""
     return pa.array(values).cast(type) if type == pa.int32() else pa.array(values, type)
 
 
 def _keys_of_first(path: Path, columns: Sequence[Column]) -> Sequence[str]:
-    """What is wrong with the line is told when it is decoded."""
+    """The keys of the file's first line, or none if it is malformed: decoding reports that error later."""
     if not any(column.also for column in columns):
         return ()
     try:
@@ -161,7 +163,7 @@ def _keys_of_first(path: Path, columns: Sequence[Column]) -> Sequence[str]:
 
 
 def _tsv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
-    """A header names the columns; nothing is quoted."""
+    """Reads a TSV file: a header names the columns, and cells are never quoted."""
     header: list[str] = []
     for first, chunk in chunks(path):
         numbers: list[int] = []
@@ -186,7 +188,7 @@ def _tsv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
 
 
 def _csv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
-    """A header names the columns; cells may stand in quotes, and then hold commas and line ends. An empty
+    """Reads a CSV file: a header names the columns, and a quoted cell may hold commas and line ends. An empty
     cell of a column that is not required is null."""
     csv.field_size_limit(2**31 - 1)  # a passage may be longer than the default
     table = csv.reader(_text_lines(path), strict=True)
@@ -232,7 +234,7 @@ def _part(numbers: Sequence[int], read: Sequence[Sequence[Any]], columns: Sequen
 
 
 def _of_cell(path: Path, line: int, cells: Sequence[str], column: Column, place: int | None) -> Any:
-    """A cell as a value of the column's type; lists are written as JSON."""
+    """The cell as a value of the column's type; lists are written as JSON."""
     if place is None or (not column.required and not cells[place]):
         return None
     cell = cells[place]
@@ -276,7 +278,7 @@ def _cell(path: Path, line: int, cells: Sequence[str], column: Column, place: in
 
 
 def _as_named(column: Column, there: Sequence[str]) -> Column:
-    """The column by the name that this file has for it."""
+    """The column, renamed to the one of its names that is in `there`, if any."""
     if column.name in there:
         return column
     return column._replace(name=next((name for name in column.also if name in there), column.name))

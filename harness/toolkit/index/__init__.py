@@ -1,1 +1,1 @@
-"""Index files, for plugins."""
+"""Plugins use these modules to write and read index files."""

@@ -17,33 +17,33 @@ if TYPE_CHECKING:
     from harness.types import JSON
 
 HEADER = "index.json"
-EMPTY = 128  # the bytes of an array file without numbers, which cannot be mapped
+EMPTY = 128  # the size in bytes of an .npy file of an empty array, which cannot be mapped
 
 
 class Format(NamedTuple):
-    """Who wrote an index, and how."""
+    """The name of an index format and its version."""
 
     name: str
-    version: int  # raised when the same index is written differently
+    version: int  # raised when the files of the format change
 
 
 def begin(folder: Path) -> None:
-    """Take away an earlier header: what the folder holds is no index until `finish`."""
+    """Removes an earlier header: the folder then counts as no index until `finish`."""
     (folder / HEADER).unlink(missing_ok=True)
 
 
 def finish(
     folder: Path, format: Format, files: Iterable[str], facts: Mapping[str, JSON] | None = None
 ) -> None:
-    """Write the header: the format, the size of each file of the index, and facts for its reader."""
+    """Writes the header: the format, the size of each file of the index, and facts for its reader."""
     sizes = {name: (folder / name).stat().st_size for name in files}
     header = {"format": format.name, "version": format.version, "bytes": sizes, "facts": dict(facts or {})}
     disk.replace_file(folder / HEADER, json.dumps(header, indent=1).encode())
 
 
 def read_facts(folder: Path, format: Format) -> dict[str, Any]:
-    """The facts in the header of a finished index. A HarnessError says if the index is not finished, has
-    another format, or lacks a file or part of one."""
+    """The facts in the header of a finished index. Raises HarnessError if the index is not finished, has
+    another format, or lacks a file or a part of one."""
     path = folder / HEADER
     if not path.exists():
         raise HarnessError(f"{folder}: there is no finished index here ({HEADER} is missing); build it")
@@ -76,7 +76,7 @@ def array(path: Path) -> NDArray[Any]:
 
 
 def raw(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """The numbers of a file that holds nothing else, mapped and not writable."""
+    """The numbers of a file that holds nothing else, as an array that is mapped and not writable."""
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     if not path.exists() or path.stat().st_size != size:
         raise HarnessError(f"{path}: the index is damaged, this file has not {size} bytes; build it again")
@@ -89,7 +89,8 @@ def damaged(folder: Path) -> HarnessError:
 
 
 def _unwritable(array: NDArray[Any]) -> NDArray[Any]:
-    """Compiled loops are then compiled for one type, whether an array was mapped or was too small to be."""
+    """The array as a plain, read-only one: compiled loops are then compiled for one type, whether the array
+    was mapped or was too small for mapping."""
     plain = np.asarray(array)
     plain.flags.writeable = False
     return plain

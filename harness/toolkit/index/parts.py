@@ -1,4 +1,4 @@
-"""An index from parts that several workers have written: their files side by side in one folder."""
+"""Joins the files of index parts, which several workers have written, in one folder."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from harness.types import IndexPart
 
 
 def gather(parts: Sequence[IndexPart], folder: Path, below: str = "") -> None:
-    """Put the files of all parts, or those below a folder of them, where they were within their parts. Of
-    files with the same name the last one stays."""
+    """Links the files of all parts into `folder`, at the paths that they have within their parts. With
+    `below`, only the files under that subfolder are linked. Of files with the same path, the last one
+    stays."""
     for part in parts:
         for path in sorted((part.folder / below).rglob("*")):
             name = path.relative_to(part.folder)

@@ -1,1 +1,1 @@
-"""Models, devices and encoding, for plugins."""
+"""Plugins use these modules for models, devices and encoding."""

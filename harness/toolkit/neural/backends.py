@@ -1,4 +1,4 @@
-"""What a neural method runs on, decided while planning: its backend, device and number format."""
+"""Decides, while planning, the backend, device and number format of a neural method."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ EXTRAS = {"torch": "dense", "openvino": "dense,openvino", "onnx": "onnx", "faiss
 
 
 def backend(asked: str, exported: bool, weights: bool) -> str:
-    """As asked, or for `auto` torch, but ONNX Runtime where a folder has nothing else."""
+    """The backend that was asked for. For `auto`: torch, or ONNX Runtime if the model's folder has nothing
+    but an exported model."""
     if asked == "auto":
         return "onnx" if exported and not weights else "torch"
     return asked
@@ -43,8 +44,8 @@ def dtype(asked: str, device: str, backend: str) -> str:
 
 
 def absent(method: str, when: str, what: str) -> list[Need]:
-    """The need for the modules of a backend, or of a search, that are not installed; none if all are.
-    `when` says when the method needs them."""
+    """The need for those modules of the backend or search `what` that are not installed; empty if all are.
+    `when` says when the method needs the modules."""
     missing = [name for name in MODULES.get(what, ()) if importlib.util.find_spec(name) is None]
     if not missing:
         return []

@@ -1,4 +1,4 @@
-"""Reads a model's weights from safetensors, whole and named as they should be, or says what is wrong."""
+"""Reads a model's weights from safetensors and checks that no tensor is missing, surplus or misshapen."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from harness.toolkit.neural import model_folder, prefixes
 from harness.toolkit.neural.models import PICKLED, pickle_refusal
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
-# Tensors that old files carry and that are computed anyway, and heads that a bare encoder has no place for.
+# Tensors that a file may have beyond the model's: those of old files that are computed anyway, and heads.
 SURPLUS = (
     r"(.*\.)?position_ids",
     r"(.*\.)?pooler\.(dense\.)?(weight|bias)",
     r"(.*\.)?(cls|lm_head|mlm|generator_\w+|discriminator_\w+|vocab_\w+)\..*",
     r"(.*\.)?(classifier|qa_outputs|pre_classifier)\..*",
 )
-# What a file may lack: the pooler, which nothing here reads unless it is asked for by name.
+# Tensors that a file may lack: computed ones, and the pooler, which is read only if asked for by name.
 SPARE = (r"(.*\.)?position_ids", r"(.*\.)?pooler\..*")
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
-    """All tensors of `model.safetensors`, or of the files that its index names, on the CPU as they are."""
+    """All tensors of `model.safetensors`, or of the files that its index names, on the CPU in their stored
+    dtypes."""
     tensors: dict[str, torch.Tensor] = {}
     for path in weight_files(folder):
         try:
@@ -70,9 +71,10 @@ def load(
     surplus: Sequence[str] = SURPLUS,
     **options: Any,
 ) -> Any:
-    """A model of one of transformers' auto classes, ready to infer. Every tensor of the model must be in
-    the file and the other way round, but for names that match `spare` and `surplus`. `code_revision` is the
-    commit of code that the folder takes from a model of the hub."""
+    """A model of the transformers auto class `kind`, ready to infer. The tensors of the model and of the file
+    must be the same, except that the file may lack names that match `spare` and have names that match
+    `surplus`. `code_revision` is the commit of the code, if the folder takes its code from another model of
+    the hub."""
     if prefixes.is_prefix(folder):
         inner = load(prefixes.backbone(folder), kind, dtype, spare=spare, surplus=surplus, **options)
         prefixes.install(inner, prefixes.read(folder))
@@ -81,7 +83,7 @@ def load(
     if trust_remote_code and code_revision is None:
         _refuse_foreign_code(folder)
     auto = getattr(transformers, kind)
-    if code_revision is not None:  # only auto classes know it
+    if code_revision is not None:  # only auto classes take this option
         options["code_revision"] = code_revision
     with quiet():
         try:
@@ -92,7 +94,7 @@ def load(
                 use_safetensors=True,
                 trust_remote_code=trust_remote_code,
                 output_loading_info=True,
-                ignore_mismatched_sizes=True,  # they are told below, by name
+                ignore_mismatched_sizes=True,  # reported below, by name
                 **options,
             )
         except Exception as error:
@@ -115,7 +117,8 @@ def check(
     spare: Sequence[str] = (),
     surplus: Sequence[str] = (),
 ) -> None:
-    """Refuse a checkpoint that lacks tensors or has others, but for names that match these patterns."""
+    """Raises HarnessError if tensors are missing or unexpected, apart from names that match `spare` and
+    `surplus`."""
     absent = [name for name in sorted(missing) if not _matches(name, spare)]
     strange = [name for name in sorted(unexpected) if not _matches(name, surplus)]
     if not absent and not strange:
@@ -131,7 +134,8 @@ def check(
 def take(
     tensors: Mapping[str, torch.Tensor], prefix: str, folder: Path, names: Iterable[str]
 ) -> dict[str, torch.Tensor]:
-    """The tensors below a prefix, by their names without it; one that is not there is an error."""
+    """The tensors `names` below a prefix, by their names without the prefix. Raises HarnessError if one is
+    missing."""
     wanted = list(names)
     check(folder, [prefix + name for name in wanted if prefix + name not in tensors], ())
     return {name: tensors[prefix + name] for name in wanted}
@@ -139,7 +143,8 @@ def take(
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Without transformers' own messages and bars: what matters is checked, and said as an error."""
+    """Silences the messages and progress bars of transformers within the block: the harness checks what
+    matters itself, and raises errors."""
     level, bar = chatter.get_verbosity(), chatter.is_progress_bar_enabled()
     chatter.set_verbosity_error()
     chatter.disable_progress_bar()
@@ -152,7 +157,8 @@ def quiet() -> Iterator[None]:
 
 
 def _refuse_foreign_code(folder: Path) -> None:
-    """Of code at no commit nobody could say what it was."""
+    """Refuses a folder that takes its code from another model without a commit: the code could then change
+    unseen."""
     for name in model_folder.code_of(model_folder.read(folder / "config.json") or {}):
         raise HarnessError(
             f"model: {folder} takes its code from {name}, of which no commit is named; name a folder that "

@@ -1,4 +1,4 @@
-"""What this machine computes on: its device, number format and threads, found without importing torch."""
+"""Finds the device, number format and threads that this machine computes with, without importing torch."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from harness.errors import HarnessError
 
 DEVICES, DTYPES = ("auto", "cpu", "cuda"), ("auto", "fp32", "bf16", "fp16")
 CPU_INFO, DEVICES_FOLDER = Path("/proc/cpuinfo"), Path("/dev")
-# x86 names the instruction sets that multiply bf16, ARM has one name for both of its own
+# the CPU flags for multiplying bf16: two of x86, and one that covers both instruction sets of ARM
 NATIVE_BF16 = {"avx512_bf16", "amx_bf16", "bf16"}
 
 
 def device(asked: str = "auto") -> str:
-    """`cpu` or `cuda`: as asked, or for `auto` cuda where there is a GPU that torch was built for."""
+    """`cpu` or `cuda`: the device asked for. For `auto`: cuda if there is a GPU that the installed torch can
+    use."""
     if asked not in DEVICES:
         raise HarnessError(f"device: expected one of {', '.join(DEVICES)}, got '{asked}'")
     if asked == "auto":
@@ -38,12 +39,13 @@ def gpus() -> int:
     if visible is None:
         return len(devices)
     names = [name.strip() for name in visible.split(",")]
-    # CUDA ignores what stands after the first invalid name
+    # CUDA ignores all names after the first invalid one
     return next((at for at, name in enumerate(names) if name in ("", "-1")), len(names))
 
 
 def dtype(asked: str = "auto", device: str = "cpu") -> str:
-    """What a model computes in: as asked, or for `auto` bf16 where the device multiplies it natively."""
+    """The number format that a model computes in: the one asked for. For `auto`: bf16 if the device
+    multiplies bf16 natively, otherwise fp32."""
     if asked not in DTYPES:
         raise HarnessError(f"dtype: expected one of {', '.join(DTYPES)}, got '{asked}'")
     if asked == "fp16" and device == "cpu":
@@ -60,7 +62,7 @@ def threads() -> int:
 
 @functools.cache
 def _cpu_flags() -> frozenset[str]:
-    """The instruction sets of the CPU; empty where the system does not tell."""
+    """The instruction sets of the CPU; empty if the system does not list them."""
     try:
         lines = CPU_INFO.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

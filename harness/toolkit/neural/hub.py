@@ -1,4 +1,4 @@
-"""Asks the model hub for a commit or for files, and says what to do where it refuses or cannot be reached."""
+"""Asks the model hub for a commit or for files; errors say what to do if it refuses or cannot be reached."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from harness.errors import HarnessError
 
 
 class Answer(NamedTuple):
-    commit: str  # that the revision stands for
-    files: tuple[str, ...]  # the names of all
+    commit: str  # of the revision that was asked for
+    files: tuple[str, ...]  # the names of all files of the model
 
 
 def ask(model: str, revision: str, seconds: float) -> Answer | None:
-    """What the hub knows of a revision; None if it cannot be reached in time."""
+    """The commit and files of a revision of a model; None if the hub cannot be reached in time. Raises
+    HarnessError if the hub refuses."""
     if constants.HF_HUB_OFFLINE:
         return None
     try:
@@ -28,12 +29,12 @@ def ask(model: str, revision: str, seconds: float) -> Answer | None:
         return None if info.sha is None else Answer(str(info.sha), tuple(files))
     except (refusals.RepositoryNotFoundError, refusals.RevisionNotFoundError) as error:
         raise _refused(model, revision, error) from error
-    except Exception:  # of whichever HTTP library is beneath: no way through, or an answer that is none
+    except Exception:  # its type depends on the HTTP library: no connection, or an unusable answer
         return None
 
 
 def download(model: str, revision: str, patterns: Sequence[str]) -> Path:
-    """The files of these patterns, in the hub's local cache."""
+    """The folder in the hub's local cache that holds the files matching `patterns`, downloaded if need be."""
     disable_progress_bars()
     try:
         return Path(snapshot_download(model, revision=revision, allow_patterns=list(patterns)))
@@ -64,8 +65,8 @@ def _refused(model: str, revision: str, error: Exception) -> HarnessError:
 
 
 def names(model: str, revision: str) -> list[str]:
-    """All files of a model; none if the hub cannot be reached."""
+    """The names of all files of a model; empty if the hub cannot be reached."""
     try:
         return sorted(HfApi().list_repo_files(model, revision=revision))
-    except Exception:  # as above: this only makes a message better
+    except Exception:  # of any HTTP library; the names only improve an error message
         return []

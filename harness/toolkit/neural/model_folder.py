@@ -1,4 +1,4 @@
-"""What any model's folder says of itself, read as plain JSON: limits, code of its own, exported files."""
+"""Reads from the JSON files of a model's folder: length limits, code of its own, exported files."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 
 from harness.errors import HarnessError
 
-# Where people keep an ONNX file in a model's folder; the first that is there is read.
+# The usual places of an ONNX file in a model's folder; the first that exists is read.
 EXPORTS = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
-# Families that count positions from the padding's id on.
+# Model types whose positions begin after the padding's id.
 AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
-UNLIMITED = 1 << 20  # tokenizers that know no limit write a larger number
+UNLIMITED = 1 << 20  # a tokenizer without a limit writes a larger number
 
 
 def read(path: Path) -> Any:
-    """A JSON file's value; None if there is no such file."""
+    """The value of a JSON file; None if there is no such file."""
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -28,18 +28,18 @@ def read(path: Path) -> Any:
 
 
 def exported(folder: Path) -> tuple[str, ...]:
-    """Its ONNX files, the preferred one first."""
+    """The names of the folder's ONNX files, the preferred one first."""
     return tuple(name for name in EXPORTS if (folder / name).is_file())
 
 
 def exported_among(names: Iterable[str]) -> tuple[str, ...]:
-    """As `exported`, of a folder that has files of these names."""
+    """Those of `names` that are ONNX files in one of the usual places, the preferred one first."""
     present = set(names)
     return tuple(name for name in EXPORTS if name in present)
 
 
 def positions(config: Mapping[str, Any]) -> int | None:
-    """How many tokens the network has places for; None where it does not limit them."""
+    """The largest number of tokens that the network has positions for; None if it has no limit."""
     if config.get("position_embedding_type") == "alibi" or "max_position_embeddings" not in config:
         return None
     whole = int(config["max_position_embeddings"])
@@ -49,33 +49,34 @@ def positions(config: Mapping[str, Any]) -> int | None:
 
 
 def places(folder: Path) -> int | None:
-    """As `positions`, of the network in a folder."""
+    """The largest number of tokens that the network in `folder` has positions for; None if it has no
+    limit."""
     return positions(read(folder / "config.json") or {})
 
 
 def refuse_beyond(name: str, given: int | str, places: int | None) -> None:
-    """Refuse a length, unless it is `auto`, that the network has no places for: it would fail in the middle
-    of a corpus, at the first text that is so long."""
+    """Raises HarnessError if the length `given` is a number above `places`. Without this check, the method
+    would fail in the middle of a corpus, at the first text of that length. `given` may also be `auto`."""
     if isinstance(given, int) and places is not None and given > places:
         raise HarnessError(f"{name}: {given} tokens, and the model has places for {places}; give fewer")
 
 
 def length(folder: Path, most: int | None) -> int | None:
-    """How many tokens its tokenizer gives a text at most, where that is less than the network takes."""
+    """The smaller of `most` and the largest number of tokens that the folder's tokenizer allows a text."""
     limit = (read(folder / "tokenizer_config.json") or {}).get("model_max_length")
     return limit if isinstance(limit, int) and limit < (most or UNLIMITED) else most
 
 
 def code_of(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """The hub's models that a configuration takes code from, which it writes `org/name--module.Class`."""
+    """The hub models that a configuration takes code from; it names them as `org/name--module.Class`."""
     named = (config.get("auto_map") or {}).values()
     classes = [item for value in named for item in (value if isinstance(value, list) else [value])]
     return tuple(sorted({str(item).partition("--")[0] for item in classes if "--" in str(item)}))
 
 
 def own_code(config: Mapping[str, Any], kind: str = "AutoModel") -> bool:
-    """Whether only code beside the model can run it: transformers may know the kind by now, but not BERT
-    with ALiBi, which calls itself a BERT."""
+    """Whether the model runs only with the code that comes with it. That code is not needed if transformers
+    knows the model's type, except for BERT with ALiBi, whose type is plain BERT."""
     if kind not in config.get("auto_map", {}):
         return False
     spec = importlib.util.find_spec("transformers")

@@ -1,4 +1,4 @@
-"""Finds a model while planning, without loading anything: a folder, a hub id, or a folder of a package."""
+"""Finds a model while planning, without loading it: in a folder, on the hub, or in a Python package."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ if TYPE_CHECKING:
 PACKAGE = "package:"
 COMMIT = re.compile(r"[0-9a-f]{40}")
 HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
-SECONDS = 3.0  # that planning waits for the hub
-READ = ("*.json", "*.txt", "*.model", "*.metadata", "*.jinja")  # beside the weights: what describes a model
+SECONDS = 3.0  # the longest time that planning waits for the hub
+READ = ("*.json", "*.txt", "*.model", "*.metadata", "*.jinja")  # beside the weights: they describe a model
 WEIGHTS = ("*.safetensors",)
 CODE = ("*.py",)
-APART = ("_data*", ".data*")  # what follows an ONNX file's name in those of its weights' own files
+APART = ("_data*", ".data*")  # an ONNX file's name with one of these suffixes names a file of its weights
 DESCRIBES = ("*config*.json", "modules.json")  # the small files that planning reads
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5")
 
 
 def located(model: Path | str, revision: str = "main") -> tuple[Path | str, str]:
-    """The model as a key names it: a folder (of a package too) by its path, a hub id with the commit that
-    the revision stands for; both as given where that cannot be found out. Cheap; called while planning."""
+    """The model as it enters a key: a folder, or the folder of a package, by its path; a hub id with the
+    commit of `revision`. A model or commit that cannot be found is returned as given. Cheap; called while
+    planning."""
     if isinstance(model, Path):
         return model, revision
     if model.startswith(PACKAGE):
@@ -49,12 +50,12 @@ def located(model: Path | str, revision: str = "main") -> tuple[Path | str, str]
 
 
 def is_local(model: str) -> bool:
-    """Whether this names no model of the hub, but one of a package or one that the suite makes."""
+    """Whether `model` is not on the hub, but in a Python package or made by the suite."""
     return model.startswith(PACKAGE) or made_models.is_planned(model)
 
 
 def missing_files(model: Path | str, revision: str = "main", weights: Sequence[str] = WEIGHTS) -> list[str]:
-    """What has to come here before the model can be loaded, one line each; nothing if it is here."""
+    """What is still missing before the model can be loaded, as messages of one line; empty if nothing is."""
     if isinstance(model, Path):
         return [] if model.is_dir() else [f"model {model} (there is no such folder)"]
     if made_models.is_planned(model):
@@ -72,14 +73,15 @@ def missing_files(model: Path | str, revision: str = "main", weights: Sequence[s
 
 
 def cached(model: str, revision: str = "main") -> Path | None:
-    """The folder of that hub model in the local cache, if it is there."""
+    """The folder of a hub model in the local cache; None if it is not there."""
     commit = _cached_commit(model, revision)
     folder = _repository(model) / "snapshots" / commit if commit else None
     return folder if folder is not None and folder.is_dir() else None
 
 
 def described(model: Path | str, revision: str = "main") -> Path | None:
-    """The folder that describes the model, with or without its weights, if it is here or the hub gives it."""
+    """The folder with the configuration of the model, with or without its weights, downloaded from the hub if
+    need be; None if it is neither here nor on the hub."""
     if isinstance(model, Path):
         return model
     if made_models.is_planned(model):
@@ -93,12 +95,14 @@ def described(model: Path | str, revision: str = "main") -> Path | None:
 
 
 def reachable(model: str, revision: str = "main") -> bool:
-    """Whether the hub answers and has the model; an error if it answers and has not."""
+    """Whether the hub can be reached and has the model. Raises HarnessError if the hub says that it has no
+    such model."""
     return not is_local(model) and _asked(model, revision) is not None
 
 
 def listed(model: Path | str, revision: str = "main") -> tuple[str, ...]:
-    """The names of all files of a hub model, here or not; none if the hub cannot be asked."""
+    """The names of all files of a hub model, whether they are cached or not; empty if the hub cannot be
+    asked."""
     if isinstance(model, Path) or is_local(model):
         return ()
     answer = _asked(model, revision)
@@ -111,9 +115,10 @@ def folder(
     weights: Sequence[str] = WEIGHTS,
     trust_remote_code: bool = False,
 ) -> Path:
-    """The folder that holds the model, downloaded if need be; pickled weights are never fetched, code only
-    if it is trusted. `weights` are patterns of file names, such as `onnx/model.onnx`, which brings the
-    files that an export of more than 2 GB keeps its weights in."""
+    """The folder that holds the model, downloaded if need be. Pickled weights are never fetched; code is
+    fetched only with `trust_remote_code`. `weights` are patterns of file names. A pattern such as
+    `onnx/model.onnx` also fetches the separate files in which an export of more than 2 GB keeps its
+    weights."""
     if not isinstance(model, Path) and model.startswith(PACKAGE):
         packaged = _in_package(model)
         if packaged is None:
@@ -136,14 +141,15 @@ def folder(
 
 
 def code(model: str, revision: str) -> Path:
-    """The folder with a hub model's code, downloaded if need be: some models take theirs from another."""
+    """The folder with the code of a hub model, downloaded if need be: some models take their code from
+    another model."""
     from harness.toolkit.neural import hub
 
     return hub.download(model, revision, CODE)
 
 
 def pickle_refusal(where: str, name: str) -> str:
-    """Why pickled weights are not read, and how to make others of them."""
+    """The error message for a model with pickled weights: why they are not read, and how to convert them."""
     return (
         f"model: {where} has its weights only as {name}, a format that can run code when it is read; convert "
         'them where you trust their source (`hf download` them, then `python -c "import torch, '
@@ -153,7 +159,8 @@ def pickle_refusal(where: str, name: str) -> str:
 
 
 def _in_package(model: str) -> Path | None:
-    """The folder, if the package is installed and has it. The package itself is not imported."""
+    """The folder of the model within its package; None if the package is not installed. The package is not
+    imported."""
     module, _, below = model.removeprefix(PACKAGE).partition("/")
     if not module.isidentifier():
         raise HarnessError(f"model: '{model}' names no package; write package:MODULE/FOLDER")
@@ -169,7 +176,8 @@ def _in_package(model: str) -> Path | None:
 
 
 def _repository(model: str) -> Path:
-    """Where the hub's library keeps a model: the same variables, the same defaults."""
+    """The folder in which the hub's library caches a model, found from the same variables and defaults as the
+    library does."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "huggingface"
     home = Path(os.environ.get("HF_HOME") or home).expanduser()
     cache = Path(os.environ.get("HF_HUB_CACHE") or home / "hub").expanduser()
@@ -177,7 +185,7 @@ def _repository(model: str) -> Path:
 
 
 def _cached_commit(model: str, revision: str) -> str | None:
-    """The commit that the local cache knows by this name."""
+    """The commit that `revision` names in the local cache; None if the cache does not know it."""
     if COMMIT.fullmatch(revision):
         return revision
     try:
@@ -187,9 +195,9 @@ def _cached_commit(model: str, revision: str) -> str | None:
     return commit if COMMIT.fullmatch(commit) else None
 
 
-@functools.cache  # a grid names its model many times
+@functools.cache  # the systems of a grid ask for the same model many times
 def _asked(model: str, revision: str) -> Answer | None:
-    """What the hub tells of it, if it can be reached."""
+    """The hub's answer about a revision; None if the hub cannot be reached."""
     try:
         from harness.toolkit.neural.hub import ask
     except ImportError:

@@ -1,4 +1,4 @@
-"""Exported models through ONNX Runtime: one text at a time, so that no text depends on its neighbours."""
+"""Runs exported models with ONNX Runtime, one text at a time: no text's result depends on the other texts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class Session:
     """An exported network in a folder.
 
-    A quantised network scales what flows through it by the largest value of the whole batch, so what it
-    makes of a text would depend on what that is batched with. A text alone needs no padding either, and
-    several at once keep the cores as busy: each runs on one thread, and the threads share the session.
+    A quantised network scales its activations by the largest value of the whole batch, so in a batch the
+    result for a text would depend on the other texts. A single text also needs no padding. The cores stay as
+    busy: each text runs on one thread, and several threads share the session.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -38,7 +38,7 @@ class Session:
             session = onnxruntime.InferenceSession(
                 str(self.path), options, providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # of its own kinds, which are not exported by name
+        except Exception as error:  # ONNX Runtime does not export its exception types
             why = (str(error).splitlines() or [type(error).__name__])[0]
             raise HarnessError(f"model: {self.path} cannot be loaded by ONNX Runtime: {why}") from error
         self._session = session
@@ -48,7 +48,8 @@ class Session:
         }
 
     def each(self, tokens: Tokens, output: str) -> Iterator[Floats]:
-        """That output for one text after the other, without the dimension of the batch."""
+        """Yields the array that the network gives as `output` for each text in turn, without the batch
+        dimension."""
         for start, end in pairwise(tokens.bounds.tolist()):
             yield self._one(tokens, start, end, output)
 

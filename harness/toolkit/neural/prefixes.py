@@ -1,6 +1,7 @@
-"""Prompts in front of every layer: key-values that attention reads before a text's own (P-tuning v2).
+"""Prompts before every layer: keys and values that attention reads before those of the text (P-tuning v2).
 
-Liu et al. 2022, section 3.2. A folder with `prefix.json` has them alone, and names their network."""
+Liu et al. 2022, section 3.2. A folder with `prefix.json` holds only the prompts and names their network.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ def is_prefix(folder: Path) -> bool:
 
 
 def backbone(folder: Path) -> Path:
-    """The folder of the network; raises HarnessError if it is not here or is another."""
+    """The folder of the network that the prefix was trained for. Raises HarnessError if that folder is
+    missing or holds other weights."""
     said = model_folder.read(folder / CARD)
     at = Path(said["backbone"])
     if not at.is_dir():
@@ -45,7 +47,8 @@ def digest(folder: Path) -> str:
 
 
 def save(folder: Path, prefix: Tensor, network: Path) -> None:
-    """`prefix`: float32[layers, 2, heads, P, width], of keys and values."""
+    """Writes a prefix, float32[layers, 2, heads, P, width] of keys and values, for the network in a
+    folder."""
     said = {"backbone": str(network), "digest": digest(network), "length": prefix.shape[3]}
     (folder / CARD).write_bytes(orjson.dumps(said, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
     save_file(
@@ -58,7 +61,8 @@ def read(folder: Path) -> Tensor:
 
 
 def install(model: Any, prefix: Tensor) -> None:
-    """Have every attention of the network read its part of the prefix, float[layers, 2, heads, P, width]."""
+    """Makes every attention module of the network read its part of `prefix`, float[layers, 2, heads, P,
+    width]."""
     AttentionInterface.register(NAME, attention)
     AttentionMaskInterface.register(NAME, eager_mask)
     model.set_attn_implementation(NAME)
@@ -76,15 +80,16 @@ def place(model: Any, prefix: Tensor) -> None:
 
 
 def attentions(model: Any) -> Iterator[Any]:
-    """The modules that attend, in the order of the layers."""
+    """Yields the attention modules, in the order of the layers."""
     return (module for module in model.modules() if hasattr(module, "query") and hasattr(module, "key"))
 
 
 def joined(
     module: Any, key: Tensor, value: Tensor, mask: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Keys and values, float[n, heads, L, width], with the module's prefix before them, and the mask,
-    float[n, 1, L, L], that lets every token read it; as they are where the module has none."""
+    """The keys and values, float[n, heads, L, width], with the module's prefix before them, and the mask,
+    float[n, 1, L, L], widened so that every token reads the prefix. Without a prefix, all three are returned
+    unchanged."""
     prefix = getattr(module, "harness_prefix", None)
     if prefix is None:
         return key, value, mask

@@ -1,4 +1,4 @@
-"""Texts to token ids: many at once on all cores, without padding, with what was cut off counted."""
+"""Turns texts into token ids, many at once on all cores and without padding, and counts what is cut off."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
-PROBES = ("a", "the", "0", "一")  # a text that surely has a token
+PROBES = ("a", "the", "0", "一")  # any tokenizer has a token for one of these texts
 
 
 class Tokens(NamedTuple):
-    """The tokens of n texts, one text after the other: no padding."""
+    """The tokens of n texts, one text after the other, without padding."""
 
     ids: NDArray[np.int32]  # int32[T]
     bounds: NDArray[np.int64]  # int64[n + 1]: text i has the tokens bounds[i] to bounds[i + 1] - 1
-    types: NDArray[np.int32] | None = None  # int32[T]: which of a pair's texts; None where all are 0
+    types: NDArray[np.int32] | None = None  # int32[T]: 0 or 1, the text of a pair; None if all are 0
 
 
 class Lost(NamedTuple):
-    """What a maximum length cut off."""
+    """Counts of what a maximum length cut off."""
 
-    texts: int = 0  # that were cut
-    tokens: int = 0  # that are missing
+    texts: int = 0  # texts that were cut
+    tokens: int = 0  # tokens that were cut off
 
     def plus(self, other: Lost) -> Lost:
         return Lost(self.texts + other.texts, self.tokens + other.tokens)
 
 
 class Template(NamedTuple):
-    """The special tokens around a text, or around and between the two of a pair, and their types."""
+    """The special tokens around one text, or around and between the two texts of a pair, and their types."""
 
     before: tuple[int, ...]
     between: tuple[int, ...]
@@ -50,7 +50,7 @@ class Template(NamedTuple):
 
 
 class Tokeniser(NamedTuple):
-    """A model's own tokenizer. `_replace` its templates to mark texts in another way."""
+    """A model's own tokenizer. Replace its templates with `_replace` to mark texts in another way."""
 
     backend: Any  # tokenizers.Tokenizer, without truncation and padding
     single: Template
@@ -59,8 +59,9 @@ class Tokeniser(NamedTuple):
 
 
 def load(folder: Path, trust_remote_code: bool = False, code_revision: str | None = None) -> Tokeniser:
-    """The tokenizer in a model's folder: `tokenizer.json`, or what transformers makes of older files, perhaps
-    by code of its own or of a hub's model at that commit."""
+    """The tokenizer in a model's folder: its `tokenizer.json`, or a conversion of older files by
+    transformers. The conversion may run the model's own code, or that of another hub model at
+    `code_revision`, if it is trusted."""
     from tokenizers import Tokenizer
 
     path = folder / "tokenizer.json"
@@ -80,9 +81,9 @@ def tokenise(
     seconds: Sequence[str] | None = None,
     first_length: int | None = None,
 ) -> tuple[Tokens, Lost]:
-    """The tokens of texts, or of pairs of them, with special tokens, at most `length` for each. Of a pair
-    the longer text is cut first, as transformers' `longest_first` does it, after the first text has been
-    cut to `first_length` tokens."""
+    """The tokens of texts, or of pairs of texts, with special tokens, at most `length` for each, and what was
+    cut off. In a pair, the first text is cut to `first_length` tokens; then the longer text is cut first, as
+    by transformers' `longest_first`."""
     template = tokeniser.single if seconds is None else tokeniser.pair
     room = length - template.added
     if room < 1:
@@ -117,8 +118,8 @@ def tokenise(
 
 
 def longest_first(first: int, second: int, room: int) -> tuple[int, int]:
-    """How many tokens of each text of a pair are kept, where they do not fit: the longer one gives way until
-    both are equally long, then the second keeps the odd token (tokenizers, truncate_encodings)."""
+    """How many tokens of each text of a pair are kept if the pair does not fit in `room`: the longer text is
+    cut until both are equally long; then the second keeps the odd token (tokenizers, truncate_encodings)."""
     short, long = min(first, second), max(first, second)
     long = short if short > room else max(short, room - short)
     if short + long > room:
@@ -130,13 +131,13 @@ def select(tokens: Tokens, rows: NDArray[np.int64]) -> Tokens:
     """The tokens of some of the texts, in the order of `rows` (int64[m])."""
     lengths = np.diff(tokens.bounds)[rows]
     bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    # token t of the selection stands (start of its text - start of the text in the selection) further on
+    # token t of the selection is at t + (start of its text in `tokens` - start of that text in the selection)
     places = np.arange(bounds[-1]) + np.repeat(tokens.bounds[rows] - bounds[:-1], lengths)
     return Tokens(tokens.ids[places], bounds, None if tokens.types is None else tokens.types[places])
 
 
 def joined(parts: Sequence[Tokens]) -> Tokens:
-    """Several lots of tokens as one."""
+    """The tokens of all parts as one."""
     offsets = np.cumsum([0, *(part.bounds[-1] for part in parts)])
     pairs = zip(parts, offsets, strict=False)
     bounds = np.concatenate([np.zeros(1, np.int64), *(part.bounds[1:] + offset for part, offset in pairs)])
@@ -149,8 +150,8 @@ def joined(parts: Sequence[Tokens]) -> Tokens:
 def padded(
     tokens: Tokens, padding: int, length: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Ids, mask (1 for a token, 0 for padding) and types, each int64[n, L]; L is the longest text's length
-    or the one given."""
+    """Ids, mask (1 for a token, 0 for padding) and types, each int64[n, L]. L is `length`, or the length of
+    the longest text."""
     lengths = np.diff(tokens.bounds)
     width = int(lengths.max(initial=0)) if length is None else length
     mask = np.arange(width) < lengths[:, None]  # bool[n, L]
@@ -182,7 +183,7 @@ def _converted(folder: Path, trust_remote_code: bool, code_revision: str | None)
 
 
 def _templates(backend: Tokenizer, folder: Path) -> tuple[Template, Template]:
-    """Read off a probe what the post-processor puts around texts."""
+    """The templates of one text and of a pair, read off from how the post-processor encodes a probe."""
     for probe in PROBES:
         single = backend.encode(probe)
         pair = backend.encode(probe, probe)
@@ -192,7 +193,7 @@ def _templates(backend: Tokenizer, folder: Path) -> tuple[Template, Template]:
 
 
 def _template(encoding: Any) -> Template:
-    """The special tokens of an encoded probe, by where they stand."""
+    """The special tokens of an encoded probe, by their places before, between and after its texts."""
     places = [i for i, which in enumerate(encoding.sequence_ids) if which is not None]
     second = [i for i in places if encoding.sequence_ids[i] == 1]
     first = [i for i in places if encoding.sequence_ids[i] == 0]
@@ -211,7 +212,7 @@ def _template(encoding: Any) -> Template:
 
 
 def _padding(backend: Tokenizer, folder: Path) -> int:
-    """The id of the padding token, which is masked anyway; 0 where there is none."""
+    """The id of the padding token; 0 if there is none. The padding is masked in any case."""
     path = folder / "tokenizer_config.json"
     token = json.loads(path.read_bytes()).get("pad_token") if path.exists() else None
     token = token.get("content") if isinstance(token, dict) else token

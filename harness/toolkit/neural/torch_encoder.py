@@ -1,4 +1,4 @@
-"""Token states by torch: any encoder that transformers knows, and a faster path for BERT's family on CPUs."""
+"""Token states by torch: from any encoder of transformers, with a faster path for BERT's family on CPUs."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ States: TypeAlias = "Callable[[Tokens], torch.Tensor]"
 
 
 def encoders(model: Any, padding: int, device: str = "cpu") -> Sequence[States]:
-    """One for each worker of an encoding loop: for each GPU; on a CPU for each core if the model is one of
-    those that `torch_packed` runs, else one that has all cores to itself.
+    """One `States` function for each worker of an encoding loop. On GPUs there is a worker for each GPU. On a
+    CPU there is a worker for each core if `torch_packed` runs the model; otherwise one worker has all cores.
 
-    `model` is a network of transformers on the CPU (without a head), `padding` its padding token's id."""
+    `model` is a network of transformers on the CPU (without a head), `padding` the id of its padding token.
+    """
     if device == "cuda":
         devices = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
         return [through(copy.deepcopy(model).to(at), padding, at) for at in devices]
@@ -32,7 +33,7 @@ def encoders(model: Any, padding: int, device: str = "cpu") -> Sequence[States]:
 
 
 def through(model: Any, padding: int, device: str) -> States:
-    """By the model's own code, on padded batches."""
+    """A `States` function that runs the model's own code on padded batches."""
 
     def states(tokens: Tokens) -> torch.Tensor:
         ids, mask, types = (torch.from_numpy(array).to(device) for array in padded(tokens, padding))
@@ -45,8 +46,8 @@ def through(model: Any, padding: int, device: str) -> States:
 
 
 def packed(weights: torch_packed.Weights) -> States:
-    """Without padding, on one core: the workers keep the others busy, and the result does not depend on how
-    many there are."""
+    """A `States` function that runs without padding, on one core. The other workers use the other cores, and
+    the result does not depend on the number of workers."""
 
     def states(tokens: Tokens) -> torch.Tensor:
         with torch.inference_mode(), _one_thread():
@@ -57,7 +58,7 @@ def packed(weights: torch_packed.Weights) -> States:
 
 @contextlib.contextmanager
 def _one_thread() -> Iterator[None]:
-    """What torch computes in this thread runs on it alone."""
+    """Limits torch to one thread for what this thread computes within the block."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

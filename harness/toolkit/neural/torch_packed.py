@@ -1,8 +1,9 @@
-"""BERT's family on one core: no padding anywhere, weights in oneDNN's layout, fused operations.
+"""Runs BERT's family on one core: without padding, with weights in oneDNN's layout, with fused operations.
 
-The numbers are those of Devlin et al. 2019, section 3 (Vaswani et al. 2017, equation 1); what differs from
-the usual code is the order of work. Rows are the tokens of all texts; attention takes texts of equal
-length together."""
+The results are those of Devlin et al. 2019, section 3 (Vaswani et al. 2017, equation 1); only the order of
+the work differs from the usual code. Rows are the tokens of all texts; attention handles texts of equal
+length together.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-CACHED = 1 << 20  # attention weights at a time: 2 MB in bf16, about a core's share of the cache
+CACHED = 1 << 20  # attention weights computed at a time: 2 MB in bf16, about a core's share of the cache
 
 
 class Layout(NamedTuple):
-    """Where one architecture keeps its tensors; `{}` is the number of a layer."""
+    """The names of an architecture's tensors; `{}` stands for the number of a layer."""
 
     query: str
     key: str
@@ -37,7 +38,7 @@ class Layout(NamedTuple):
     inner: str
     outer: str
     norm_outer: str
-    counts_padding: bool  # positions begin at 0; those of RoBERTa begin after the padding's id
+    counts_padding: bool  # whether positions begin at 0; RoBERTa's begin after the padding's id
 
 
 _BERT = Layout(
@@ -73,7 +74,7 @@ LAYOUTS = {
 
 
 class Linear(NamedTuple):
-    weight: torch.Tensor  # [out, in], opaque: in oneDNN's layout
+    weight: torch.Tensor  # [out, in], in oneDNN's opaque layout
     bias: torch.Tensor  # [out]
 
 
@@ -84,7 +85,7 @@ class Norm(NamedTuple):
 
 
 class Layer(NamedTuple):
-    qkv: Linear  # query, key and value, one below the other
+    qkv: Linear  # query, key and value, stacked along `out`
     mixed: Linear
     norm_mixed: Norm
     inner: Linear
@@ -93,7 +94,7 @@ class Layer(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """A whole encoder, ready for `states`."""
+    """The weights of a whole encoder, as `states` reads them."""
 
     words: torch.Tensor  # [V, d]
     positions: torch.Tensor  # [P, d]
@@ -101,14 +102,14 @@ class Weights(NamedTuple):
     norm: Norm
     layers: tuple[Layer, ...]
     heads: int
-    padding: int | None  # the id after which positions begin; None: they begin at 0
+    padding: int | None  # positions begin after this id; at 0 if None
 
 
 def layout(model: Any) -> Layout | None:
-    """How `pack` finds its way in this network; None if it is of another kind, or this torch or CPU lacks
-    the operations."""
+    """The layout by which `pack` reads the network; None if `pack` does not support the network, or this
+    torch or CPU lacks the operations."""
     layout_of_type, config = LAYOUTS.get(type(model).__name__), model.config
-    if getattr(model.config, "_attn_implementation", None) == PREFIXED:  # reads more than the tokens
+    if getattr(model.config, "_attn_implementation", None) == PREFIXED:  # its attention also reads a prefix
         return None
     plain = (
         getattr(config, "hidden_act", getattr(config, "activation", None)) == "gelu"
@@ -139,7 +140,7 @@ def pack(model: Any, layout: Layout) -> Weights:
 
     def linear(*names: str) -> Linear:
         weights, biases = ([tensors[f"{name}.{part}"] for name in names] for part in ("weight", "bias"))
-        if len(names) == 3:  # query first: divided here, not each time
+        if len(names) == 3:  # the query's weights are first: divided here once, not in each pass
             weights[0], biases[0] = weights[0] / divisor, biases[0] / divisor
         weight = torch.ops.mkldnn._reorder_linear_weight(torch.cat(weights).contiguous(), BUDGET)
         return Linear(weight, torch.cat(biases))
@@ -190,8 +191,8 @@ def _embedded(weights: Weights, tokens: Tokens) -> torch.Tensor:
 
 
 def _positions(tokens: Tokens, padding: int | None) -> NDArray[np.int64]:
-    """int64[T]: 0, 1, 2 ... in each text; RoBERTa counts on from its padding's id and leaves out tokens
-    that have that id."""
+    """int64[T]: the position of each token, counted 0, 1, 2 ... in each text. RoBERTa counts on from its
+    padding's id and skips tokens that have that id."""
     counts = np.ones(len(tokens.ids), np.bool_) if padding is None else tokens.ids != padding
     so_far = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
     before = np.repeat(so_far[tokens.bounds[:-1]], np.diff(tokens.bounds))
@@ -201,15 +202,16 @@ def _positions(tokens: Tokens, padding: int | None) -> NDArray[np.int64]:
 
 
 class Alike(NamedTuple):
-    """Neighbouring texts of equal length: a rectangle of tokens that needs no padding."""
+    """Neighbouring texts of equal length: their tokens form a rectangle without padding."""
 
     start: int  # the first token
     texts: int
-    length: int  # of each
+    length: int  # tokens of each text
 
 
 def _alike(bounds: NDArray[np.int64], heads: int) -> Iterator[Alike]:
-    """The texts by runs of equal length, so short that a run's attention stays in the cache."""
+    """Yields the texts as runs of equal length, each run so short that its attention weights stay in the
+    cache."""
     lengths = np.diff(bounds)
     edges = [0, *(np.flatnonzero(np.diff(lengths)) + 1).tolist(), len(lengths)]
     for first, end in itertools.pairwise(edges):
@@ -221,8 +223,8 @@ def _alike(bounds: NDArray[np.int64], heads: int) -> Iterator[Alike]:
 
 def _attention(qkv: torch.Tensor, heads: int, alike: Sequence[Alike]) -> torch.Tensor:
     """[T, d] from [T, 3 d]: softmax(Q K^T / sqrt(width)) V for each head, side by side (Vaswani et al. 2017,
-    equation 1; Q comes divided). Plain products and oneDNN's softmax take half the time of torch's fused
-    attention where heads are as narrow as 32."""
+    equation 1; Q is already divided). Plain products and oneDNN's softmax take half the time of torch's fused
+    attention if heads are as narrow as 32."""
     width = qkv.shape[1] // 3 // heads
     mixed = qkv.new_empty(len(qkv), heads * width)
     for start, texts, length in alike:
@@ -236,8 +238,8 @@ def _attention(qkv: torch.Tensor, heads: int, alike: Sequence[Alike]) -> torch.T
 
 
 def _linear(x: torch.Tensor, linear: Linear, after: str = "none") -> torch.Tensor:
-    """[T, out]: x W^T + b, then gelu if that comes after (in the same pass)."""
-    algorithm = "none" if after == "gelu" else ""  # the exact one, with erf
+    """[T, out]: x W^T + b, followed by gelu in the same pass if `after` is "gelu"."""
+    algorithm = "none" if after == "gelu" else ""  # the exact gelu, with erf
     product: torch.Tensor = torch.ops.mkldnn._linear_pointwise(
         x, linear.weight, linear.bias, after, [], algorithm
     )

@@ -1,1 +1,1 @@
-"""Finding the best of many scores or vectors, for plugins."""
+"""Plugins use these modules to find the best of many scores or vectors."""

@@ -1,8 +1,9 @@
 """Exact search by inner product: the k best of many vectors for each query, in bounded memory.
 
-A pair is first estimated by a fast matrix product whose error is bounded, and scored only if it may be among
-the k best. So the results are those of scoring every pair by `exact_kernels.dot`, to the last bit, whatever
-the product, the number of threads or queries, and the order of work.
+A fast matrix product with a bounded error first estimates each pair. A pair is scored only if its estimate
+allows it to be among the k best. The results therefore equal those of scoring every pair by
+`exact_kernels.dot`, to the last bit, whatever the product, the number of threads or queries, and the order of
+work.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from harness.toolkit.search.topk import NOTHING
 if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
-QUERIES = 4096  # searched in one pass over the vectors
-FEW = 8  # queries that are quicker to compare with every vector than to estimate first
-CELLS = 1 << 22  # numbers of one block of vectors (16 MB), which stays in the last cache
-TILE = 1024  # vectors of one product
-WASTE = 16  # one pair in so many scored in vain, and finer estimates are worth it
+QUERIES = 4096  # queries searched in one pass over the vectors
+FEW = 8  # up to this many queries, scoring every pair is quicker than estimating first
+CELLS = 1 << 22  # numbers in one block of vectors (16 MB), which stays in the last-level cache
+TILE = 1024  # vectors in one matrix product
+WASTE = 16  # if more than one pair in 16 is scored in vain, finer estimates are quicker
 
 
 class Best(NamedTuple):
@@ -35,8 +36,8 @@ class Best(NamedTuple):
 
     k: int
     keys: NDArray[np.uint64]  # uint64[Q, room]
-    sizes: Ints  # int64[Q]: how many of them are there
-    floors: Floats  # float32[Q]: the score that a later place must exceed
+    sizes: Ints  # int64[Q]: how many keys each query has
+    floors: Floats  # float32[Q]: the score that a vector at a later place must exceed
 
 
 def search(
@@ -49,16 +50,16 @@ def search(
 ) -> tuple[Ints, Floats]:
     """The places and inner products of the k best vectors for each query, best first, ties by place.
 
-    `queries` is float32[Q, d]; `vectors` float32 or float16 [N, d], perhaps mapped from a file. `within`
-    (int64[Q, n], -1 fills) names the places to look at in the place of all N. Both results have min(k, N)
-    columns (min(k, n) with `within`); short rows are filled with -1 and -inf. The results do not depend on
-    the number of threads.
+    `queries` is float32[Q, d]; `vectors` is float32 or float16 [N, d], perhaps mapped from a file. `within`
+    (int64[Q, n], filled with -1) restricts the search for each query to these places. Both results have
+    min(k, N) columns (min(k, n) with `within`); short rows are filled with -1 and -inf. The results do not
+    depend on the number of threads.
     """
     queries, threads = np.require(queries, np.float32, ["C", "W"]), threads or hardware.threads()
     if within is not None:
         keys = kernels.encode(score(queries, vectors, within, threads=threads), within)
         keys.sort(axis=1)
-        keys[:, 1:][keys[:, 1:] == keys[:, :-1]] = NOTHING  # named twice
+        keys[:, 1:][keys[:, 1:] == keys[:, :-1]] = NOTHING  # a place that is named twice
         keys.sort(axis=1)
         return kernels.decode(keys[:, :k])
     k = min(k, len(vectors))
@@ -73,12 +74,12 @@ def search(
 
 
 def score(queries: Floats, vectors: NDArray[Any], places: Ints, *, threads: int | None = None) -> Floats:
-    """float32[Q, n]: the inner products of each query with the vectors at its places (int64[Q, n]); -inf
-    where a place is -1. A pair's score is the same here as in `search`."""
+    """float32[Q, n]: the inner products of each query with the vectors at its places (int64[Q, n]); -inf for
+    a place of -1. A pair has the same score here as in `search`."""
     queries, threads = np.require(queries, np.float32, ["C", "W"]), threads or hardware.threads()
     if places.size and int(places.max()) >= len(vectors):
         raise IndexError(f"the place {places.max()} is not in 0 to {len(vectors) - 1}")
-    places = np.require(places, np.int64, ["C", "W"])  # compiled for once
+    places = np.require(places, np.int64, ["C", "W"])  # one type, so that the loop is compiled once
     scores = np.empty(places.shape, np.float32)
 
     def work(a: int, z: int) -> None:
@@ -95,7 +96,8 @@ def score(queries: Floats, vectors: NDArray[Any], places: Ints, *, threads: int 
 
 
 def _directly(queries: Floats, vectors: NDArray[Any], k: int, threads: int) -> NDArray[np.uint64]:
-    """uint64[Q, k] by scoring every pair: every thread takes some of the vectors."""
+    """uint64[Q, k]: the keys of the k best, found by scoring every pair. Each thread takes some of the
+    vectors."""
     rows = _rows(vectors)
     parts: list[Best] = []
 
@@ -113,7 +115,8 @@ def _directly(queries: Floats, vectors: NDArray[Any], k: int, threads: int) -> N
 
 
 def _by_estimates(queries: Floats, vectors: NDArray[Any], k: int, threads: int) -> NDArray[np.uint64]:
-    """uint64[Q, k] by a scan of blocks of vectors: every thread takes some of the queries."""
+    """uint64[Q, k]: the keys of the k best, found by estimating blocks of vectors. Each thread takes some of
+    the queries."""
     rows, best = _rows(vectors), _nothing(len(queries), k)
     centre = np.nan_to_num(_plain(vectors[:rows]).mean(axis=0), posinf=0, neginf=0)
     scan = exact_scan.choose(queries, rows, centre)
@@ -134,7 +137,8 @@ def _by_estimates(queries: Floats, vectors: NDArray[Any], k: int, threads: int) 
 def _scan_block(
     scan: exact_scan.Scan, slack: Any, best: Best, queries: Floats, block: Floats, start: int, a: int, z: int
 ) -> int:
-    """Compare the queries a to z - 1 with a block of vectors; how many pairs were scored in vain."""
+    """Compares the queries a to z - 1 with a block of vectors, and returns how many pairs were scored in
+    vain."""
     wasted = 0
     for first in range(0, len(block), TILE):
         tile, estimates = block[first : first + TILE], scan.estimates(a, z, first, first + TILE)
@@ -152,27 +156,27 @@ def _nothing(queries: int, k: int) -> Best:
 
 
 def _cleared(best: Best) -> NDArray[np.uint64]:
-    """The keys, with NOTHING where there are none."""
+    """The keys of all queries, with NOTHING in unused places."""
     best.keys[np.arange(best.keys.shape[1]) >= best.sizes[:, None]] = NOTHING
     return best.keys
 
 
 def _rows(vectors: NDArray[Any]) -> int:
-    """How many vectors a block has: whole tiles, and no more than there are."""
+    """How many vectors a block has: whole tiles, and no more of them than the vectors fill."""
     count, dimension = vectors.shape
     tiles = max(1, CELLS // TILE // max(1, dimension))
     return int(TILE * min(tiles, -(-count // TILE)))
 
 
 def _plain(vectors: NDArray[Any]) -> Floats:
-    """The same numbers as float32, in a form that is compiled for once: contiguous and not to be written."""
+    """The vectors as float32, contiguous and read-only: loops are then compiled for one type only."""
     plain = np.ascontiguousarray(vectors, np.float32).view(np.ndarray)
     plain.flags.writeable = False
     return plain
 
 
 def _spread(count: int, threads: int, work: Callable[[int, int], Any], each: int = 4) -> None:
-    """Run `work(begin, end)` over `count` things in equal parts, `each` to a thread."""
+    """Runs `work(begin, end)` over the range 0 to `count` in equal parts, `each` parts to a thread."""
     edges = np.linspace(0, count, min(count, each * threads) + 1).astype(int).tolist()
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, edges[:-1], edges[1:]))

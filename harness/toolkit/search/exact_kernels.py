@@ -1,4 +1,4 @@
-"""Compiled loops of exact search: inner products always summed the same way, and the k best of them."""
+"""Compiled loops of exact search: inner products, always summed in the same way, and the k best of them."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
 Loop = TypeVar("Loop", bound=Callable[..., Any])
-LEAP, STEP = 512, 32  # scores are looked at in leaps, those with a promising one in steps
+LEAP, STEP = 512, 32  # estimates are checked in leaps; a leap with a promising estimate, in steps
 _LOW, _SHIFT, _SIGN = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint32(1 << 31)
 _HALF, _ROUND, _ONE = np.uint32(16), np.uint32(0x7FFF), np.uint32(1)
 
 
 def loop(**options: Any) -> Callable[[Loop], Loop]:
-    """`numba.njit` without the interpreter's lock, kept between runs."""
+    """`numba.njit` that releases the interpreter's lock and caches the compiled code between runs."""
     decorate: Callable[[Loop], Loop] = nb.njit(nogil=True, cache=True, **options)
     return decorate
 
 
 @loop(fastmath={"reassoc", "contract"})
 def dot(x: Floats, y: Floats) -> np.float32:
-    """The inner product, in float32. Every score of exact search comes from here, so that it does not
-    depend on how the pair was found: a matrix product rounds differently for every shape."""
+    """The inner product, in float32. Every score of exact search comes from this function. Therefore a score
+    does not depend on how the pair was found: a matrix product rounds differently for every shape."""
     total = np.float32(0)
     for i in range(len(x)):
         total += x[i] * y[i]
@@ -38,9 +38,9 @@ def dot(x: Floats, y: Floats) -> np.float32:
 
 @loop()
 def key_of(score: np.float32, place: int) -> np.uint64:
-    """A number that is smaller for a better score and, among equal scores, for an earlier place. A NaN is
-    the best of all, so that it is not lost on the way to whoever refuses it."""
-    bits = np.float32(score + np.float32(0)).view(np.uint32)  # + 0 makes -0.0 and 0.0 one
+    """A number that is smaller for a better score and, among equal scores, for an earlier place. NaN counts
+    as the best score, so that it reaches the caller, who refuses it."""
+    bits = np.float32(score + np.float32(0)).view(np.uint32)  # + 0 turns -0.0 into 0.0
     rising = np.uint32(~bits) if bits & _SIGN else np.uint32(bits | _SIGN)
     if np.isnan(score):
         rising = np.uint32(0xFFFFFFFF)
@@ -56,7 +56,7 @@ def score_of(key: np.uint64) -> np.float32:
 
 @loop()
 def trim(keys: NDArray[np.uint64], size: int, k: int) -> np.float32:
-    """Bring the k best of at least k keys to the front; return the worst score among them."""
+    """Brings the k best of at least k keys to the front, and returns the worst score among them."""
     select(keys, size, k)
     worst = keys[0]
     for i in range(k):
@@ -68,8 +68,8 @@ def trim(keys: NDArray[np.uint64], size: int, k: int) -> np.float32:
 def push(
     keys: NDArray[np.uint64], size: int, key: np.uint64, k: int, floor: np.float32
 ) -> tuple[int, np.float32]:
-    """Add a key to those of a query, and cut them to the k best when there is no more room. Returns how many
-    there are and the score that a later place must exceed."""
+    """Adds a key to those of a query, and cuts them to the k best when they fill the array. Returns the
+    number of keys and the score that a vector at a later place must exceed."""
     keys[size] = key
     size += 1
     if size == len(keys):
@@ -79,7 +79,8 @@ def push(
 
 @loop()
 def widen(row: NDArray[Any], half: bool, wide: Floats) -> None:
-    """Estimates as float32; a bfloat16 (half) is the upper half of one."""
+    """Writes the estimates to `wide` as float32. With `half` they are bfloat16, the upper half of a
+    float32."""
     if half:
         for i in range(len(row)):
             wide[i] = np.uint32(np.uint32(row[i]) << _HALF).view(np.float32)
@@ -90,7 +91,8 @@ def widen(row: NDArray[Any], half: bool, wide: Floats) -> None:
 
 @loop()
 def reach(wide: Floats, first: int, last: int, cut: np.float32) -> int:
-    """How many of wide[first:last] are not below the cut; where either is a NaN, it is not below."""
+    """How many of wide[first:last] are not below the cut. If either number is a NaN, the estimate counts as
+    not below."""
     part, count = wide[first:last], np.int32(0)
     for i in range(len(part)):
         count = np.int32(count + np.int32(not (part[i] < cut)))
@@ -99,8 +101,8 @@ def reach(wide: Floats, first: int, last: int, cut: np.float32) -> int:
 
 @loop()
 def cut_of(floor: np.float32, slack: float, coarse: float) -> np.float32:
-    """What an estimate reaches whose score exceeds the floor: it is at most `slack` lower, and then rounded
-    by at most `coarse` times its size."""
+    """The lowest estimate that a pair can have whose score exceeds the floor. An estimate is at most `slack`
+    below its score, and rounding then changes it by at most `coarse` times its size."""
     lowest = np.float64(floor) - slack
     return np.float32(lowest - coarse * abs(lowest))
 
@@ -108,20 +110,21 @@ def cut_of(floor: np.float32, slack: float, coarse: float) -> np.float32:
 @loop()
 def scan(
     estimates: NDArray[Any],  # [z - a, at least n]: float32, or bfloat16 as uint16
-    half: bool,  # which of the two
+    half: bool,  # whether the estimates are bfloat16
     coarse: float,
     slack: NDArray[np.float64],  # float64[Q]
     queries: Floats,  # float32[Q, d]
-    a: int,  # the estimates are of the queries a to z - 1
+    a: int,  # the estimates belong to the queries a to z - 1
     z: int,
     vectors: Floats,  # float32[n, d]
-    base: int,  # the place of the first of them
+    base: int,  # the place of the first vector
     k: int,
     keys: NDArray[np.uint64],  # uint64[Q, room], in and out: the best so far, in any order
     sizes: Ints,  # int64[Q], in and out: how many keys there are
-    floors: Floats,  # float32[Q], in and out: the score that a later place must exceed
+    floors: Floats,  # float32[Q], in and out: the score that a vector at a later place must exceed
 ) -> int:
-    """Score each pair whose estimate lets it be among the k best; returns how many were not."""
+    """Scores each pair whose estimate allows it to be among the k best. Returns how many pairs were scored in
+    vain."""
     wide, wasted = np.empty(LEAP, np.float32), 0
     for q in range(a, z):
         row, size, floor = estimates[q - a], sizes[q], floors[q]
@@ -157,11 +160,11 @@ def compare(
     vectors: Floats,  # float32[n, d]
     base: int,
     k: int,
-    keys: NDArray[np.uint64],  # these three as above
+    keys: NDArray[np.uint64],  # keys, sizes and floors as in `scan`
     sizes: Ints,
     floors: Floats,
 ) -> None:
-    """Score every pair."""
+    """Scores every pair, and keeps the k best of each query."""
     for i in range(len(vectors)):
         for q in range(len(queries)):
             score = dot(queries[q], vectors[i])
@@ -172,7 +175,7 @@ def compare(
 
 @loop()
 def score_places(queries: Floats, vectors: Floats, places: Ints, scores: Floats, a: int, z: int) -> None:
-    """Fill scores[a:z] with the inner products of each query with the vectors at its places."""
+    """Fills scores[a:z] with the inner products of each query with the vectors at its places."""
     for q in range(a, z):
         for i in range(places.shape[1]):
             place = places[q, i]
@@ -183,10 +186,10 @@ def score_places(queries: Floats, vectors: Floats, places: Ints, scores: Floats,
 def halve(
     vectors: Floats,  # float32[n, d]
     centre: Floats,  # float32[d]
-    halves: NDArray[np.uint16],  # uint16[n, d], out: the vectors less the centre as bfloat16
+    halves: NDArray[np.uint16],  # uint16[n, d], out: the vectors minus the centre, as bfloat16
 ) -> tuple[float, float]:
-    """Returns the greatest norm of a vector less the centre and of what rounding took from one; NaN if a
-    number is not finite."""
+    """Fills `halves`. Returns the greatest norm of a vector minus the centre, and the greatest norm of the
+    rounding error of such a vector; both are NaN if a number is not finite."""
     norm, lost, poison = np.float32(0), np.float32(0), np.float32(0)
     for i in range(len(vectors)):
         square, missed = np.float32(0), np.float32(0)
@@ -199,12 +202,12 @@ def halve(
             square += value * value
             missed += rest * rest
         norm, lost = max(norm, square), max(lost, missed)
-        poison += square * np.float32(0)  # 0, or NaN for ever
+        poison += square * np.float32(0)  # stays 0, or becomes and stays NaN
     return np.sqrt(norm) + poison, np.sqrt(lost) + poison
 
 
 def decode(keys: NDArray[np.uint64]) -> tuple[Ints, Floats]:
-    """The places (-1 for NOTHING) and scores (-inf there) of keys."""
+    """The places and scores of keys; -1 and -inf for NOTHING."""
     rising = np.uint32(0xFFFFFFFF) - (keys >> _SHIFT).astype(np.uint32)
     bits = np.where(rising >> np.uint32(31) == 1, rising & ~_SIGN, ~rising)
     nothing = keys == NOTHING
@@ -213,7 +216,7 @@ def decode(keys: NDArray[np.uint64]) -> tuple[Ints, Floats]:
 
 
 def encode(scores: Floats, places: Ints) -> NDArray[np.uint64]:
-    """The keys of scores and places, NOTHING where a place is -1."""
+    """The keys of scores and places; NOTHING for a place of -1."""
     bits = (scores + np.float32(0)).view(np.uint32)
     rising = np.where(bits >> np.uint32(31) == 1, ~bits, bits | _SIGN)
     rising[np.isnan(scores)] = 0xFFFFFFFF

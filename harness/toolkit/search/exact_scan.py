@@ -1,4 +1,4 @@
-"""Estimates of many inner products by the machine's fastest matrix product, and how wrong they can be."""
+"""Estimates many inner products by the machine's fastest matrix product, and bounds the error."""
 
 from __future__ import annotations
 
@@ -18,33 +18,34 @@ if TYPE_CHECKING:
 
     Doubles = NDArray[np.float64]
 
-SAFE = 1.01  # the norms that bounds are made of are rounded too
+SAFE = 1.01  # a margin, because the norms in the bounds are rounded too
 
 
 class Scan(Protocol):
-    half: bool  # the estimates are bfloat16
-    coarse: float  # the greatest share of its size that rounding takes from an estimate
+    half: bool  # whether the estimates are bfloat16
+    coarse: float  # the largest relative error from rounding an estimate
 
     def load(self, block: Floats, pool: Executor) -> Doubles:
-        """Make these vectors (float32[n, d]) the ones to compare with. Returns how far the estimate can lie
-        below the score of `kernels.dot` for each query (float64[Q])."""
+        """Sets the block of vectors (float32[n, d]) to compare with. Returns, for each query, how far an
+        estimate can lie below the score of `kernels.dot` (float64[Q])."""
         ...
 
     def estimates(self, a: int, z: int, first: int, last: int) -> NDArray[Any]:
-        """[z - a, n]: queries a to z - 1 with vectors first to last - 1 of the block; beyond its end they are
-        left out or mean nothing."""
+        """[z - a, n]: estimates of queries a to z - 1 with vectors first to last - 1 of the block. Columns
+        beyond the end of the block are left out or mean nothing."""
         ...
 
 
 def choose(queries: Floats, rows: int, centre: Floats) -> Scan:
-    """The fastest way, for blocks of at most `rows` vectors."""
+    """The fastest `Scan` on this machine, for blocks of at most `rows` vectors."""
     if has_gpu():
         return Torch(queries, "cuda")
     return Halves(queries, rows, centre) if has_bf16() else Singles(queries)
 
 
 def has_gpu() -> bool:
-    """Whether torch can multiply in float32 on a GPU: TF32, which some programs allow, is not that."""
+    """Whether torch can multiply in full float32 on a GPU; false if the program allows TF32, which is
+    coarser."""
     if not hardware.gpus():
         return False
     import torch
@@ -53,7 +54,7 @@ def has_gpu() -> bool:
 
 
 def has_bf16() -> bool:
-    """Whether torch is here and the CPU multiplies bfloat16 natively, adding up in float32."""
+    """Whether torch is installed and the CPU multiplies bfloat16 natively, with sums in float32."""
     if hardware.dtype("auto", "cpu") != "bf16":
         return False
     try:
@@ -65,7 +66,8 @@ def has_bf16() -> bool:
 
 @contextmanager
 def workers(count: int) -> Iterator[Executor]:
-    """Threads of which each computes its own products: torch's threads within them would fight for cores."""
+    """A pool of threads, each of which computes its products alone: torch's own threads within them would
+    compete for the cores."""
     try:
         import torch
     except ImportError:
@@ -77,11 +79,11 @@ def workers(count: int) -> Iterator[Executor]:
         with ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             yield pool
     finally:
-        torch.set_num_threads(before)  # it is also what new threads begin with
+        torch.set_num_threads(before)  # new threads also begin with this number
 
 
 class Singles:
-    """Products in float32, by numpy."""
+    """Estimates in float32, by numpy."""
 
     half, coarse = False, 2.0**-22
 
@@ -99,7 +101,7 @@ class Singles:
 
 
 class Torch(Singles):
-    """The same on a device of torch's."""
+    """Estimates in float32, on a device of torch."""
 
     def __init__(self, queries: Floats, device: str) -> None:
         import torch
@@ -118,11 +120,12 @@ class Torch(Singles):
 
 
 class Halves:
-    """Products in bfloat16, by torch, of the vectors less a centre. Vectors of one model often have much in
-    common; without it they are shorter, and rounding takes less from them.
+    """Estimates in bfloat16, by torch, from the vectors minus a centre. The vectors of one model often have
+    much in common; without that common part they are shorter, and rounding loses less.
 
     |q.v - q.c - q'.x'| <= |q - q'| |x| + |q'| |x - x'| (Cauchy-Schwarz), where x = v - c and x', q' are
-    rounded; and each sum of d products in float32 is off by at most d 2^-24 |q| |x|, twice that to be safe.
+    rounded. Each sum of d products in float32 is off by at most d 2^-24 |q| |x|; the code doubles that to be
+    safe.
     """
 
     half, coarse = True, 2.0**-8 * SAFE
@@ -144,8 +147,8 @@ class Halves:
         halved = pool.map(
             lambda piece: kernels.halve(block[piece], self._centre, self._buffer[piece]), pieces
         )
-        norm, lost = np.max(list(halved), axis=0)  # a NaN stays one
-        longest = norm + np.linalg.norm(self._centre)  # of the vectors as they are
+        norm, lost = np.max(list(halved), axis=0)  # NaN if any piece gives NaN
+        longest = norm + np.linalg.norm(self._centre)  # a bound on the norm of the original vectors
         gamma, norms = _gamma(block.shape[1]), self._norms + self._lost
         rounding = self._lost * norm + norms * lost
         summing = gamma * norms * (norm + lost) + gamma * self._norms * longest
@@ -159,7 +162,7 @@ class Halves:
 
 
 def _gamma(terms: int) -> float:
-    """Twice the relative error of a sum of so many products in float32 (Higham 2002, equation 3.5)."""
+    """Twice the relative error of a float32 sum of `terms` products (Higham 2002, equation 3.5)."""
     return terms * 2.0**-23
 
 

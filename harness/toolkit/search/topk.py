@@ -9,15 +9,15 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-LEAP, STEP = 1024, 64  # scores are scanned in leaps, those with one above the threshold in steps
-NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)  # the key of a place that stays empty: worse than any other
+LEAP, STEP = 1024, 64  # scores are scanned in leaps; a leap with a score above the threshold, in steps
+NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)  # the key of an empty place: worse than any other key
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 _LOW, _SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
 
 
 def inner(signature: Any) -> Callable[[Loop], Loop]:
-    """`numba.njit` for a loop that only other compiled loops call: without a way in from Python, which takes
-    longer to compile than most such loops."""
+    """`numba.njit` for a loop that only other compiled loops call. The wrapper for calls from Python is left
+    out, because it takes longer to compile than most such loops."""
     options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     decorate: Callable[[Loop], Loop] = nb.njit(signature, nogil=True, cache=True, **options)
     return decorate
@@ -26,7 +26,7 @@ def inner(signature: Any) -> Callable[[Loop], Loop]:
 @inner(nb.uint64(nb.float32, nb.int64))
 def key_of(score: np.float32, position: int) -> np.uint64:
     """A number that is smaller for a better score and, among equal scores, for an earlier position. Scores
-    are not negative, so their bits are in their order."""
+    are not negative, so their bits sort as the scores do."""
     return ((_LOW - np.uint64(np.float32(score).view(np.uint32))) << _SHIFT) | np.uint64(position)
 
 
@@ -36,7 +36,7 @@ def score_of(key: np.uint64) -> np.float32:
 
 
 def decode(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The positions (-1 for NOTHING) and the scores of keys."""
+    """The positions and scores of keys; -1 and 0 for NOTHING."""
     nothing = keys == NOTHING
     scores = (np.uint32(0xFFFFFFFF) - (keys >> _SHIFT).astype(np.uint32)).view(np.float32)
     return np.where(nothing, -1, (keys & _LOW).astype(np.int64)), np.where(nothing, np.float32(0), scores)
@@ -44,7 +44,7 @@ def decode(keys: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.floa
 
 @inner(nb.void(nb.uint64[::1], nb.int64, nb.int64))
 def select(keys: NDArray[np.uint64], size: int, k: int) -> None:
-    """Bring the k smallest of keys[:size] to its front, in any order (Hoare's algorithm 65, 1961)."""
+    """Brings the k smallest of keys[:size] to the front, in any order (Hoare's algorithm 65, 1961)."""
     low, high = 0, size - 1
     while low < high:
         pivot = keys[(low + high) >> 1]
@@ -68,7 +68,7 @@ def select(keys: NDArray[np.uint64], size: int, k: int) -> None:
 
 @inner(nb.float32(nb.uint64[::1], nb.int64, nb.int64))
 def trim(keys: NDArray[np.uint64], size: int, k: int) -> np.float32:
-    """Bring the k best of at least k keys to the front; return the worst score among them."""
+    """Brings the k best of at least k keys to the front, and returns the worst score among them."""
     select(keys, size, k)
     worst = keys[0]
     for i in range(k):
@@ -78,7 +78,8 @@ def trim(keys: NDArray[np.uint64], size: int, k: int) -> np.float32:
 
 @inner(nb.int64(nb.uint64[::1], nb.int64, nb.float32))
 def keep(keys: NDArray[np.uint64], size: int, threshold: np.float32) -> int:
-    """Drop those of keys[:size] whose scores do not exceed the threshold; return how many are left."""
+    """Removes from keys[:size] the keys whose scores do not exceed the threshold, and returns how many are
+    left."""
     kept = 0
     for i in range(size):
         if score_of(keys[i]) > threshold:
@@ -89,7 +90,8 @@ def keep(keys: NDArray[np.uint64], size: int, threshold: np.float32) -> int:
 
 @inner(nb.int64(nb.float32[::1], nb.int64, nb.int64, nb.float32))
 def above(scores: NDArray[np.float32], first: int, last: int, threshold: np.float32) -> int:
-    """How many of scores[first:last] exceed the threshold, in the one form that LLVM makes into vectors."""
+    """How many of scores[first:last] exceed the threshold. The loop is written in the one form that LLVM
+    vectorises."""
     part, count = scores[first:last], np.int32(0)
     for i in range(len(part)):
         count = np.int32(count + np.int32(part[i] > threshold))
@@ -98,7 +100,8 @@ def above(scores: NDArray[np.float32], first: int, last: int, threshold: np.floa
 
 @inner(nb.float32(nb.float32[::1], nb.int64, nb.int64, nb.float32))
 def raised(scores: NDArray[np.float32], count: int, k: int, highest: np.float32) -> np.float32:
-    """A threshold that at least k of scores[:count] exceed, and few more if halving finds one; or else 0."""
+    """A threshold that at least k of scores[:count] exceed, or 0. Halving the interval seeks one that few
+    more than k exceed."""
     low, high = np.float32(0), highest
     for _ in range(12):
         middle = np.float32(0.5) * (low + high)
@@ -120,7 +123,8 @@ def drain(
     candidates: NDArray[np.uint16],  # out
     reached: NDArray[np.float32],  # out
 ) -> int:
-    """The places and values of all scores[:count] above the threshold; every score is set back to 0."""
+    """Copies the places and values of all scores[:count] above the threshold to `candidates` and `reached`,
+    sets every score back to 0, and returns how many were copied."""
     n = 0
     for begin in range(0, count, LEAP):
         end = min(begin + LEAP, count)

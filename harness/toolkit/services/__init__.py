@@ -1,4 +1,4 @@
-"""Asking services with OpenAI's HTTP interface: chat and embeddings, answers kept, within a budget."""
+"""Asks services with OpenAI's HTTP interface for chat and embeddings, within a budget; answers are kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from harness.toolkit.services.settings import Service, missing
 
 __all__ = ["Chat", "Client", "Reply", "Service", "ask", "embed", "missing"]
-_MODULES = {  # a record imports only `settings`, so the others are imported when they are used
+_MODULES = {  # a record imports only `settings`; the other modules are imported when they are used
     "Chat": "chat", "Reply": "chat", "ask": "chat", "Client": "client", "embed": "embeddings",
     "Service": "settings", "missing": "settings",
 }  # fmt: skip

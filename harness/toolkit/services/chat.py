@@ -1,4 +1,4 @@
-"""Chat completions: a conversation in, a text out, perhaps with the probabilities of its first token."""
+"""Chat completions: each conversation gets a text, on request with the probabilities of its first token."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from harness.types import JSON
 
 
 class Chat(NamedTuple):
-    """One question. `sample` numbers several answers to the same one, each of which is asked for."""
+    """One question. To get several answers to the same question, ask it with different values of `sample`."""
 
     messages: tuple[tuple[str, str], ...]  # (role, content)
     max_tokens: int
     temperature: float = 0.0
     seed: int | None = None
-    logprobs: int = 0  # of how many candidates for the first token
+    logprobs: int = 0  # the number of candidates for the first token whose log probabilities are wanted
     sample: int = 0
-    form: Mapping[str, Any] | None = None  # a JSON Schema that the answer has to follow
+    form: Mapping[str, Any] | None = None  # a JSON Schema that the answer must follow
 
 
 class Reply(NamedTuple):
     text: str
-    cut: bool  # at max_tokens
-    logprobs: dict[str, float]  # of the first token's candidates, by token
+    cut: bool  # whether the text was cut at max_tokens
+    logprobs: dict[str, float]  # token -> log probability, for the candidates of the first token
 
 
 def ask(
     client: Client, asked: Sequence[Chat], done: Callable[[int], None] | None = None,
     fits: Callable[[str], bool] | None = None,
 ) -> list[Reply]:  # fmt: skip
-    """The reply to each question, in order. An answer that does not fit is asked for again."""
+    """The reply to each question, in order. An answer for which `fits` is false is asked for again."""
     bodies = [_body(client, chat) for chat in asked]
     keys = [client.key("chat", body, chat.sample) for body, chat in zip(bodies, asked, strict=True)]
     answers = client.kept(keys)

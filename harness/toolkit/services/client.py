@@ -1,4 +1,4 @@
-"""Sends many requests: each once, several at a time, again where that helps, within the budget."""
+"""Sends many requests, several at a time and within the budget, and repeats those that failed."""
 
 from __future__ import annotations
 
@@ -24,30 +24,31 @@ from harness.toolkit.services.pace import Pace
 from harness.toolkit.services.settings import Service
 from harness.types import JSON
 
-FIRST_WAIT = 0.5  # seconds before the second try; each further wait is twice as long
+FIRST_WAIT = 0.5  # the longest wait in seconds before the second try; it doubles with each further try
 LONGEST_WAIT = 60.0
 _MILLION = 1_000_000
 
 
 class Request(NamedTuple):
-    """What to ask, and how to read it. Its answers are kept one by one, so that a text that another request
-    asks for together with others is not paid for again."""
+    """A request and the function that reads its response. Each answer is kept under its own key, so that a
+    text is not paid for again when a later request groups the texts differently."""
 
-    path: str  # below the service's address
+    path: str  # the path below the service's address
     body: dict[str, JSON]
-    keys: tuple[str, ...]  # of each answer
-    most_input: int  # tokens that are read, at most
-    most_output: int  # tokens that are written, at most
+    keys: tuple[str, ...]  # the key of each answer
+    most_input: int  # the most tokens that the service may read
+    most_output: int  # the most tokens that the service may write
     read: Callable[[JSON], Sequence[bytes]]  # a response -> its answers; raises Malformed
 
 
 class Malformed(Exception):
-    """A response without what was asked for: it is asked for again."""
+    """A response lacks a usable answer; the request is sent again."""
 
 
 class Client:
-    """A service, with the answers and the ledger of the store that the worker belongs to. Outside of a run
-    they are in `folder`, or last as long as the client."""
+    """A connection to a service. Answers and the ledger of costs are kept in the store that the worker
+    belongs to. Outside of a run they are kept in `folder`; without `folder`, they are removed with the
+    client."""
 
     def __init__(self, service: Service, folder: Path | None = None, first_wait: float = FIRST_WAIT) -> None:
         here, self._step = responses.here()
@@ -55,20 +56,21 @@ class Client:
         temporary = None if folder or here else Path(tempfile.mkdtemp())
         self._kept = Responses(folder or here or temporary or Path())
         self._http = sending.client(service)
-        # called at the latest when nothing refers to the client any more
+        # called, at the latest, when the client is garbage-collected
         self.close = weakref.finalize(self, _close, self._http, self._kept, temporary)
         self._pace = Pace(service.requests_per_minute, service.tokens_per_minute)
         self._first_wait = first_wait
         self._settled = threading.Condition()
-        self._sent = 0  # requests of this client whose price is not known yet
+        self._sent = 0  # requests of this client whose cost is not known yet
 
     def key(self, *parts: JSON) -> str:
-        """The digest under which an answer is kept: of the address, the model, and what was asked."""
+        """The digest under which an answer is kept: of the address, the model, and `parts`, which identify
+        the question."""
         content = [self.service.url.rstrip("/"), self.service.model, *parts]
         return hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
     def kept(self, keys: Sequence[str]) -> dict[str, bytes]:
-        """The answers among these that are here already."""
+        """The answers, by key, that are already in the store."""
         answers = {key: self._kept.get(key) for key in dict.fromkeys(keys)}
         here = {key: answer for key, answer in answers.items() if answer is not None}
         if here:
@@ -76,8 +78,9 @@ class Client:
         return here
 
     def ask(self, requests: Sequence[Request], done: Callable[[int], None] | None = None) -> dict[str, bytes]:
-        """Answer by key. `done` is told how many requests are answered. Raises HarnessError when the service
-        refuses one, keeps failing, or the budget ends; what was answered till then stays in the store."""
+        """The answers of all requests, by key. `done` is called with the number of requests answered so far.
+        Raises HarnessError if the service refuses a request or keeps failing, or if the budget is used up;
+        earlier answers stay in the store."""
         answers: dict[str, bytes] = {}
         stop, lock, count = threading.Event(), threading.Lock(), [0]
 
@@ -126,7 +129,7 @@ class Client:
             if unfit is None:
                 return answers
             reasons.append(self._retry(unfit, len(reasons), 0, stop))
-        if stop.is_set() and len(reasons) < self.service.tries:  # another request has failed, and says why
+        if stop.is_set() and len(reasons) < self.service.tries:  # another request failed and says why
             return {}
         tries = ", ".join(dict.fromkeys(reasons))
         raise HarnessError(
@@ -135,7 +138,7 @@ class Client:
         )
 
     def _retry(self, reason: str, failures: int, wait: float, stop: threading.Event) -> str:
-        """Count a try that failed, and wait before the next one, if there is one."""
+        """Counts a failed try, waits if another try follows, and returns the reason."""
         self._kept.count(self._step, f"retry: {reason}")
         if wait:
             self._pace.pause(wait)
@@ -145,7 +148,8 @@ class Client:
         return reason
 
     def _reserved(self, request: Request) -> int:
-        """The request in the ledger. It waits while others are under way, which may turn out cheaper."""
+        """Reserves the cost of the request in the ledger, and returns its number. If the budget does not
+        allow the request, this waits for the requests under way, which may turn out cheaper than reserved."""
         service, most = self.service, self._price(request.most_input, request.most_output)
         with self._settled:
             while True:
@@ -173,7 +177,8 @@ class Client:
         )
 
     def _end(self, number: int, charged: bool) -> None:
-        """A request without an answer; one that may have been paid for keeps what it may have cost."""
+        """Records that a request has ended without an answer. If it may have been charged for, its reserved
+        cost stays."""
         with self._settled:
             if not charged:
                 self._kept.release(number)
@@ -181,7 +186,7 @@ class Client:
             self._settled.notify_all()
 
     def _charge(self, response: JSON, request: Request) -> Charge | None:
-        """What the service says it counted; None where it says nothing."""
+        """The cost by the token counts that the service reports; None if it reports none."""
         usage = response.get("usage") if isinstance(response, dict) else None
         if not isinstance(usage, dict):
             return None
@@ -206,7 +211,7 @@ def _close(http: httpx.Client, kept: Responses, temporary: Path | None) -> None:
 
 
 def _read(request: Request, response: JSON) -> tuple[dict[str, bytes], str | None]:
-    """A response's answers by key, or why they are none."""
+    """The answers of a response by key, and None; or no answers, and the reason."""
     try:
         answers = request.read(response)
     except Malformed as error:
@@ -219,5 +224,5 @@ def _read(request: Request, response: JSON) -> tuple[dict[str, bytes], str | Non
 
 
 def most_tokens(texts: Sequence[str]) -> int:
-    """More tokens than these texts have: one a byte, and some around each."""
+    """An upper bound on the tokens of these texts: one for each byte, and some around each text."""
     return sum(len(text.encode()) + 16 for text in texts) + 16

@@ -1,4 +1,4 @@
-"""Embeddings through a service: texts in, vectors out, each text asked for once."""
+"""Embeddings through a service: a vector for each text; equal texts are asked for once."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from harness.types import JSON
 if TYPE_CHECKING:
     from harness.types import Floats
 
-BATCH = 64  # texts in a request
-LONGEST = 200_000  # bytes of a request's texts
+BATCH = 64  # the most texts of a request
+LONGEST = 200_000  # the most bytes of a request's texts
 
 
 def embed(
     client: Client, texts: Sequence[str], dimensions: int | None = None,
     done: Callable[[int], None] | None = None, batch: int = BATCH,
 ) -> Floats:  # fmt: skip
-    """float32[n, d]: the vector of each text, as the service gives it."""
+    """float32[n, d]: the vector of each text, as the service returns it."""
     keys = [client.key("embeddings", text, dimensions, dict(client.service.extra)) for text in texts]
     answers = client.kept(keys)
     new = {key: text for key, text in zip(keys, texts, strict=True) if key not in answers}

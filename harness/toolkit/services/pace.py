@@ -1,4 +1,4 @@
-"""Keeps requests below a service's limits for a minute, and waits when it says so."""
+"""Keeps requests below the limits that a service sets for a minute, and waits when the service demands it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 
 class Pace:
-    """Each request takes a share of the minute: its own, and that of the tokens it may use. They go out in
-    order, so that no burst passes the limits either. Threads share it."""
+    """A schedule of requests, shared by threads. Each request takes a share of the minute: one for the
+    request itself, or one for the tokens that it may use, whichever is longer. Requests go out in order, so
+    that bursts stay below the limits too."""
 
     def __init__(
         self, requests: float | None, tokens: float | None, now: Callable[[], float] = time.monotonic,
@@ -22,7 +23,7 @@ class Pace:
         self._free = now()  # when the next request may go
 
     def wait(self, tokens: int) -> None:
-        """Return when a request of so many tokens may go."""
+        """Returns when a request that may use `tokens` tokens is allowed to go."""
         with self._lock:
             start = max(self._free, self._now())
             self._free = start + max(self._per_request, self._per_token * tokens)
@@ -30,6 +31,6 @@ class Pace:
             self._sleep(left)
 
     def pause(self, seconds: float) -> None:
-        """The service wants nothing for so long."""
+        """Lets no request go for so many seconds, because the service demands that."""
         with self._lock:
             self._free = max(self._free, self._now() + seconds)

@@ -1,4 +1,5 @@
-"""One request to a service, sent once: its answer as JSON, or what went wrong and whether to try again."""
+"""Sends one request to a service once: returns the JSON answer, or raises an error that says whether to
+retry."""
 
 from __future__ import annotations
 
@@ -12,27 +13,28 @@ import orjson
 from harness.toolkit.services.settings import Service
 from harness.types import JSON
 
-LONGEST_WAIT = 300.0  # seconds that a service may have a client wait
+LONGEST_WAIT = 300.0  # the longest wait in seconds that a service may demand
 AGAIN = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
-SHOWN = 200  # characters of what a service says
+SHOWN = 200  # characters of a service's message that an error shows
 
 
 class Retry(Exception):
-    """A request that may succeed if it is sent again."""
+    """The request failed, and may succeed if it is sent again."""
 
     def __init__(self, reason: str, wait: float = 0.0, charged: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
-        self.wait = wait  # seconds that the service asks for
-        self.charged = charged  # whether it may have been paid for
+        self.wait = wait  # seconds that the service asks the client to wait
+        self.charged = charged  # whether the service may have charged for the request
 
 
 class Refused(Exception):
-    """A request that the service will not answer, however often it is sent."""
+    """The service will not answer the request, however often it is sent."""
 
 
 def client(service: Service) -> httpx.Client:
-    """Connections that are kept. A proxy of the environment is not asked for what runs on this machine."""
+    """An HTTP client that keeps its connections. For a service on this machine, the environment's proxy is
+    not used."""
     limits = httpx.Limits(max_connections=service.concurrency, max_keepalive_connections=service.concurrency)
     headers = {"User-Agent": "passage-harness"}
     if secret := service.secret():
@@ -41,7 +43,7 @@ def client(service: Service) -> httpx.Client:
 
 
 def send(http: httpx.Client, service: Service, path: str, body: JSON) -> JSON:
-    """The answer to one POST. Raises Retry or Refused."""
+    """The answer to one POST, as JSON. Raises Retry or Refused."""
     deadline = time.monotonic() + service.timeout
     url = f"{service.url.rstrip('/')}/{path}"
     content = bytearray()
@@ -54,7 +56,7 @@ def send(http: httpx.Client, service: Service, path: str, body: JSON) -> JSON:
             sent = True
             for piece in response.iter_bytes():
                 content += piece
-                if time.monotonic() > deadline:  # a service may send a byte now and then for ever
+                if time.monotonic() > deadline:  # a service may go on sending single bytes for ever
                     raise httpx.ReadTimeout("the whole answer takes too long")
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
         raise Retry("no connection") from error
@@ -86,7 +88,7 @@ def _failure(response: httpx.Response, content: bytes, service: Service) -> Retr
 
 
 def _error(content: bytes) -> tuple[str, str]:
-    """The code and the message of an error, in the forms that services have."""
+    """The code and the message of an error, in any of the forms that services use."""
     try:
         said: Any = orjson.loads(content)
     except orjson.JSONDecodeError:
@@ -98,13 +100,13 @@ def _error(content: bytes) -> tuple[str, str]:
 
 
 def redacted(text: str, service: Service) -> str:
-    """A service may repeat the key that it was sent; no message does."""
+    """The text with the service's key replaced by ***: a service may repeat the key in its message."""
     secret = service.secret()
     return text.replace(secret, "***") if secret else text
 
 
 def _wait(header: str | None) -> float:
-    """Retry-After: seconds, or a date."""
+    """The seconds to wait by a Retry-After header, which holds seconds or a date; 0 if there is none."""
     if header is None:
         return 0.0
     try:

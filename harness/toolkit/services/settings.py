@@ -1,4 +1,4 @@
-"""The settings of a service, as plugins take them for a parameter. Importing this imports nothing heavy."""
+"""The settings of a service, for use as a parameter of plugins. Importing this imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _LOCAL = re.compile(r"https?://(localhost|127\.[0-9.]+|\[::1\])(:\d+)?(/.*)?")
 
 @dataclass(frozen=True)
 class Service:
-    """An address with OpenAI's interface. What cannot change an answer is in no key of a step."""
+    """An address with OpenAI's interface, and how to use it. Settings that cannot change an answer do not
+    enter the key of a step."""
 
     url: str = param(help="the address before /chat/completions, such as http://localhost:8000/v1")
     model: str = param(help="the model's name at that address")
@@ -45,14 +46,14 @@ class Service:
         if not re.match(r"https?://[^/\s@]+", self.url):
             raise ValueError("url: expected an address that begins with http:// or https://, without a user")
         if self.key is not None and not _NAME.fullmatch(self.key):
-            # what stands here may be the key itself, so it is not quoted
+            # the value may be the key itself, so the message does not quote it
             raise ValueError("key: expected the name of an environment variable, such as OPENAI_API_KEY")
         if self.budget_money is not None and not (self.price_input or self.price_output):
             raise ValueError("budget_money: needs 'price_input' or 'price_output', per million tokens")
 
     @property
     def account(self) -> str:
-        """What a budget is counted over."""
+        """The name under which the ledger counts the costs for the budgets: the address and the model."""
         return f"{self.url.rstrip('/')} {self.model}"
 
     @property
@@ -60,12 +61,12 @@ class Service:
         return _LOCAL.fullmatch(self.url) is not None
 
     def secret(self) -> str | None:
-        """The key itself: sent, and never kept or shown."""
+        """The key itself, which is sent to the service, but never stored or shown; None if there is none."""
         return os.environ.get(self.key, "").strip() or None if self.key else None
 
 
 def missing(service: Service) -> Sequence[Need]:
-    """What a run needs and is not here: the key."""
+    """The key of the service, as a need, if its environment variable is not set."""
     if service.key is None or service.secret() is not None:
         return ()
     return (Need("other", f"the environment variable {service.key} holds no key for {service.url}; set it"),)

@@ -1,1 +1,1 @@
-"""Texts to terms, for plugins."""
+"""Plugins use these modules to turn texts into terms."""

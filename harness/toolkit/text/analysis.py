@@ -1,4 +1,4 @@
-"""Analysers for retrievers: found by name or language, and many texts turned into numbered terms quickly."""
+"""Finds analysers by name or language, and turns many texts into numbered terms quickly."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ Analyse: TypeAlias = Callable[[str], Sequence[str]]
 
 @runtime_checkable
 class Spanning(Protocol):
-    """What an analyser may offer beside being a function str -> terms, to be read many times faster: the
-    tokens of many texts as spans of code points, and the term that each different token becomes. The terms of
-    the spans of `prepare(text)`, without the empty ones, are what the function returns for the text."""
+    """An optional interface of an analyser, which lets the harness read texts many times faster. It gives the
+    tokens of many texts as spans of code points, and the term of each different token. The terms of the spans
+    of `prepare(text)`, without the empty ones, must equal what the analyser, as a function, returns for the
+    text."""
 
     def prepare(self, text: str) -> str:
-        """The text that `spans` will see."""
+        """The text that `spans` will read."""
         ...
 
     def spans(
         self, text: NDArray[np.uint32], bounds: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-        """For the texts `text[bounds[i] : bounds[i + 1]]`: the start and the length of every token, and how
-        many tokens there are up to the end of each text. Called from several threads."""
+        """For the texts `text[bounds[i] : bounds[i + 1]]`: the start and the length of every token, and the
+        number of tokens up to the end of each text. Called from several threads."""
         ...
 
     def term(self, token: str) -> str:
@@ -39,14 +40,15 @@ class Spanning(Protocol):
 
 
 class Encoded(NamedTuple):
-    """The terms of some texts, as numbers into the vocabulary; a dropped token leaves nothing."""
+    """The terms of some texts, as numbers in the vocabulary. Dropped tokens leave no gap."""
 
     terms: NDArray[np.int32]  # int32[T]
-    ends: NDArray[np.int64]  # int64[n]: how many terms there are up to the end of each text
+    ends: NDArray[np.int64]  # int64[n]: the number of terms up to the end of each text
 
 
 def load(name: str) -> Analyse:
-    """The analyser of that name; a HarnessError says what there is instead, or what to install."""
+    """The analyser of that name. Raises HarnessError if there is none, or if a module must be installed
+    first."""
     entry = catalogue.load().find("analysers", name)
     missing = catalogue.missing_modules(entry.record, entry.plugin.distribution)
     if missing is not None:
@@ -56,7 +58,8 @@ def load(name: str) -> Analyse:
 
 
 def resolve(name: str, language: str | None) -> str:
-    """The analyser's name: as given, or for `auto` the one whose record claims the dataset's language."""
+    """The name of the analyser: the given name, or for `auto` the analyser whose record claims the dataset's
+    language."""
     if name != "auto":
         catalogue.load().find("analysers", name)
         return name
@@ -74,8 +77,8 @@ def resolve(name: str, language: str | None) -> str:
 
 
 class Vocabulary:
-    """Numbers terms in the order of their first appearance, which depends on the texts alone: not on the
-    number of threads, nor on how the texts come in batches."""
+    """A numbering of terms in the order of their first appearance. It depends on the texts alone, not on the
+    number of threads or the division of the texts into batches."""
 
     def __init__(self, analyse: Analyse) -> None:
         self.analyse = analyse
@@ -83,7 +86,7 @@ class Vocabulary:
         self._numbers: dict[str, int] = {}
 
     def encode(self, batches: Iterable[list[str]], threads: int) -> Iterator[Encoded]:
-        """The terms of each batch of texts, in order."""
+        """Yields the terms of each batch of texts, in order."""
         fast: object = self.analyse
         if isinstance(fast, Spanning):
             from harness.toolkit.text.spans import encode
@@ -92,7 +95,7 @@ class Vocabulary:
         return map(self._plain, batches)
 
     def _number(self, term: str) -> int:
-        """The number of a term; -1 for the empty one."""
+        """The number of a term; -1 for the empty term."""
         if not term:
             return -1
         number = self._numbers.setdefault(term, len(self.terms))

@@ -1,4 +1,4 @@
-"""Compiled loops that turn tokens, given as spans of code points, into small numbers: hash, then look up."""
+"""Compiled loops that number tokens, given as spans of code points: hash, then look up."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 TEXT = nb.types.Array(nb.uint32, 1, "C", readonly=True)
-_M1, _M2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)  # odd, from golden ratio and xxHash
+_M1, _M2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)  # odd: golden ratio, xxHash
 _LOW, _SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
 _ZERO, _ONE, _TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 
@@ -19,7 +19,8 @@ def hash_spans(
     lengths: NDArray[np.int32],  # int32[T]
     hashes: NDArray[np.uint64],  # uint64[T, 2]: 64 and 32 bits that are independent of each other
 ) -> None:
-    """96 bits a token: for ten million different words the odds of any two being mixed up are 1e-15."""
+    """Fills `hashes` with 96 bits for each token: among ten million different words, the odds that any two
+    collide are 1e-15."""
     for i in range(len(starts)):
         a, b = _M2, _M1
         for j in range(starts[i], starts[i] + lengths[i]):
@@ -39,15 +40,15 @@ def hash_spans(
 )
 def intern(
     hashes: NDArray[np.uint64],  # uint64[T, 2]
-    first: int,  # start at this token
-    table: NDArray[np.uint64],  # uint64[2^b, 2]: hash, and the rest of it above the number
+    first: int,  # the token to start at
+    table: NDArray[np.uint64],  # uint64[2^b, 2]: the first hash, and the second hash above the token's number
     known: int,  # how many different tokens are in the table
-    most: int,  # stop before there are more than this
+    most: int,  # the most different tokens that the table may hold
     numbers: NDArray[np.int32],  # int32[T]: out, the number of each token
-    new: NDArray[np.int64],  # int64[...]: out, for each new token the place where it was met
+    new: NDArray[np.int64],  # int64[...]: out, the count of new tokens, then the first place of each
 ) -> int:
-    """Number the tokens in the order of their first appearance; return where the table was full, or T.
-    new[0] counts the new ones, which follow it."""
+    """Numbers the tokens in the order of their first appearance. Returns the token at which the table was
+    full, or T. new[0] counts the new tokens, whose places follow."""
     mask = np.uint64(len(table) - 1)
     count = 0
     for i in range(first, len(hashes)):
@@ -69,7 +70,7 @@ def intern(
 
 @nb.njit("void(uint64[:, ::1], uint64[:, ::1])", nogil=True, cache=True)
 def rehash(old: NDArray[np.uint64], table: NDArray[np.uint64]) -> None:
-    """Move every entry into a larger, empty table."""
+    """Copies every entry into a larger, empty table."""
     mask = np.uint64(len(table) - 1)
     for i in range(len(old)):
         if old[i, 0] != _ZERO:

@@ -1,4 +1,4 @@
-"""jieba's tokenizer with the dictionary that is installed, and no other."""
+"""Makes jieba's tokenizer from the installed dictionary only."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import jieba
 
 
 def tokenizer() -> jieba.Tokenizer:
-    """jieba would read its dictionary from `jieba.cache` in the temporary folder, whoever wrote that file
-    and of whatever version it is, and write it there: so this is what it does where there is no such file."""
-    jieba.setLogLevel(logging.WARNING)  # it would report on stderr
+    """A jieba tokenizer that is built from the installed dictionary. By default, jieba reads and writes
+    `jieba.cache` in the temporary folder, whoever wrote that file and in whatever version. This function does
+    what jieba does if there is no such file."""
+    jieba.setLogLevel(logging.WARNING)  # jieba would otherwise report on stderr
     made = jieba.Tokenizer()
     made.FREQ, made.total = made.gen_pfdict(made.get_dict_file())
     made.initialized = True

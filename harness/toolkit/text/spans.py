@@ -1,4 +1,4 @@
-"""Reads texts through an analyser's spans: cutting and hashing run on threads, numbering in order."""
+"""Reads texts through the spans of an analyser: threads cut and hash; the numbering runs in order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Tokens(NamedTuple):
 def encode(
     analyser: Spanning, batches: Iterable[list[str]], number: Callable[[str], int], threads: int
 ) -> Iterator[Encoded]:
-    """The terms of each batch, in order; `number` is asked once for each different token."""
+    """Yields the terms of each batch, in order. `number` is called once for each different token."""
     table = _Table(analyser, number)
     waiting: deque[Future[Tokens]] = deque()
     with ThreadPoolExecutor(threads) as pool:
@@ -51,7 +51,7 @@ def _cut(analyser: Spanning, texts: list[str]) -> Tokens:
 
 
 class _Table:
-    """A hash table of all tokens met, and the term of each."""
+    """A hash table of all tokens met so far, with the number of each token's term."""
 
     def __init__(self, analyser: Spanning, number: Callable[[str], int]) -> None:
         self._analyser, self._number = analyser, number

@@ -1,4 +1,5 @@
-"""The loop that turns the texts of a corpus into what a model makes of each, for every neural method.
+"""The loop by which every neural method turns the texts of a corpus into vectors or other rows.
 
 `loop.encode` reads, tokenises, batches and writes. A plugin gives it a `Prepare` (texts to tokens), a
-`Forward` for each worker (tokens to rows) and a `Write` (rows to disk; `vectors.writer` for vectors)."""
+`Forward` for each worker (tokens to rows) and a `Write` (rows to disk; `vectors.writer` for vectors).
+"""

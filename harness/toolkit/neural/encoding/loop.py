@@ -1,4 +1,4 @@
-"""Encodes a corpus shard by shard: tokenised ahead, written durably, so that a killed run goes on."""
+"""Encodes a corpus shard by shard: texts are tokenised ahead, and finished shards survive a kill."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from harness.contracts import Texts
     from harness.types import JSON, Batch, Ints
 
-SHARD = 1024  # texts; a kill repeats less than that many, seconds or minutes of work
-READ = 512  # texts that are held as text at a time
-MARKS = "shards"  # the folder that says which shards are on disk
+SHARD = 1024  # texts of a shard; after a kill, fewer than this are encoded again
+READ = 512  # texts read at a time
+MARKS = "shards"  # the folder with a mark for each shard on disk
 
 Prepare: TypeAlias = "Callable[[Batch], tuple[Tokens, Lost]]"
 """Texts (and their titles) -> their tokens as the model takes them, and what did not fit."""
@@ -31,7 +31,7 @@ _Shard: TypeAlias = "tuple[Ints, Tokens, Lost]"  # positions, tokens and what wa
 
 
 class Mark(NamedTuple):
-    """What is left behind by a finished shard."""
+    """What is recorded of a finished shard."""
 
     first: int
     texts: int
@@ -42,12 +42,12 @@ class Mark(NamedTuple):
 
 
 class Encoding(NamedTuple):
-    """What there is to tell of an encoded corpus."""
+    """What is reported of an encoded corpus."""
 
     texts: int
-    tokens: int  # that went through the model
+    tokens: int  # tokens that went through the model
     lost: Lost
-    split: int  # batches that were too large for the memory
+    split: int  # batches that were too large for the memory and were halved
 
     def facts(self) -> dict[str, JSON]:
         facts = {"tokens": self.tokens, "texts_cut": self.lost.texts, "tokens_lost": self.lost.tokens}
@@ -65,12 +65,12 @@ def encode(
     budget: int = BUDGET,
     part: range | None = None,
 ) -> Encoding:
-    """Encode all texts and hand them to `write`, a shard of consecutive texts at a time.
+    """Encodes all texts and hands them to `write`, a shard of consecutive texts at a time.
 
-    `forwards` has one entry for each worker: a GPU each, or a core each. Batches lie within a shard, so the
-    result depends neither on the workers nor on where an earlier run was killed; that run's finished
-    shards, marked in `folder`, are not encoded again. Memory holds two shards' tokens and one's rows. With
-    `part`, only the shards that begin with one of these texts are encoded.
+    `forwards` has one entry for each worker: one for each GPU or each core. Batches lie within a shard, so
+    the result depends neither on the workers nor on where an earlier run was killed. The earlier run's
+    finished shards, marked in `folder`, are not encoded again. Memory holds the tokens of two shards and the
+    rows of one. With `part`, only the shards that begin with one of these texts are encoded.
     """
     marks = folder / MARKS
     marks.mkdir(exist_ok=True)
@@ -98,9 +98,9 @@ def encode(
 
 
 def distrust(folder: Path, whole: Callable[[int], bool]) -> None:
-    """Take back an earlier run's marks of those shards, by number, that are not whole on disk: they will be
-    encoded again. Whoever makes a shared file anew does this first, so that no kill leaves a mark without
-    its rows."""
+    """Removes an earlier run's marks of the shards for which `whole` (of the shard's number) is false: they
+    will be encoded again. Code that recreates a shared file must call this first, so that no kill leaves a
+    mark without its rows."""
     marks = folder / MARKS
     if not marks.is_dir():
         return
@@ -127,7 +127,7 @@ def _one(
 def _ahead(
     texts: Texts, prepare: Prepare, numbers: Sequence[int], ranges: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, _Shard]]:
-    """The tokens of these shards; those of the next are made while one is encoded."""
+    """Yields the tokens of these shards. The next shard is tokenised while the current one is encoded."""
     with ThreadPoolExecutor(1, thread_name_prefix="tokenise") as reader:
         coming = [reader.submit(_tokens, texts, prepare, *ranges[number]) for number in numbers[:1]]
         for at, number in enumerate(numbers):
@@ -138,7 +138,7 @@ def _ahead(
 
 
 def _tokens(texts: Texts, prepare: Prepare, first: int, count: int) -> _Shard:
-    """One shard's tokens. The texts themselves may be long documents: few are in memory at a time."""
+    """The tokens of one shard. Few texts are in memory at a time, because they may be long documents."""
     positions, parts, lost = [], [], Lost()
     for batch in texts.batches(READ, first, first + count):
         token_ids, cut = prepare(batch)
@@ -153,7 +153,8 @@ def _path(marks: Path, number: int) -> Path:
 
 
 def _read(marks: Path, number: int, expected: tuple[int, int]) -> Mark | None:
-    """The mark of a finished shard that has this range."""
+    """The mark of a shard; None if the shard is not finished or its mark has another range than
+    `expected`."""
     try:
         mark = Mark(**orjson.loads(_path(marks, number).read_bytes()))
     except (FileNotFoundError, ValueError, TypeError):

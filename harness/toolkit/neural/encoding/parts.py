@@ -1,4 +1,5 @@
-"""What the encoding loop asks of a model and of a file: a forward pass over a batch, a shard to write."""
+"""The types that a plugin and the encoding loop share: a forward pass, a shard, and the writing of a
+shard."""
 
 from __future__ import annotations
 
@@ -15,21 +16,21 @@ if TYPE_CHECKING:
 
 
 class Forward(Protocol):
-    """One pass of a model over some texts. Runs on one thread: a loop has one `Forward` for each worker, and
-    what it returns must not depend on which of them ran it."""
+    """One pass of a model over some texts, on one thread. A loop has one `Forward` for each worker; the
+    result must not depend on which of them ran."""
 
     def __call__(self, batch: Tokens) -> Sequence[Any]:
-        """One row for each text of the batch, in order: float32[n, d], or a list of whatever a text becomes
-        (a matrix of token vectors, a sparse row)."""
+        """One row for each text of the batch, in order: float32[n, d], or a list with any object for each
+        text (a matrix of token vectors, a sparse row)."""
         ...
 
 
 class Shard(NamedTuple):
-    """A fixed range of texts, encoded."""
+    """The rows of a fixed range of texts, encoded."""
 
     number: int
-    first: int  # counts texts, as `Texts.batches` does
-    positions: Ints  # int64[n]: what `Texts` calls them
+    first: int  # the number of its first text, as `Texts.batches` counts them
+    positions: Ints  # int64[n]: the positions of the texts, as `Texts` gives them
     rows: Sequence[Any]  # n rows, in the order of the texts
 
 
@@ -38,5 +39,5 @@ Write: TypeAlias = Callable[[Shard], None]
 
 
 def lengths(tokens: Tokens) -> NDArray[np.int64]:
-    """How many tokens each text has: int64[n]."""
+    """int64[n]: how many tokens each text has."""
     return np.diff(tokens.bounds)

@@ -1,4 +1,4 @@
-"""Runs a model over many tokenised texts: similar lengths together, a batch to each worker at a time."""
+"""Runs a model over many tokenised texts, in batches of similar lengths, one batch for each worker."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ from harness.toolkit.neural.tokens import Tokens, select
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BUDGET = (
-    4096  # tokens of a batch, with the padding that would make its texts equally long: fits a CPU's cache
-)
-BUDGETS = {"cpu": BUDGET, "cuda": 1 << 16}  # a GPU wants more work at a time
+BUDGET = 4096  # tokens of a batch, with the padding up to its longest text: fits a CPU's cache
+BUDGETS = {"cpu": BUDGET, "cuda": 1 << 16}  # a GPU needs larger batches
 
 
 class Passed(NamedTuple):
-    rows: list[Any]  # one a text, in the order given
+    rows: list[Any]  # one for each text, in the order given
     split: int  # how many batches were too large for the memory, and were halved
 
 
@@ -35,8 +33,8 @@ Run: TypeAlias = Callable[[Tokens, Callable[[int], None]], Passed]
 
 @contextmanager
 def workers(forwards: Sequence[Forward], budget: int = BUDGET) -> Iterator[Run]:
-    """Within it, texts are encoded by as many threads as there are `forwards`. How they are cut into
-    batches depends on their lengths alone, so that more workers change nothing but the time."""
+    """Yields a function that encodes texts with as many threads as there are `forwards`. The batches depend
+    only on the lengths of the texts, so more workers change nothing but the time."""
     free: queue.SimpleQueue[Forward] = queue.SimpleQueue()
     for forward in forwards:
         free.put(forward)
@@ -64,8 +62,9 @@ def workers(forwards: Sequence[Forward], budget: int = BUDGET) -> Iterator[Run]:
 
 
 def batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
-    """The places of the texts (lengths: int64[n]) of each batch, the longest texts first: a budget that the
-    memory cannot hold fails at once, and the workers finish together on the small ones."""
+    """The places of the texts of each batch, from the lengths of all texts (int64[n]). The longest texts come
+    first: a budget that exceeds the memory fails at once, and the small last batches let the workers finish
+    together."""
     order = np.argsort(-lengths, kind="stable")
     start = 0
     while start < len(order):
@@ -75,7 +74,7 @@ def batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int6
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether that is what an error means: each library says it in its own way."""
+    """Whether the error means that memory ran out; each library reports that in its own way."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     message = str(error).lower()
@@ -84,7 +83,7 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def _passed(free: queue.SimpleQueue[Forward], batch: Tokens) -> Passed:
-    """A batch by whichever worker is free; by halves, if it is too large for the memory."""
+    """Runs a batch on whichever worker is free. A batch that is too large for the memory is run in halves."""
     forward = free.get()
     try:
         rows = forward(batch)
@@ -110,7 +109,7 @@ def _passed(free: queue.SimpleQueue[Forward], batch: Tokens) -> Passed:
 
 
 def _release() -> None:
-    """Give back what torch keeps of a GPU's memory for later."""
+    """Gives back the GPU memory that torch keeps for later."""
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
         torch.cuda.empty_cache()

@@ -1,4 +1,4 @@
-"""Vectors of one length for every text, in a file that is mapped when it is read."""
+"""Vectors of one length for every text, in a file that is mapped into memory when it is read."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from harness.types import IndexPart, Ints
 
 VECTORS, POSITIONS = "vectors.npy", "positions.npy"
-_EMPTY = 128  # bytes of a header alone, which cannot be mapped
-ROWS = 1 << 16  # copied at once
+_EMPTY = 128  # bytes of an .npy file with a header alone, which cannot be mapped
+ROWS = 1 << 16  # rows that `join` copies at a time
 STORED: dict[str, np.dtype[Any]] = {"fp32": np.dtype("<f4"), "fp16": np.dtype("<f2")}
 
 
 class Vectors(NamedTuple):
-    """What was written, mapped into memory."""
+    """The written vectors, mapped into memory."""
 
     rows: NDArray[Any]  # float32 or float16 [n, d]
     positions: Ints  # int64[n], ascending: the position of each row
 
 
 def writer(folder: Path, texts: int, dimension: int, dtype: str = "fp32") -> Write:
-    """Puts shards where they belong in `vectors.npy` and `positions.npy`, which keep what an earlier run
-    has written if both are whole. fp16 has 11 significant bits where bf16 has 8: it loses nothing that bf16
-    had."""
+    """A `Write` that puts the rows of each shard at their places in `vectors.npy` and `positions.npy`. If
+    these two files of an earlier run are whole, what they hold is kept. fp16 loses nothing that bf16 had: it
+    has 11 significant bits, bf16 has 8."""
     kind = STORED[dtype]
     files = ((VECTORS, (texts, dimension), kind), (POSITIONS, (texts,), np.dtype("<i8")))
     if not all(_fits(folder / name, shape, dtype) for name, shape, dtype in files):
@@ -54,7 +54,7 @@ def writer(folder: Path, texts: int, dimension: int, dtype: str = "fp32") -> Wri
 
 
 def join(parts: Sequence[IndexPart], folder: Path, texts: int, dtype: str) -> None:
-    """Write the files of all texts from those of parts, which were written by `writer`."""
+    """Writes the files of all texts from the files of `parts`, each of which `writer` has written."""
     dimension = read(parts[0].folder).rows.shape[1]
     write = writer(folder, texts, dimension, dtype)
     for number, part in enumerate(parts):
@@ -65,7 +65,7 @@ def join(parts: Sequence[IndexPart], folder: Path, texts: int, dtype: str) -> No
 
 
 def read(folder: Path) -> Vectors:
-    """Both files, mapped: memory holds what is being looked at."""
+    """The vectors and positions in a folder, mapped: only what is accessed is in memory."""
     mapped = [_mapped(folder / name) for name in (VECTORS, POSITIONS)]
     return Vectors(mapped[0], mapped[1])
 
@@ -76,7 +76,8 @@ def _mapped(path: Path) -> NDArray[Any]:
 
 
 def _file(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
-    """A file for an array of that shape, made unless it is there; where its numbers begin."""
+    """Makes a file for an array of this shape unless it exists, and returns the offset of the first
+    number."""
     if not _fits(path, shape, dtype):
         with disk.replacing(path) as beside, beside.open("wb") as file:
             header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
@@ -94,7 +95,8 @@ def _fits(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
 
 
 def _put(path: Path, offset: int, values: NDArray[Any]) -> None:
-    """Written, not mapped: a full disk is then an error that can be told, not a signal that kills."""
+    """Writes values at an offset. They are not written through a mapping, because a full disk would then kill
+    the process by a signal instead of raising an error."""
     with path.open("r+b") as file:
         data = np.ascontiguousarray(values).view(np.uint8).reshape(-1)
         while len(data):
