@@ -1,4 +1,4 @@
-"""A suite: the YAML of datasets and systems, checked against the catalogue, as plain dataclasses."""
+"""Suites: a YAML file of datasets and systems, checked against the catalogue, as plain dataclasses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ __all__ = [
 
 
 def load(path: Path, catalogue: Catalogue, changes: Changes = NO_CHANGES) -> Suite:
-    """Read and check a suite with its changes. Raises HarnessError with everything that is wrong with it."""
+    """The suite of the file `path` with `changes` applied, checked. Raises HarnessError with all problems of
+    the suite."""
     from harness.suite import check, include
 
     return check.Checker(catalogue).suite(applied(include.read(path.absolute()), changes), changes)

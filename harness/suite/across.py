@@ -1,4 +1,4 @@
-"""What a suite says across datasets: analyses drawn together, and published rows that are comparable."""
+"""The parts of a suite that span datasets: analyses drawn together, and comparable published rows."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ BESIDE = ("published", "as")
 
 
 class Beside(NamedTuple):
-    """Published rows that may stand beside this suite's rows although their split is another one."""
+    """A published leaderboard whose rows may stand beside this suite's rows although its split differs."""
 
     published: str  # the name of the published leaderboard
     split: str  # of this suite's datasets: `as` in the file
 
 
 def together(forms: Forms, node: Node, path: Keys, datasets: Sequence[str]) -> tuple[str, ...]:
-    """The datasets whose results of one analysis are also shown in one picture; empty if not given."""
+    """The datasets whose results of one analysis are also shown in one picture; empty without `together`."""
     asked = node.value.get("together") if isinstance(node.value, dict) else None
     if asked is None:
         return ()
@@ -37,7 +37,7 @@ def together(forms: Forms, node: Node, path: Keys, datasets: Sequence[str]) -> t
 
 
 def beside(forms: Forms, node: Node | None) -> tuple[Beside, ...]:
-    """`{published: NAME, as: SPLIT}`, or a list of them."""
+    """The entries of the section `beside`: `{published: NAME, as: SPLIT}`, or a list of such mappings."""
     if node is None:
         return ()
     items = node.value if isinstance(node.value, list) else [node]

@@ -1,4 +1,4 @@
-"""Changes that a command or a notebook makes to a suite before it is checked: `PATH=VALUE`, and limits."""
+"""Changes that a command or a notebook makes to a suite before the suite is checked: settings and limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from harness.suite.yaml_nodes import Node
 
 
 class Changes(NamedTuple):
-    """`settings` are texts like `systems.bm25.retriever.bm25.k1=1.2`; the limits are of every dataset."""
+    """The changes to one suite. `settings` are texts like `systems.bm25.retriever.bm25.k1=1.2`; `limit` and
+    `sample` apply to every dataset."""
 
     settings: tuple[str, ...] = ()
     limit: int | None = None  # queries
@@ -25,7 +26,7 @@ class Changes(NamedTuple):
 
     @property
     def options(self) -> list[str]:
-        """As the command line has them."""
+        """The changes as options of the command line."""
         words = [word for text in self.settings for word in ("--set", text)]
         for name, number in (("--limit", self.limit), ("--sample", self.sample)):
             words += [name, str(number)] if number is not None else []
@@ -33,7 +34,8 @@ class Changes(NamedTuple):
 
 
 def applied(root: Node, changes: Changes) -> Node:
-    """The suite with its changes. Raises HarnessError for a path that leads nowhere."""
+    """The root node of the suite with `changes` applied. Raises HarnessError if the path of a setting does
+    not exist."""
     for text in changes.settings:
         path, equals, value = text.partition("=")
         if not equals or not path:
@@ -70,24 +72,24 @@ def _set(node: Node, path: str, value: Node, option: str, above: str) -> Node:
 
 
 def _as_mapping(node: Node, path: str, above: str) -> Mapping[str, Node]:
-    """What is inside a node. A plugin's bare name, `bm25`, stands for `bm25: {}` where the path goes on."""
+    """The mapping inside a node. A plugin's bare name, `bm25`, is read as `bm25: {}` if the path goes on."""
     if isinstance(node.value, dict):
         return node.value
     if isinstance(node.value, str) and (path == node.value or path.startswith(f"{node.value}.")):
         return {node.value: Node({}, node.file, node.line)}
-    if node.value is None and above:  # `tour:`, the plugin of that name
+    if node.value is None and above:  # `tour:` names the plugin `tour`
         return {path.partition(".")[0]: Node({}, node.file, node.line)}
     return {}
 
 
 def _key(inside: Mapping[str, Any], path: str) -> str | None:
-    """The longest key that the path begins with: names may hold dots."""
+    """The longest key that the path begins with, or None. Keys may hold dots."""
     fitting = [key for key in inside if path == key or path.startswith(f"{key}.")]
     return max(fitting, key=len, default=None)
 
 
 def _limited(datasets: Node, given: Mapping[str, Node]) -> Node:
-    """Every dataset with the limits, whichever form it is written in."""
+    """The node `datasets` with the limits in `given` added to every dataset, in all forms of writing one."""
     if isinstance(datasets.value, list):
         named = {item.value: item for item in datasets.value if isinstance(item.value, str)}
         if len(named) < len(datasets.value):
@@ -110,7 +112,7 @@ def _with(node: Node, key: str, value: Node) -> Node:
 
 
 def written(path: Path, changes: Changes) -> str:
-    """The command that runs a suite with its changes."""
+    """The command that runs the suite of the file `path` with `changes`."""
     import shlex
 
     from harness.problems import shown_path

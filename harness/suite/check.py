@@ -1,4 +1,4 @@
-"""Checks a suite's mapping against the catalogue, all problems at once."""
+"""Checks a suite's mapping against the catalogue and reports all problems at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.suite.systems import SystemForms
 from harness.suite.yaml_nodes import Node
 from harness.types import JSON
 
-KEYS = (  # of a suite, in the order that one writes them
+KEYS = (  # the keys of a suite, in the usual order of writing
     "suite", "description", "include", "datasets", "systems", "models",
     "measures", "protocol", "averages", "beside", "analyses", "depth", "seed", "timeout", "memory",
 )  # fmt: skip
@@ -23,10 +23,10 @@ DATASET_KEYS = ("unknown_judgements", "scored", "limit", "sample")
 
 
 class Checker(SystemForms):
-    """Walks the nodes of a suite and raises only at the end."""
+    """Reads all nodes of a suite, collects their problems and raises only at the end."""
 
     def suite(self, root: Node, changes: Changes = NO_CHANGES) -> Suite:
-        """The checked suite. Raises Unsound with all problems, and with what is sound of the suite."""
+        """The checked suite. Raises Unsound with all problems and the suite without its wrong parts."""
         values = self.mapping(root, (), KEYS)
         name = self.scalar(values, "suite", str, "a text", root.file.parent.name)
         description = self.scalar(values, "description", str, "a text", "")
@@ -106,7 +106,8 @@ class Checker(SystemForms):
         yield from (specs[name] for name in nodes if name in specs)
 
     def made_dataset(self, name: str, item: Node, path: Keys) -> DatasetSpec | None:
-        """A made dataset whose plugin is not known yet: it is that of what it is made of."""
+        """A made dataset, or None if it could not be read. Its plugin, that of the dataset it is made of, is
+        filled in later by `made_datasets.joined`."""
         values = self.mapping(item, path, (*made_datasets.KEYS, *DATASET_KEYS))
         for key, words in (("of", "the dataset that it is made of"), ("make", "a list of makers")):
             if key not in values:
@@ -121,7 +122,7 @@ class Checker(SystemForms):
     def analyses(
         self, values: dict[str, Node], datasets: Sequence[str]
     ) -> tuple[tuple[Chosen, ...], dict[str, tuple[str, ...]]]:
-        """The analyses, and by name the datasets that one draws together."""
+        """The analyses, and for each analysis with `together` the datasets that it draws in one picture."""
         node = values.get("analyses")
         if node is None:
             return (), {}
@@ -143,7 +144,7 @@ class Checker(SystemForms):
     def averages(
         self, values: dict[str, Node], datasets: Sequence[str]
     ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """Groups of scored datasets by name."""
+        """The averages: pairs of a name and the scored datasets that are averaged."""
         node = values.get("averages")
         if node is None:
             return ()

@@ -1,4 +1,4 @@
-"""The forms that a suite's values take. Each reader notes the problems it meets and reads on."""
+"""Readers for the values of a suite. Each reader notes the problems that it finds and continues."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from harness.suite.yaml_nodes import Node
 
 
 class Forms:
-    """Collects every problem, so that all of a suite's are told at once."""
+    """Reads values of one suite and collects their problems, so that all are reported at once."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
         self.problems: list[Problem] = []
         self.made: dict[str, tuple[int, ...]] = {}  # the models of the suite and their seeds
-        self.making = False  # while models are read: one refers to another with the same seed
+        self.making = False  # true while models are read: a model refers to another by the same seed
 
     def note(self, at: Node | Place, path: Keys, text: str) -> None:
         self.problems.append(Problem(at.place if isinstance(at, Node) else at, path, text))
 
-    # the forms that a plugin is written in
+    # plugins with their parameters
 
     def chosen(
         self, node: Node, path: Keys, kind: str, beside: Sequence[str] = (), default: str | None = None
@@ -40,8 +40,8 @@ class Forms:
         self, node: Node | None, path: Keys, kind: str, beside: Sequence[str] = (),
         default: str | None = None, fan: bool = True,
     ) -> list[tuple[Chosen | None, grid.Varied]]:  # fmt: skip
-        """`NAME`, or `{NAME: {parameters}}`, perhaps with keys of the harness `beside` it: one variant for
-        each point of a grid, none if something is wrong."""
+        """The plugin in `node`, one variant for each point of its grid; empty if it could not be read. The
+        node is `NAME` or `{NAME: {parameters}}`, in which the keys in `beside` may stand beside NAME."""
         if node is None:
             return [(None, ())]
         if kind in resources.KINDS:
@@ -84,7 +84,7 @@ class Forms:
     def converted(
         self, entry: Entry, point: dict[str, Any], given: Node, node: Node, path: Keys, beside: Sequence[str]
     ) -> Any:
-        """The parameters of a plugin, or None with what is wrong with them noted."""
+        """The checked parameters of a plugin, or None if they have problems, which are noted."""
         value, problems = params.convert(entry.record.params, point, given.file.parent)
         for problem in problems:
             text = problem.text
@@ -103,8 +103,9 @@ class Forms:
     def tuned(
         self, given: Node, path: Keys, kind: str, raw: dict[str, Any]
     ) -> tuple[Tuning | None, Search | None]:
-        """The parameters that are tuned: one number of a combiner, which combines again for each value; or
-        any others, for which the system runs again. `raw` gets values that are tried."""
+        """The tuned parameters of a plugin: a Tuning for one number of a combiner, which combines again for
+        each value, or a Search for all others, for which the system runs again. In `raw`, each tuned
+        parameter gets the first of its values."""
         items = given.value.items() if isinstance(given.value, dict) else ()
         nodes = {key: node for key, node in items if tuning.is_tuned(node)}
         if not nodes:
@@ -150,8 +151,8 @@ class Forms:
     def without_misspelt(
         self, node: Node, path: Keys, kind: str, beside: Sequence[str], names: list[str]
     ) -> list[str]:
-        """The plugins among these keys. Next to a known plugin, a key that resembles one of the harness' is
-        noted as a misspelling and left out."""
+        """The keys in `names` that are plugins. If exactly one key is a known plugin and every other key
+        resembles a key in `beside`, the others are noted as misspelled and left out."""
         known = [name for name in names if name in self.catalogue.entries[kind]]
         others = [name for name in names if name not in known]
         if len(known) != 1 or not all(nearest(name, beside) for name in others):
@@ -161,7 +162,7 @@ class Forms:
         return known
 
     def chain(self, node: Node | None, path: Keys, kind: str) -> list[tuple[tuple[Chosen, ...], grid.Varied]]:
-        """A list of plugins, each possibly a grid, as all combinations."""
+        """All combinations of the variants of a list of plugins, each of which may be a grid."""
         if node is None:
             return [((), ())]
         items = node.value if isinstance(node.value, list) else [node]
@@ -171,7 +172,7 @@ class Forms:
             for values, varied in grid.product(*parts)
         ]
 
-    # small forms
+    # single values
 
     def find(self, node: Node, path: Keys, kind: str, name: str) -> Entry | None:
         try:
@@ -214,7 +215,7 @@ class Forms:
         return kind(node.value)
 
     def choice(self, values: dict[str, Node], key: str, options: Sequence[str], path: Keys) -> Any:
-        """One of the options; the first is the default."""
+        """The option that `key` names. The default is the first option."""
         if key not in values:
             return options[0]
         node = values[key]
@@ -226,7 +227,7 @@ class Forms:
 
 
 def _is_special(path: Path) -> bool:
-    """Whether this is a device, a pipe or a socket: reading one might never end."""
+    """Whether the path is a device, a pipe or a socket. Reading one of these might never end."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Grids: a list where a parameter is no list fans a system out into several, named by what varies."""
+"""Grids: a list of values for a parameter makes one system per value, named by the values that vary."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from harness.types import JSON
 if TYPE_CHECKING:
     from harness.suite.model import System
 
-MOST = 1000  # points of one grid, or of several together
-DEEPEST = 50  # systems of systems of systems
+MOST = 1000  # points of one grid, or of several grids together
+DEEPEST = 50  # systems built on each other in a chain
 Varied: TypeAlias = tuple[tuple[str, JSON], ...]  # parameter and value, in the order written
 
 
 def points(record_params: type, given: Mapping[str, JSON]) -> list[tuple[dict[str, JSON], Varied]]:
-    """Every combination of the listed values, the last key varying fastest."""
+    """Every combination of the values of the grid's parameters, the last parameter varying fastest. Each is
+    given as all parameters and the varied ones."""
     known = params.fields_of(record_params)
     lists = {key: value for key, value in given.items() if key in known and _fans_out(value, known[key][1])}
     count = math.prod(len(value) for value in lists.values())
@@ -32,7 +33,7 @@ def points(record_params: type, given: Mapping[str, JSON]) -> list[tuple[dict[st
 
 
 def _fans_out(value: JSON, hint: Any) -> bool:
-    """A list of values; where a list is a value itself, a list of lists."""
+    """Whether a value is a grid: a list, or a list of lists for a parameter whose value is a list itself."""
     if not isinstance(value, list) or not value:
         return False
     if not params.is_list(hint):
@@ -41,7 +42,7 @@ def _fans_out(value: JSON, hint: Any) -> bool:
 
 
 def _varied(point: Mapping[str, JSON]) -> Varied:
-    """What varies; of a made model with several seeds, the seed."""
+    """The varied parameters and their values. A made model with several seeds is named by `seed`."""
     return tuple(
         ("seed", value.seed) if isinstance(value, Made) and value.seed is not None else (key, value)
         for key, value in point.items()
@@ -49,7 +50,7 @@ def _varied(point: Mapping[str, JSON]) -> Varied:
 
 
 def product(*parts: Sequence[tuple[Any, Varied]]) -> list[tuple[tuple[Any, ...], Varied]]:
-    """The combinations of options that each carry what varied in them."""
+    """The combinations of one option of each part, each with all parameters that varied in its options."""
     count = math.prod(len(part) for part in parts)
     if count > MOST:
         raise HarnessError(f"the grids make {count} systems together, at most {MOST} are allowed; vary less")
@@ -64,7 +65,7 @@ def product(*parts: Sequence[tuple[Any, Varied]]) -> list[tuple[tuple[Any, ...],
 
 
 def name(base: str, varied: Varied) -> str:
-    """`bm25,k1=0.9,b=0.4`, fit for a file's name."""
+    """The name of a grid's system, fit for a file: `bm25,k1=0.9,b=0.4`."""
     return ",".join([base, *(f"{key}={_word(value)}" for key, value in varied)])
 
 
@@ -78,12 +79,13 @@ def _word(value: JSON) -> str:
 
 
 def _once(varied: Varied) -> Varied:
-    """Each pair once: two inputs may come from one grid. (Values need not be hashable.)"""
+    """Each pair of `varied` once, because two inputs may come from one grid. Values need not be hashable."""
     return tuple(pair for i, pair in enumerate(varied) if pair not in varied[:i])
 
 
 def fan_out(expanded: Mapping[str, Sequence[System]]) -> tuple[System, ...]:
-    """A system `of` a grid's base name becomes one for each member of the grid, and so on upwards."""
+    """All systems by name. A system whose `of` names a grid becomes one system for each member of the grid;
+    the same holds for systems built on these."""
     done: dict[str, list[System]] = {}
 
     def members(base: str, above: tuple[str, ...]) -> list[System]:
@@ -101,7 +103,8 @@ def fan_out(expanded: Mapping[str, Sequence[System]]) -> tuple[System, ...]:
         return done[base]
 
     def inputs(below: str, above: tuple[str, ...]) -> list[tuple[str, Varied]]:
-        if below not in expanded or below in above:  # one member by its full name, a misspelling, a circle
+        # a member of a grid by its full name, a misspelled name, or a circle
+        if below not in expanded or below in above:
             return [(below, ())]
         return [(system.name, system.varied) for system in members(below, above)] or [(below, ())]
 

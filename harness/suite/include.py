@@ -15,8 +15,9 @@ DEEPEST = 20  # suites that include each other in a chain
 
 
 def read(path: Path, above: tuple[Path, ...] = ()) -> Node:
-    """The root mapping with the suites that it includes merged in; its values win over theirs, but a name
-    of a dataset or system may be defined only once. `above` are the suites that include this one."""
+    """The root mapping of a suite's file, merged with the suites that the file includes. Its values win over
+    included values, but each dataset and system may be defined only once. `above` are the suites that include
+    this one."""
     _refuse_circle(path, above)
     root = yaml_nodes.read(path)
     if not isinstance(root.value, dict):
@@ -27,7 +28,7 @@ def read(path: Path, above: tuple[Path, ...] = ()) -> Node:
     merged = dict(root.value)
     for item in include.value if isinstance(include.value, list) else [include]:
         other = dict(read(_target(path, item), (*above, path)).value)
-        if "measures" in merged or "protocol" in merged:  # there is one way of scoring: this suite's
+        if "measures" in merged or "protocol" in merged:  # a suite is scored in one way; its own wins
             other.pop("measures", None)
             other.pop("protocol", None)
         for key in ("datasets", "systems"):
@@ -38,7 +39,7 @@ def read(path: Path, above: tuple[Path, ...] = ()) -> Node:
 
 
 def _refuse_circle(path: Path, above: tuple[Path, ...]) -> None:
-    # `realpath`, because `../sub/../sub/suite.yaml` is another name of the same file at each turn
+    # `realpath`, because a path such as `../sub/../sub/suite.yaml` grows with each include of the same file
     if os.path.realpath(path) in map(os.path.realpath, above):
         chain = " -> ".join(shown_path(item) for item in (*above, path))
         raise HarnessError(f"{shown_path(path)}: includes itself ({chain}); remove one include")
@@ -60,14 +61,16 @@ def _joined(key: str, theirs: Node, ours: Node | None) -> Node:
     if ours is None or not isinstance(ours.value, dict) or not isinstance(theirs.value, dict):
         return ours or theirs
     for name in ours.value:
-        if name in theirs.value and ours.value[name] != theirs.value[name]:  # both may include one base
+        # equal definitions are allowed: two suites may include the same third suite
+        if name in theirs.value and ours.value[name] != theirs.value[name]:
             first = theirs.value[name].place
             raise _wrong(ours.value[name], f"'{name}' is already defined at {first}; rename one", key)
     return Node({**theirs.value, **ours.value}, ours.file, ours.line)
 
 
 def _as_mapping(node: Node) -> Node:
-    """`datasets: [tour]` as the mapping that it stands for; a wrong list stays for the checker to refuse."""
+    """A list of names, such as `datasets: [tour]`, as the mapping that it stands for. Other nodes are
+    returned unchanged; the checker refuses a wrong list."""
     if not isinstance(node.value, list) or not all(isinstance(item.value, str) for item in node.value):
         return node
     return node._replace(value={item.value: item for item in node.value})

@@ -1,4 +1,5 @@
-"""Datasets that a suite makes of others: `{of: NAME, make: [MAKER, ...]}`, and splits of a dataset."""
+"""Datasets that a suite makes of other datasets, `{of: NAME, make: [MAKER, ...]}`, and splits of a
+dataset."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def is_made(node: Node) -> bool:
 
 
 def stages(forms: Forms, node: Node, path: Keys) -> tuple[Stage, ...] | None:
-    """The makers of a dataset in order; None if one of them could not be read."""
+    """The stages of a made dataset in order, or None if one of them could not be read."""
     items = node.value if isinstance(node.value, list) else [node]
     if not items:
         forms.note(node, path, "is empty; name at least one maker (harness list makers)")
@@ -46,8 +47,9 @@ def joined(
     specs: Mapping[str, DatasetSpec],
     options: Mapping[str, DatasetSpec],
 ) -> dict[str, DatasetSpec]:
-    """The made datasets, each with the plugin that it begins with and all stages from there on. `specs` are
-    the others; `options` hold what stands beside `of` and `make`, with the plugin still to come."""
+    """The made datasets by name, each with the plugin of the dataset that its chain begins with and all
+    stages from there on. `specs` are the datasets that are not made; `options` are the made datasets as read,
+    still without a plugin."""
     done: dict[str, DatasetSpec] = {}
     waiting: list[str] = []
 
@@ -66,7 +68,7 @@ def joined(
         waiting.append(name)
         below = made(base)
         waiting.pop()
-        if below is None:  # what is wrong with it is noted already
+        if below is None:  # its problems are noted already
             return None
         if split is not None:
             other = with_split(below, split, node.file.parent)
@@ -86,7 +88,7 @@ def joined(
 
 
 def parted(name: str, known: set[str]) -> tuple[str, str | None]:
-    """A dataset and the split that is named with it, if one is: `raw`, `raw/train`."""
+    """The dataset and the split in a name such as `raw/train`. The split of a plain dataset name is None."""
     if name in known or "/" not in name:
         return name, None
     base, _, split = name.rpartition("/")
@@ -94,7 +96,7 @@ def parted(name: str, known: set[str]) -> tuple[str, str | None]:
 
 
 def with_split(spec: DatasetSpec, split: str, base: Path) -> DatasetSpec | str:
-    """The same dataset with another split, or why there is none."""
+    """The dataset with another split, or a text that says why it has no such split."""
     chosen = spec.chosen
     record = chosen.entry.record
     if "split" not in params.fields_of(record.params):
@@ -108,14 +110,14 @@ def with_split(spec: DatasetSpec, split: str, base: Path) -> DatasetSpec | str:
 
 
 def named(stage: Stage, kind: str) -> tuple[str, ...]:
-    """What a stage's parameters name: `systems` of the suite, or `splits`."""
+    """The systems or splits that a stage's parameters name; `kind` is `systems` or `splits`."""
     values = [getattr(stage.chosen.params, name) for name in getattr(stage.chosen.entry.record, kind)]
     names = [name for value in values for name in (value if isinstance(value, tuple) else (value,))]
     return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
 def used(specs: Sequence[DatasetSpec]) -> set[str]:
-    """The datasets that others are made of, or look at."""
+    """The names of datasets that made datasets are made of or read."""
     known = {spec.name for spec in specs}
     names = [spec.of for spec in specs if spec.of]
     names += [name for spec in specs for stage in spec.make for name in named(stage, "splits")]
@@ -123,7 +125,7 @@ def used(specs: Sequence[DatasetSpec]) -> set[str]:
 
 
 def problems(specs: Sequence[DatasetSpec], systems: set[str]) -> Iterator[Problem]:
-    """Names in stages that the suite does not have."""
+    """A problem for each system and dataset that a stage names and the suite does not have."""
     known = {spec.name for spec in specs}
     for spec in specs:
         for stage in spec.make:

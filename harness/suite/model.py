@@ -1,4 +1,4 @@
-"""What a checked suite is: plain data, ready to be planned."""
+"""The dataclasses of a checked suite: plain data, ready to be planned."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 
 
 class Tuning(NamedTuple):
-    """A parameter whose value is found, not given."""
+    """One number of a combiner whose value is tuned. The combiner combines again for each value."""
 
     parameter: str
     measure: str
     values: tuple[float, ...]  # ascending
-    on: tuple[str, str] | None  # dataset and split
-    folds: int | None  # across folds of what is scored
+    on: tuple[str, str] | None  # the dataset and split to tune on; None: `folds` is given
+    folds: int | None  # the number of folds of the scored queries to tune across; None: `on` is given
     place: Place
 
 
 class Search(NamedTuple):
-    """Parameters of one method whose values are found together, by trying points."""
+    """Parameters of one method whose values are tuned together. The system runs again for each point."""
 
     parameters: tuple[str, ...]
-    points: tuple[tuple[JSON, ...], ...]  # a value of each parameter; of equally good ones the first is taken
+    points: tuple[tuple[JSON, ...], ...]  # one value per parameter; the first of equally good points is taken
     measure: str
-    on: tuple[str, str] | None  # dataset and split
-    folds: int | None  # across folds of what is scored
+    on: tuple[str, str] | None  # the dataset and split to tune on; None: `folds` is given
+    folds: int | None  # the number of folds of the scored queries to tune across; None: `on` is given
     place: Place
 
 
@@ -49,13 +49,13 @@ class Chosen(NamedTuple):
     entry: Entry
     given: dict[str, JSON]  # as written, for provenance: relative paths stay relative
     params: Any  # an instance of the record's parameter type
-    place: Place | None  # None: not of a suite's file
-    tuned: Tuning | None = None  # `params` then holds one of its values
-    searched: Search | None = None  # `params` then holds its first point
+    place: Place | None  # None: the plugin is not named in a suite's file
+    tuned: Tuning | None = None  # if given, `params` holds the first of its values
+    searched: Search | None = None  # if given, `params` holds its first point
     found: tuple[
         tuple[str, str], ...
-    ] = ()  # of a planned system: a parameter, and the step that finds its value
-    resources: tuple[tuple[str, float], ...] = ()  # that its steps ask a cluster for
+    ] = ()  # in a planned system: each tuned parameter with the id of the step that finds its value
+    resources: tuple[tuple[str, float], ...] = ()  # what the plugin's steps ask a cluster for
 
     @property
     def name(self) -> str:
@@ -64,12 +64,12 @@ class Chosen(NamedTuple):
 
 class Rewrite(NamedTuple):
     chosen: Chosen
-    of: str | None  # the system whose hits it reads; None: the system's own, for the queries so far
+    of: str | None  # the system whose hits the rewriter reads; None: its own system's, for the queries so far
 
 
 class Rerank(NamedTuple):
     chosen: Chosen
-    depth: int | None  # None: all of the run
+    depth: int | None  # how many hits are re-ranked; None: all of the run
     tail: Literal["keep", "drop"]
 
 
@@ -77,34 +77,34 @@ class Stage(NamedTuple):
     """One stage of a made dataset."""
 
     chosen: Chosen  # a maker
-    splits: tuple[str, ...] = ()  # it is left out for others; empty: for all
+    splits: tuple[str, ...] = ()  # the splits that have this stage; empty: all splits
 
 
 class DatasetSpec(NamedTuple):
-    """A dataset of a suite. A made one has the plugin of the dataset that it is made of at last, and the
-    stages from there on."""
+    """A dataset of a suite. For a made dataset, `chosen` is the plugin of the dataset at the bottom of its
+    chain of `of`, and `make` holds all stages from there on."""
 
     name: str
     chosen: Chosen
     unknown_judgements: Literal["keep", "drop", "refuse"]
-    scored: bool = True  # else it is only tuned on
+    scored: bool = True  # False: systems are only tuned or trained on the dataset
     make: tuple[Stage, ...] = ()
-    of: str = ""  # the dataset that it is made of, as written
-    limit: int | None = None  # queries of a trial
-    sample: int | None = None  # passages of a trial, beside all documents with a judged one
+    of: str = ""  # the dataset that this one is made of, as written
+    limit: int | None = None  # how many queries a trial reads
+    sample: int | None = None  # how many passages a trial reads, beside all documents with a judged passage
 
     @property
     def limits(self) -> dict[str, int]:
-        """What of it a trial reads; empty: all."""
+        """How many queries and passages of the dataset a trial reads; empty if the whole dataset is read."""
         named = {"queries": self.limit, "passages": self.sample}
         return {name: number for name, number in named.items() if number is not None}
 
 
 class System(NamedTuple):
     name: str
-    base: str  # the name in the suite, before a grid fanned it out
-    varied: tuple[tuple[str, JSON], ...]  # what the grid varied
-    context: tuple[Chosen, ...] | None  # None: not named
+    base: str  # the name in the suite's file, before a grid fanned the system out
+    varied: tuple[tuple[str, JSON], ...]  # the parameters that the grid varied, with this system's values
+    context: tuple[Chosen, ...] | None  # None: the suite names no context for the system
     retriever: Chosen | None
     unit: Unit
     of: tuple[str, ...]
@@ -115,8 +115,8 @@ class System(NamedTuple):
 
     @property
     def methods(self) -> tuple[Chosen, ...]:
-        """Every method that it names, in the order in which they work; one that could not be read is not
-        among them."""
+        """The methods that the system names, in the order in which they run. Methods that could not be read
+        are left out."""
         first = [*(self.context or ()), *(item.chosen for item in self.queries), self.retriever, self.combine]
         every = [*first, *(item.chosen for item in self.rerank)]
         return tuple(chosen for chosen in every if chosen is not None)
@@ -142,19 +142,20 @@ class Suite:
     timeout: float | None
     memory: float | None  # gigabytes
     scoring_place: Place | None  # of `measures` or `protocol`
-    digest: str  # SHA-256 of what the suite says, comments and layout aside
-    models: tuple[ModelSpec, ...] = ()  # that it makes
+    digest: str  # SHA-256 of what the suite asks for; comments and layout do not change it
+    models: tuple[ModelSpec, ...] = ()  # the models that the suite makes
     averages: tuple[tuple[str, tuple[str, ...]], ...] = ()  # name -> datasets
     together: dict[str, tuple[str, ...]] = field(default_factory=dict)  # analysis -> datasets in one picture
     beside: tuple[Beside, ...] = ()
-    changes: Changes = Changes()  # noqa: RUF009 - immutable: how it was changed as it was read
+    changes: Changes = Changes()  # noqa: RUF009 - immutable. The changes applied when the file was read
 
     def system(self, name: str) -> System:
         return next(system for system in self.systems if system.name == name)
 
 
 class Unsound(Problems):
-    """The problems of a suite, and what is sound of it, in which planning may find more."""
+    """The problems of a suite, and `rest`: the suite without its wrong parts. Planning `rest` may find more
+    problems."""
 
     def __init__(self, problems: Iterable[Problem], rest: Suite | None) -> None:
         super().__init__(problems)

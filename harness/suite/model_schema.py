@@ -1,4 +1,4 @@
-"""The JSON Schema of a suite's section `models`, and of a parameter that names one of them."""
+"""The JSON Schema of a suite's section `models`, and of a parameter that names a made model."""
 
 from __future__ import annotations
 

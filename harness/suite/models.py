@@ -1,4 +1,4 @@
-"""The section `models` of a suite: how each model is made, and the parameters that name one."""
+"""The section `models` of a suite: how each model is made, and the parameters that name a made model."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ Split = tuple[str, str]  # dataset and split
 class Negatives(NamedTuple):
     """Which passages of a system's run on the training queries a trainer may take as negatives."""
 
-    of: str
-    depth: int  # so many of the run
-    take: int  # of a query, in one epoch
-    below: float | None  # only those that the run scores lower
-    above: float | None
+    of: str  # the system
+    depth: int  # how many hits of the run are considered per query
+    take: int  # how many negatives of a query are used in one epoch
+    below: float | None  # only passages that the run scores lower than this are taken
+    above: float | None  # only passages that the run scores higher than this are taken
     draw: Literal["sample", "stride"]
-    positives_above: float | None  # what the run scores higher is a positive too
-    undenoised: float  # the share of the negatives that `below` and `above` do not concern
-    fill: bool  # whether random passages stand where the run has too few
+    positives_above: float | None  # passages that the run scores higher than this are positives too
+    undenoised: float  # the share of the negatives that are taken regardless of `below` and `above`
+    fill: bool  # whether random passages are added where the run has too few
 
 
 class Subset(NamedTuple):
-    """A part of a corpus: the top of a system's run on the validation queries, and what is judged."""
+    """A part of a corpus: the top of a system's run on the validation queries, and the judged passages."""
 
     of: str
     depth: int
-    whole: bool  # whether the whole corpus is searched too, to see how well the part ranks checkpoints
+    whole: bool  # whether the whole corpus is searched too, to test whether the part ranks checkpoints alike
 
 
 class Validation(NamedTuple):
-    """How the best checkpoint is found."""
+    """How the best checkpoint of a model is found."""
 
     on: Split
     measure: str
-    checkpoints: int  # evenly over the training, the last at its end
-    of: str | None  # the system that is evaluated; None: the first that uses the model
-    corpus: Subset | None  # None: all of it
+    checkpoints: int  # their number; they are spread evenly over the training, the last at its end
+    of: str | None  # the system that is evaluated; None: the first system that uses the model
+    corpus: Subset | None  # the part of the corpus that is searched; None: the whole corpus
 
 
 class ModelSpec(NamedTuple):
@@ -68,8 +68,8 @@ class ModelSpec(NamedTuple):
 
 
 def referred(forms: Forms, node: Node, path: Keys) -> JSON:
-    """The plain value of parameters, with a reference in the place of each `{made: NAME}`: with a list of
-    them, a grid, where the model has several seeds."""
+    """The plain value of parameters, with a `Made` in the place of each `{made: NAME}`. If the model has
+    several seeds, the value is a grid: a list with one `Made` per seed."""
     if isinstance(node.value, list):
         return [referred(forms, item, path) for item in node.value]
     if not isinstance(node.value, dict):
@@ -91,7 +91,7 @@ def referred(forms: Forms, node: Node, path: Keys) -> JSON:
 
 
 def seeds_of(forms: Forms, node: Node | None, usual: int) -> dict[str, tuple[int, ...]]:
-    """The seeds of each model by its name, read before anything can refer to one."""
+    """The seeds of each model by its name. They are read before the systems, whose parameters name models."""
     seeds_of_models: dict[str, tuple[int, ...]] = {}
     items = node.value.items() if node is not None and isinstance(node.value, dict) else ()
     for name, item in items:
@@ -108,7 +108,7 @@ def seeds_of(forms: Forms, node: Node | None, usual: int) -> dict[str, tuple[int
 
 
 def read(forms: Forms, node: Node | None) -> tuple[ModelSpec, ...]:
-    """The models that could be read; problems are told."""
+    """The models of the suite that could be read. Problems are noted in `forms`."""
     if node is None:
         return ()
     values = forms.mapping(node, ("models",), tuple(node.value) if isinstance(node.value, dict) else ())
@@ -197,7 +197,7 @@ def _split(forms: Forms, node: Node, path: Keys) -> Split | None:
 def problems(
     specs: Sequence[ModelSpec], datasets: Sequence[DatasetSpec], systems: Sequence[System]
 ) -> Iterator[Problem]:
-    """What is wrong between models, datasets and systems."""
+    """A problem for each dataset, system or split that a model names wrongly."""
     known = {spec.name for spec in datasets}
     names = {system.name for system in systems} | {system.base for system in systems}
     for spec in specs:
@@ -217,12 +217,12 @@ def problems(
 
 
 def splits_used(specs: Sequence[ModelSpec]) -> set[str]:
-    """The datasets that models are trained or validated on."""
+    """The names of the datasets that models are trained or validated on."""
     return {name for spec in specs for name, _ in [*spec.on, *([spec.validate.on] if spec.validate else [])]}
 
 
 def plain(spec: ModelSpec) -> JSON:
-    """What the suite says of a model, for its digest."""
+    """The specification of a model as plain data, for the suite's digest."""
     parts = [spec.name, spec.train.name, spec.train.given, spec.on, spec.negatives, spec.validate, spec.seeds,
             spec.level, spec.queries]  # fmt: skip
     return params.plain(parts)

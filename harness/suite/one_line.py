@@ -16,9 +16,9 @@ from harness.types import JSON
 
 MEASURES = ("nDCG@10", "R@100", "RR@10")
 HUB = ("mteb/", "C-MTEB/")  # where MTEB's datasets are on the hub
-FIRST = "bm25"  # whose hits a re-ranker gets
-DEPTH = 100  # how many of them
-LOOKED_AT = 200_000  # characters of a file
+FIRST = "bm25"  # the retriever whose hits a re-ranker gets
+DEPTH = 100  # how many hits a re-ranker gets
+LOOKED_AT = 200_000  # characters of a file that are read to guess its language
 HAN = re.compile("[\u4e00-\u9fff]")
 LETTER = re.compile(r"[^\W\d_]")
 FILES = ("corpus.jsonl", "corpus.parquet", "corpus.csv")
@@ -33,8 +33,8 @@ class Asked(NamedTuple):
 
 
 def suite_of(asked: Asked, catalogue: Catalogue, base: Path) -> JSON:
-    """The suite as plain data; paths are relative to `base`, where it will lie. Raises HarnessError for a
-    dataset that cannot be told."""
+    """The suite as plain data. Its paths are relative to `base`, the folder where its file will lie. Raises
+    HarnessError if the dataset is not recognised."""
     name, dataset = _dataset(asked, catalogue, base)
     systems: dict[str, JSON] = {}
     context = {"context": list(asked.context)} if asked.context else {}
@@ -56,12 +56,12 @@ def suite_of(asked: Asked, catalogue: Catalogue, base: Path) -> JSON:
 
 
 def folder_of(asked: Asked) -> str:
-    """Where its leaderboard goes, in the current folder."""
+    """The name of the leaderboard's folder, which is made in the current folder."""
     return f"{'+'.join(map(_word, asked.methods))}-on-{_word(asked.dataset)}"
 
 
 def _dataset(asked: Asked, catalogue: Catalogue, base: Path) -> tuple[str, JSON]:
-    """Its name in the suite, and the plugin with its parameters."""
+    """The dataset's name in the suite, and its plugin with parameters."""
     text = asked.dataset
     folder, split = _folder(text)
     if folder is not None:
@@ -83,7 +83,8 @@ def _dataset(asked: Asked, catalogue: Catalogue, base: Path) -> tuple[str, JSON]
 
 
 def _folder(text: str) -> tuple[Path | None, str]:
-    """A BEIR folder and its split; the split may stand behind it: `beir/scifact/test`."""
+    """The BEIR folder and the split that `text` names, or None and "". The split may be the last part of the
+    path, as in `beir/scifact/test`; otherwise it is `test`."""
     path = Path(text).expanduser()
     for folder, split in ((path, "test"), (path.parent, path.name)):
         if any(
@@ -94,7 +95,8 @@ def _folder(text: str) -> tuple[Path | None, str]:
 
 
 def _language(folder: Path) -> str:
-    """English, but for a corpus that is largely Chinese: analysers go by it, so that one is refused."""
+    """The language of a corpus without a given one: English. Raises HarnessError for a corpus that is largely
+    Chinese, because analysers are chosen by the language."""
     corpus = folder / FILES[0]
     if corpus.is_file():
         with corpus.open(encoding="utf-8", errors="replace") as file:
@@ -106,13 +108,14 @@ def _language(folder: Path) -> str:
 
 
 def _model(text: str, base: Path) -> str:
-    """A model by its short name, by its name on the hub, or a folder as the suite reads it."""
+    """The model as a suite names it: a short name or a name on the hub unchanged, a folder relative to
+    `base`."""
     path = Path(text).expanduser()
     return _relative(path, base) if text.startswith((".", "/", "~")) or path.is_dir() else text
 
 
 def _relative(path: Path, base: Path) -> str:
-    """As a suite that lies in `base` has it: with a dot or a slash first, as paths of models need."""
+    """The path as a suite in `base` writes it. It begins with a dot or a slash, as a model's path must."""
     target = path.absolute()
     if not target.is_relative_to(Path.cwd()):
         return str(target)
@@ -121,7 +124,7 @@ def _relative(path: Path, base: Path) -> str:
 
 
 def _word(text: str) -> str:
-    """A name that is fit for a file: the last parts of a path, joined."""
+    """A name that a file can have, made of the last parts of a path."""
     parts = [part for part in re.split(r"[/\\]+", text.rstrip("/")) if part not in ("", ".", "..", "~")]
     shown = "-".join(parts[-3:] if not text.startswith((".", "/", "~")) else parts[-1:])
     return re.sub(r"[^\w.+-]", "_", shown) or "dataset"

@@ -1,4 +1,4 @@
-"""What must hold between the parts of a suite: names that exist, depths, tuning, no circles."""
+"""Checks between the parts of a suite: names that exist, depths, tuning, no circles."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def problems(
     depth: int,
     trained_on: set[str],
 ) -> Iterator[Problem]:
-    """`written` are the names of systems in the file: a system that could not be read is reported there,
-    not again at each system that names it."""
+    """The problems between systems and datasets. `written` are the names of all systems in the file: a system
+    that could not be read has its own problem, and is no unknown name where another system names it."""
     yield from _depths(systems, depth)
     yield from _tuning(systems, datasets, trained_on)
     yield from _references(systems, written)
@@ -56,7 +56,7 @@ def _tuning(
 
 
 def _tuned(system: System, chosen: Chosen, names: set[str], tuned_on: set[str]) -> Iterator[Problem]:
-    """The problems of one tuned method; adds the dataset that it is tuned on."""
+    """The problems of one tuned method. Adds the dataset that the method is tuned on to `tuned_on`."""
     tuning = chosen.tuned or chosen.searched
     assert tuning is not None
     path = ("systems", system.base, chosen.name, "tune")
@@ -66,7 +66,7 @@ def _tuned(system: System, chosen: Chosen, names: set[str], tuned_on: set[str]) 
             yield Problem(tuning.place, (*path, "on"), unknown("dataset", tuning.on[0], names))
     if chosen.params is None:  # its other problems are noted already
         return
-    # the first values were checked with the other parameters; the others must fit too
+    # the first point was checked with the other parameters; the other points must fit too
     plain = params.plain(chosen.params)
     if chosen.tuned is not None:
         rest = [{**plain, chosen.tuned.parameter: chosen.tuned.values[-1]}]
@@ -89,7 +89,8 @@ def _references(systems: Sequence[System], written: set[str]) -> Iterator[Proble
     for system in systems:
         path = ("systems", system.base, "of")
         for name in system.below:
-            if name not in known and name in bases:  # a grid that is not fanned out where it refers to itself
+            # a grid whose systems refer to each other is not fanned out
+            if name not in known and name in bases:
                 text = f"the systems refer to each other in a circle through the grid '{name}'; break it"
                 yield Problem(system.place, path, text)
             elif name not in known and name not in written:
@@ -105,7 +106,7 @@ def _references(systems: Sequence[System], written: set[str]) -> Iterator[Proble
 
 
 def _rewriting(systems: Sequence[System], depth: int) -> Iterator[Problem]:
-    """What a rewriter gives must be what the next one, or the retriever, takes."""
+    """The problems of rewriters. A rewriter must give what the next rewriter or the retriever takes."""
     known = {system.name: system for system in systems}
     grids = {system.base for system in systems if system.name != system.base}
     for system in systems:
@@ -136,14 +137,15 @@ def _rewriting(systems: Sequence[System], depth: int) -> Iterator[Problem]:
 
 
 def _takes(system: System) -> bool:
-    """Whether the combiner takes as many systems as it is given."""
+    """Whether the system's combiner takes as many systems as `of` names."""
     assert system.combine is not None
     least, most = system.combine.entry.record.inputs
     return len(system.of) >= least and (most is None or len(system.of) <= most)
 
 
 def sound(systems: Sequence[System], datasets: set[str]) -> tuple[System, ...]:
-    """The systems that can be planned: read without a problem, and so is all that they build on."""
+    """The systems that can be planned: they and all systems that they build on were read without a
+    problem."""
     readable = [system for system in systems if _is_sound(system, datasets)]
     kept: dict[str, System] = {}
     while more := [
@@ -156,7 +158,7 @@ def sound(systems: Sequence[System], datasets: set[str]) -> tuple[System, ...]:
 
 
 def _is_sound(system: System, datasets: set[str]) -> bool:
-    """Whether a system's own keys can be planned, whatever its inputs are."""
+    """Whether a system's own keys were read without a problem. The systems in its `of` are not checked."""
     if (system.retriever is None) == (not system.of):
         return False
     if len(system.of) > 1 and system.combine is None:
@@ -173,7 +175,7 @@ def _is_sound(system: System, datasets: set[str]) -> bool:
 
 
 def _circles(known: dict[str, System]) -> list[list[str]]:
-    """Each circle once, from the first of its systems by name."""
+    """The circles of systems that refer to each other, each once, beginning with its first system by name."""
     circles = []
     for start in sorted(known):
         stack, seen = [(start, [start])], set()

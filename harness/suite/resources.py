@@ -1,4 +1,4 @@
-"""`resources: {cpus: 2, gpus: 1, memory: 8}` beside a plugin: what an engine asks a cluster for."""
+"""`resources: {cpus: 2, gpus: 1, memory: 8}` beside a plugin: what its steps ask a cluster for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from harness.suite.yaml_nodes import Node
 from harness.types import JSON
 
 KEY = "resources"
-KINDS = ("contexts", "retrievers", "rerankers", "combiners")  # whose steps may ask for some
+KINDS = ("contexts", "retrievers", "rerankers", "combiners")  # plugins that may have `resources`
 SCHEMA: JSON = {
     "type": "object",
     "additionalProperties": {"type": "number", "minimum": 0},
@@ -16,7 +16,7 @@ SCHEMA: JSON = {
 
 
 def read(node: Node, path: Keys) -> tuple[tuple[tuple[str, float], ...], list[tuple[Node, Keys, str]]]:
-    """The resources beside a plugin, and what is wrong with them."""
+    """The resources written beside a plugin, and the problems with them."""
     given = node.value.get(KEY) if isinstance(node.value, dict) else None
     if given is None:
         return (), []

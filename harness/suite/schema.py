@@ -1,4 +1,4 @@
-"""The published JSON Schema of suites, for editors: with the plugins that are installed here."""
+"""The published JSON Schema of suites, for editors. It covers the plugins that are installed here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TUNE_KEYS = {
     "trials": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "points that are drawn"},
     "seed": {"type": "integer", "minimum": 0, "default": 0},
 }
-TUNE: JSON = {  # instead of a parameter's value
+TUNE: JSON = {  # stands in the place of a parameter's value
     "type": "object",
     "properties": {
         "tune": {
@@ -47,8 +47,7 @@ BESIDE: JSON = {
 
 
 def json_schema(catalogue: Catalogue) -> JSON:
-    """The schema of suites with the plugins that are installed here, so that editors complete names and
-    parameters."""
+    """The JSON Schema of suites with the installed plugins. Editors complete names and parameters by it."""
     kinds = ("contexts", "retrievers", "combiners", "trainers")
     splits = {"splits": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}}
     definitions = {kind: _plugins(catalogue, kind) for kind in kinds}

@@ -1,4 +1,4 @@
-"""The systems of a suite: which keys go together, and what a grid makes of one."""
+"""Reads the systems of a suite: checks which keys go together, and fans grids out."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from harness.types import Unit
 
 SYSTEM_KEYS = ("context", "queries", "retriever", "unit", "of", "combine", "rerank", "depth")
 RERANK_KEYS = ("depth", "tail")
-LONGEST = 160  # bytes of a name, so that it can name a file with what is added to it
+LONGEST = 160  # bytes of a name, so that a file can have the name and a suffix
 UNITS: tuple[Unit, ...] = ("passage", "document")
-UNFIT = '/\\:*?"<>|'  # characters that some file system refuses
+UNFIT = '/\\:*?"<>|'  # characters that some file systems refuse
 
 
 class SystemForms(Forms):
@@ -123,7 +123,8 @@ class SystemForms(Forms):
         return [(tuple(values), varied) for values, varied in grid.product(*parts)]
 
     def named(self, node: Node, key: str) -> Iterator[tuple[str, Node]]:
-        """The items of `datasets` or `systems`, whose names also name files."""
+        """The items of `datasets` or `systems` by name. A name that no file can have is noted as a
+        problem."""
         if isinstance(node.value, list) and key == "datasets":  # `datasets: [tour]`
             values = {item.value: item for item in node.value if isinstance(item.value, str)}
             if len(values) < len(node.value):
@@ -143,7 +144,7 @@ class SystemForms(Forms):
 
 
 def why_no_file(name: str) -> str | None:
-    """What keeps a dataset or a system from this name, which its files get too; None if nothing does."""
+    """Why a file cannot have this name, or None if it can. Files are named after datasets and systems."""
     if not name.strip():
         return "it is empty; use letters and digits"
     if name[0] in ".~":

@@ -1,4 +1,4 @@
-"""`weight: {tune: {...}}`: parameters whose values are found by trying a grid of them."""
+"""Reads `weight: {tune: {...}}`: parameters whose values are found by trying several."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from harness.suite.forms import Forms
 
 KEYS = ("on", "folds", "measure", "grid", "values", "simplex", "trials", "seed")
-FURTHER = ("grid", "values", "simplex")  # of the further parameters that are tuned together with the first
-ONLY_OF_SEARCHES = ("values", "simplex", "trials", "seed")  # not of one number of a combiner
+FURTHER = ("grid", "values", "simplex")  # keys of the parameters that are tuned together with the first
+ONLY_OF_SEARCHES = ("values", "simplex", "trials", "seed")  # keys that the Tuning of a combiner does not have
 MOST = 1000  # values of one grid
 FORM = "expected [from, to, step] with from below to and a step above 0"
 
@@ -54,7 +54,8 @@ def read(forms: Forms, node: Node, path: Keys, parameter: str) -> Tuning | None:
 
 def read_search(forms: Forms, nodes: Mapping[str, Node], path: Keys) -> Search | None:
     """The joint tuning of parameters ({name: {tune: {...}}}), or None with the problems noted in `forms`. The
-    first says where and by what; the others only which values."""
+    first parameter gives the split or folds, the measure and its values; the others give only their
+    values."""
     problems_before = len(forms.problems)
     options: list[Sequence[JSON]] = []
     (first, node), *_ = nodes.items()
@@ -94,7 +95,8 @@ def read_search(forms: Forms, nodes: Mapping[str, Node], path: Keys) -> Search |
 
 
 def points(options: Sequence[Sequence[JSON]], trials: int | None, seed: int) -> tuple[tuple[JSON, ...], ...]:
-    """Every combination, the last parameter varying fastest; or so many of them, drawn by the seed."""
+    """Every combination of the options, the last parameter varying fastest. With `trials`, that many
+    combinations are drawn by the seed."""
     count = math.prod(len(item) for item in options)
     if trials is None or trials >= count:
         return tuple(itertools.product(*options))
@@ -121,7 +123,8 @@ def _values(forms: Forms, node: Node, path: Keys) -> tuple[JSON, ...]:
 
 
 def _simplex(forms: Forms, node: Node, path: Keys) -> tuple[list[float], ...]:
-    """All weights of so many systems that sum to 1, in steps."""
+    """All lists of weights that sum to 1, from `[systems, step]`: one weight per system, in multiples of the
+    step."""
     items = node.plain()
     fits = isinstance(items, list) and len(items) == 2 and all(type(item) in (int, float) for item in items)
     count, step = items if fits else (0, 0)

@@ -1,4 +1,4 @@
-"""Reads YAML into nodes that know their file and line, plainly: YAML 1.2 scalars, no tags, no surprises."""
+"""Reads YAML into nodes that know their file and line. Scalars follow YAML 1.2; tags are refused."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from harness.problems import Keys, Place, Problem, shown_path
 from harness.types import JSON
 
 LARGEST = 10_000_000  # bytes of a suite: `harness run /dev/zero` must end
-DEEPEST = 100  # levels, counted through aliases
-MOST_NODES = 200_000  # aliases could otherwise expand without end
+DEEPEST = 100  # levels of nesting, counted through aliases
+MOST_NODES = 200_000  # nodes with aliases expanded: without a limit, they could expand without end
 VARIABLE = re.compile(r"\$(\$)?\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 PLAIN: tuple[tuple[re.Pattern[str], Callable[[str], JSON]], ...] = (  # YAML 1.2 core schema, in order
     (re.compile(r"|~|null|Null|NULL"), lambda text: None),
@@ -28,20 +28,20 @@ PLAIN: tuple[tuple[re.Pattern[str], Callable[[str], JSON]], ...] = (  # YAML 1.2
 
 
 class Node(NamedTuple):
-    """A value and where it stands; a mapping holds nodes by key, a list holds nodes. The line of a
-    mapping's value is its key's."""
+    """A value of a YAML file with its place. A mapping's value is a dict of nodes, a list's a list of nodes.
+    The line of a node in a mapping is the line of its key."""
 
     value: JSON
     file: Path
     line: int
-    written: str | None = None  # a scalar as it stands in the file, if variables were put in
+    written: str | None = None  # a scalar as it stands in the file, if it names environment variables
 
     @property
     def place(self) -> Place:
         return Place(self.file, self.line)
 
     def plain(self, written: bool = False) -> JSON:
-        """The same without places, with variables as values or as they are written."""
+        """The node as plain data. Environment variables appear by value, or with `written` as in the file."""
         if isinstance(self.value, dict):
             return {key: node.plain(written) for key, node in self.value.items()}
         if isinstance(self.value, list):
@@ -49,7 +49,7 @@ class Node(NamedTuple):
         return self.written if written and self.written is not None else self.value
 
     def at(self, path: Keys) -> Node:
-        """The node at this path, or the nearest above it that exists."""
+        """The node at this path, or the nearest existing node above it."""
         node = self
         for step in path:
             inside = node.value
@@ -63,8 +63,8 @@ class Node(NamedTuple):
 
 
 def read(path: Path, environment: Mapping[str, str] | None = None) -> Node:
-    """The document of a YAML file. `${NAME}` and `${NAME:-default}` in a value are taken from the
-    environment, `$${` is a plain `${`."""
+    """The document of a YAML file as a node. `${NAME}` and `${NAME:-default}` in a value are replaced from
+    the environment; `$${` stands for a plain `${`."""
     text = _text(path)
     try:
         root = yaml.compose(text, Loader=yaml.BaseLoader)
@@ -85,12 +85,12 @@ def read(path: Path, environment: Mapping[str, str] | None = None) -> Node:
 
 
 def of_data(data: JSON, file: Path, environment: Mapping[str, str] | None = None) -> Node:
-    """Plain data as nodes, as if `file` held them: variables are taken from the environment."""
+    """Plain data as nodes, as if `file` held the data. Variables in texts are taken from the environment."""
     return _Reader(file, os.environ if environment is None else environment).of_data(data)
 
 
 def parsed(text: str, file: Path, line: int) -> Node:
-    """A value as YAML writes it, as if it stood in that line of the file."""
+    """The YAML text `text` as a node, as if it stood in line `line` of `file`."""
     try:
         root = yaml.compose(text, Loader=yaml.BaseLoader)
     except yaml.YAMLError as error:
@@ -132,7 +132,7 @@ def _wrong(path: Path, line: int, what: str, advice: str) -> Problems:
 
 
 class _Reader:
-    """Turns PyYAML's nodes into ours; counts them, because an alias may stand for many."""
+    """Turns PyYAML's nodes into `Node`s and counts them, because an alias may stand for many nodes."""
 
     def __init__(self, path: Path, environment: Mapping[str, str]) -> None:
         self.path = path
@@ -189,7 +189,7 @@ class _Reader:
     def merged(self, given: yaml.Node, above: tuple[int, ...], line: int) -> dict[str, Node]:
         parts = given.value if isinstance(given, yaml.SequenceNode) else [given]
         merged: dict[str, Node] = {}
-        for part in reversed(parts):  # the first named wins
+        for part in reversed(parts):  # if several mappings have a key, the first of them wins
             node = self.node(part, above, line)
             if not isinstance(node.value, dict):
                 raise self.error(line, "only mappings can be merged with '<<'", "name one or more mappings")
@@ -228,7 +228,7 @@ class _Reader:
         return value
 
     def check_tag(self, given: yaml.Node, expected: str, line: int) -> None:
-        # BaseLoader resolves everything to these tags, so any other was written in the file
+        # BaseLoader gives every node one of the expected tags, so any other tag was written in the file
         if given.tag != expected:
             raise self.error(line, f"the tag {given.tag} is not allowed", "write plain values")
 
