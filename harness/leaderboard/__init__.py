@@ -1,1 +1,1 @@
-"""The leaderboard file: its form, and all that builds, reads, merges or renders it."""
+"""The leaderboard file: its form, and the code that builds, reads, merges or renders it."""

@@ -17,7 +17,8 @@ from harness.scoring import bootstrap
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-APART = 1e-5  # a mean that the values of queries do not give is no mean of theirs: a sum has no average
+# how far a row's number may be from its queries' mean: a sum is farther off
+APART = 1e-5
 
 
 def with_averages(board: Leaderboard) -> Leaderboard:
@@ -31,7 +32,8 @@ def with_averages(board: Leaderboard) -> Leaderboard:
 
 
 def published(board: Board, rows: Sequence[Row], shared: set[str]) -> Board:
-    """Published rows of a dataset that is called like an average go into that average."""
+    """The leaderboard whose averages also hold published rows: those `rows` whose dataset has the name of an
+    average, with their measures in `shared`."""
     averages = []
     for average in board.averages or ():
         added = [
@@ -62,8 +64,9 @@ def _average(board: Leaderboard, name: str, datasets: Sequence[str]) -> Average:
 
 
 def _measure(label: str, rows: Sequence[Row], values: Sequence[PerQuery | None], seed: int) -> Measure:
-    """The mean of the datasets' means. Its interval resamples the queries within each dataset and averages
-    the resampled means: the datasets themselves are taken as given."""
+    """The mean of the datasets' means, with an interval. The interval comes from resampling the queries
+    within each dataset and averaging the resampled means; the datasets themselves are taken as given. It is
+    None where the values of a dataset's queries are missing or do not give its mean."""
     mean = round(float(np.mean([row.measures[label].mean for row in rows])), bootstrap.DECIMALS)
     queries = [row.measures[label].queries for row in rows]
     total = None if None in queries else sum(count or 0 for count in queries)
@@ -83,7 +86,8 @@ def _measure(label: str, rows: Sequence[Row], values: Sequence[PerQuery | None],
 
 
 def _columns(label: str, row_values: PerQuery | None) -> NDArray[np.float64] | None:
-    """float64[Q, 2]: what is summed above and below the line; None where no values are kept."""
+    """float64[Q, 2]: the numerator and the denominator that each query adds to the measure; None if no values
+    are kept."""
     if row_values is None:
         return None
     parts = [row_values.columns.get(label + part) for part in PARTS]
@@ -96,6 +100,7 @@ def _columns(label: str, row_values: PerQuery | None) -> NDArray[np.float64] | N
 
 
 def _ratio(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64[R] of sums float64[R, 2]."""
+    """float64[R]: the first column of `sums` (float64[R, 2]) divided by the second, 0 where the second is
+    0."""
     part, whole = sums[:, 0], sums[:, 1]
     return np.divide(part, whole, out=np.zeros(len(sums)), where=whole != 0)

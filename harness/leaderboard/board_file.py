@@ -1,4 +1,4 @@
-"""Reading and writing a leaderboard file: decoded once, strictly, with the place of what is wrong."""
+"""Reads and writes a leaderboard file. Reading is strict, and an error names the place in the file."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Leaderboard:
         return [row for row in self.rows if row.dataset == dataset]
 
     def records(self) -> list[dict[str, JSON]]:
-        """Flat rows, one a system and dataset: `pandas.DataFrame(leaderboard.records())`."""
+        """Flat records, one for each system and dataset: `pandas.DataFrame(leaderboard.records())`."""
         return [self._record(row) for row in self.rows]
 
     def _record(self, row: Row) -> dict[str, JSON]:
@@ -79,16 +79,16 @@ class Leaderboard:
 
 
 def encoded(board: Board) -> bytes:
-    """The file's bytes, equal for equal content."""
+    """The bytes of the leaderboard file. Equal content gives equal bytes."""
     content = msgspec.to_builtins(board)
-    if "analyses" in content:  # with their keys in order, as results in the store have them
+    if "analyses" in content:  # keys are sorted, as in the analyses that the store keeps
         content["analyses"] = [dict(sorted(analysis.items())) for analysis in content["analyses"]]
     return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY) + b"\n"
 
 
 def read(path: Path) -> Leaderboard:
-    """A leaderboard's file, or the folder that holds it. Raises HarnessError for a file that is not a
-    leaderboard, has a newer form, or anywhere a wrong type or a missing key."""
+    """Reads a leaderboard from its file, or from the folder that holds it. Raises HarnessError for a file
+    that is not a leaderboard, that has a newer form, or that has a wrong type or a missing key anywhere."""
     path = Path(path)
     try:
         path = path / FILE if path.is_dir() else path
@@ -118,7 +118,7 @@ def read(path: Path) -> Leaderboard:
 
 
 def read_if_any(folder: Path) -> Leaderboard | None:
-    """The leaderboard in a folder, None where there is none that can be read."""
+    """The leaderboard in a folder, or None if the folder has no leaderboard that can be read."""
     try:
         return read(folder)
     except HarnessError:
@@ -126,7 +126,8 @@ def read_if_any(folder: Path) -> Leaderboard | None:
 
 
 def decoded(data: JSON, where: str) -> Board:
-    """A leaderboard from parsed JSON; `where` opens the message of what is wrong with it."""
+    """A leaderboard from parsed JSON. Raises HarnessError for content that is not a leaderboard; its message
+    begins with `where`."""
     try:
         board = msgspec.convert(data, Board)
     except msgspec.ValidationError as error:
@@ -137,7 +138,8 @@ def decoded(data: JSON, where: str) -> Board:
 
 
 def _explained(message: str) -> str:
-    """msgspec's message in the words of JSON, behind the place: `rows[3].cost.seconds: expected ...`."""
+    """msgspec's message in the words of JSON, after the place of the error: `rows[3].cost.seconds: expected
+    ...`."""
     text, _, place = message.rpartition(" - at `$")
     text = text or message
     place = place.removesuffix("`").removeprefix(".")
@@ -152,13 +154,14 @@ def _explained(message: str) -> str:
 
 def _in_words(kinds: str) -> str:
     named = kinds.split(" | ")
-    if "float" in named:  # a whole number is one too
+    if "float" in named:  # "a number" includes whole numbers
         named = [kind for kind in named if kind != "int"]
     return " or ".join(WORDS.get(kind, kind) for kind in named)
 
 
 def _contradictions(board: Board) -> Iterator[str]:
-    """What a leaderboard of the right types still may not hold."""
+    """The problems of a leaderboard whose types are right: names that stand twice, rows of unknown datasets,
+    and analyses that contradict themselves."""
     for kind, names in (
         ("datasets", [dataset.name for dataset in board.datasets]),
         ("columns", [column.label for column in board.columns]),
@@ -183,13 +186,13 @@ def _contradictions(board: Board) -> Iterator[str]:
 
 def json_schema() -> JSON:
     """The published JSON Schema of the file."""
-    schema = orjson.loads(orjson.dumps(msgspec.json.schema(Board)))  # defaults as JSON has them
+    schema = orjson.loads(orjson.dumps(msgspec.json.schema(Board)))  # gives defaults the types of JSON
     draft = "https://json-schema.org/draft/2020-12/schema"
     return {"$schema": draft, "title": "A leaderboard of passage-harness", **schema}
 
 
 def environment() -> Environment:
-    """Where a leaderboard was made: versions and machine, never paths or names of people."""
+    """The environment of a leaderboard made now: versions and the machine, never paths or names of people."""
     return Environment(
         harness=importlib.metadata.version(OWN),
         python=platform.python_version(),

@@ -1,4 +1,4 @@
-"""The files that a leaderboard's rows cite: where they lie, and whether they are still the same."""
+"""The files that the rows of a leaderboard cite: where they are, and whether they are unchanged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.store import disk
 
 
 def within(folder: Path, *parts: str) -> Path | None:
-    """The path of these parts below the folder; None if it would lie elsewhere or can be no path."""
+    """The path of `parts` below `folder`; None if the path would lie elsewhere or cannot exist on a disk."""
     try:
         path = folder.joinpath(*parts)
         path.is_file()  # raises for a name that no disk can hold
@@ -22,15 +22,16 @@ def within(folder: Path, *parts: str) -> Path | None:
 
 
 def located(board: Leaderboard, row: Row, kind: str) -> Path | None:
-    """Where the file of this kind (`run`, `per_query`) is; None if none is cited, it is not here, or it
-    would lie outside of the leaderboard's folder."""
+    """The path of a row's file of this kind (`run`, `per_query`). None if the row cites no such file, the
+    file is missing, or it would lie outside of the leaderboard's folder."""
     file = row.files.get(kind)
     path = None if file is None else within(board.folder, file.path)
     return path if path is not None and path.is_file() else None
 
 
 def intact(board: Leaderboard, row: Row, kind: str) -> Path | None:
-    """The same for a file that has the bytes that the row cites. Raises HarnessError for one that was
+    """The path of a row's file of this kind, with the content checked against the SHA-256 that the row cites.
+    None if the row cites no such file or the file is missing. Raises HarnessError for a file that was
     changed, or that is cited outside of the leaderboard's folder."""
     file = row.files.get(kind)
     if file is None:

@@ -1,4 +1,5 @@
-"""`verify.yaml` beside a leaderboard: where its datasets and its store were. Nothing is computed from it."""
+"""`verify.yaml` beside a leaderboard: where its datasets and its store were. No number depends on this
+file."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ HEAD = """# Where the datasets and the store of this leaderboard were, for `harn
 
 
 class Hints(NamedTuple):
-    """Places that need not exist any more."""
+    """The places that a `verify.yaml` names. They need not exist any more."""
 
     suites: tuple[Path, ...]
     stores: tuple[Path, ...]
@@ -33,12 +34,14 @@ class Hints(NamedTuple):
 
 
 def write(out: Path, suite: Path, store: Path, specs: Iterable[DatasetSpec]) -> None:
-    """Of the datasets that a run of this suite has read. One that the suite makes is not described."""
+    """Writes the hints of a run: its suite, its store, and the datasets that it read. Datasets that the suite
+    makes are left out."""
     _write(out, [suite], [store], {spec.name: _form(spec, out) for spec in specs if not spec.make})
 
 
 def merge(folders: Iterable[Path], out: Path) -> None:
-    """Of leaderboards whose rows are together in `out`; nothing if none of them has hints."""
+    """Writes into `out` the hints of the leaderboards in `folders`, whose rows are merged there. Writes
+    nothing if no folder has hints."""
     found = [hints for folder in folders if (hints := read(folder)) is not None]
     if not found:
         return
@@ -51,7 +54,7 @@ def merge(folders: Iterable[Path], out: Path) -> None:
 
 
 def read(folder: Path) -> Hints | None:
-    """None where there is no such file, or none that can be read."""
+    """The hints in a folder, or None if there is no `verify.yaml` that can be read."""
     path = folder.absolute() / FILE
     try:
         root = yaml_nodes.read(path).value if path.is_file() else None
@@ -66,7 +69,7 @@ def read(folder: Path) -> Hints | None:
 
 
 def store_of(folder: Path) -> Path | None:
-    """The first store that a leaderboard was made with and that is still here."""
+    """The first store of the hints in `folder` that still exists, or None."""
     hints = read(folder)
     return next((store for store in hints.stores if (store / "layout").is_file()), None) if hints else None
 
@@ -88,7 +91,8 @@ def _write(out: Path, suites: Iterable[Path], stores: Iterable[Path], datasets: 
 
 
 def _form(spec: DatasetSpec, out: Path) -> JSON:
-    """As a suite writes it: a parameter with paths by where they are, any other as it was written."""
+    """A dataset as a suite writes it. Parameters with paths are written relative to `out`, all others as they
+    were given."""
     values = {}
     for name, written in spec.chosen.given.items():
         value = getattr(spec.chosen.params, name, None)
@@ -100,7 +104,7 @@ def _form(spec: DatasetSpec, out: Path) -> JSON:
 
 
 def _by_place(value: Any, out: Path) -> JSON:
-    """Plain data with each path as it is called from `out`."""
+    """Plain data with each path relative to `out`."""
     if isinstance(value, Path):
         return _relative(value, out)
     if isinstance(value, Mapping):
@@ -113,7 +117,7 @@ def _by_place(value: Any, out: Path) -> JSON:
 
 
 def _moved(form: JSON, folder: Path, out: Path) -> JSON:
-    """The same places as called from another folder."""
+    """A form that was written in `folder`, with its paths made relative to `out`."""
     if isinstance(form, dict):
         return {key: _moved(item, folder, out) for key, item in form.items()}
     if isinstance(form, list):
@@ -123,6 +127,6 @@ def _moved(form: JSON, folder: Path, out: Path) -> JSON:
 
 
 def _relative(path: Path, out: Path) -> str:
-    """Beginning with a dot, by which a path is told from a name."""
+    """The path relative to `out`. It begins with a dot, which marks it as a path and not a name."""
     relative = os.path.relpath(os.path.normpath(path.absolute()), out.absolute())
     return relative if relative.startswith("..") else f"./{relative}"

@@ -1,4 +1,4 @@
-"""The leaderboards that stood in a folder before: kept, and what has changed since."""
+"""Keeps the earlier leaderboards of a folder, and lists what has changed since the last one."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ NAME = re.compile(r"leaderboard-(\d+)\.json")
 
 
 def keep(before: Leaderboard, after: Leaderboard) -> Path | None:
-    """Write the earlier leaderboard into `previous/`, of which the last few are kept; None if both have
-    the same content but for cost and environment."""
+    """Writes the earlier leaderboard into `previous/` and returns its path; only the last few are kept.
+    Returns None, and writes nothing, if the two leaderboards differ at most in cost and environment."""
     if _lasting(before.data) == _lasting(after.data):
         return None
     folder = after.folder / FOLDER
@@ -35,7 +35,8 @@ def keep(before: Leaderboard, after: Leaderboard) -> Path | None:
 
 
 def remove_runs(before: Leaderboard, after: Leaderboard) -> None:
-    """Remove the files of rows that a run made and that are no longer rows; another row's file stays."""
+    """Removes the files of rows that a run made and that are in `before` but not in `after`. Files that a row
+    of `after` cites stay."""
     names = {(row.dataset, row.system) for row in after.rows}
     cited = {file.path for row in after.rows for file in row.files.values()}
     for row in before.rows:
@@ -47,7 +48,7 @@ def remove_runs(before: Leaderboard, after: Leaderboard) -> None:
 
 
 def changes(before: Leaderboard, after: Leaderboard) -> list[str]:
-    """A line for each row that came, went, or has other parameters or scores."""
+    """One line for each row that was added, was removed, or has other parameters or scores."""
     old = {(row.dataset, row.system, row.origin): row for row in before.rows}
     new = {(row.dataset, row.system, row.origin): row for row in after.rows}
     lines = []
@@ -60,7 +61,8 @@ def changes(before: Leaderboard, after: Leaderboard) -> list[str]:
 
 
 def _lasting(board: Board) -> Board:
-    """What two runs of a suite on the same data agree on."""
+    """The leaderboard without cost and environment: the part that is the same for two runs of a suite on the
+    same data."""
     rows = tuple(structs.replace(row, cost=Cost()) for row in board.rows)
     return structs.replace(board, rows=rows, environment=Environment())
 
@@ -79,8 +81,9 @@ def _differences(old: Row, new: Row) -> Iterator[str]:
 
 
 def parameters(old: Provenance, new: Provenance, versions: bool = False) -> Iterator[str]:
-    """The parameters and versions that differ, step by step. Where the methods differ, only those are named.
-    With `versions` also the libraries, and the sources of methods that are edited."""
+    """The parameters and versions in which two rows differ, step by step. If the rows have different methods,
+    only the methods are named. With `versions`, also the versions of libraries, and the methods whose sources
+    were edited."""
     methods = [[(step.step, step.name) for step in provenance.steps] for provenance in (old, new)]
     if methods[0] != methods[1]:
         if old.steps and new.steps:
@@ -102,7 +105,8 @@ def parameters(old: Provenance, new: Provenance, versions: bool = False) -> Iter
 
 
 def _methods(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> Iterator[str]:
-    """The steps that one of two rows lacks."""
+    """The steps that only one of two rows has: `without` for those of the old row, `with` for those of the
+    new one."""
     for word, here, elsewhere in (("without", old, new), ("with", new, old)):
         left = list(elsewhere)
         for step in here:

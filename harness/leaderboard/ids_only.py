@@ -1,4 +1,5 @@
-"""A collection of which only ids are known, from judgements and runs; and runs put on any collection."""
+"""Datasets of which only the ids are known, from judgements and runs; and run files as hits on any
+dataset."""
 
 from __future__ import annotations
 
@@ -29,12 +30,12 @@ from harness.types import Hits, Unit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-JUDGEMENTS = "judgements"  # how a row's `files` name the judgements that lie beside the leaderboard
+JUDGEMENTS = "judgements"  # the key, in a row's `files`, of judgements that are kept beside the leaderboard
 
 
 class Ids(Corpus):
-    """Passages without texts, each a document of its own. A measure sees ranks and grades alone, so which
-    other passages there are changes no number."""
+    """A corpus of passages without texts, in which each passage is a document of its own. Measures see only
+    ranks and grades, so it changes no number which other passages exist."""
 
     def __init__(self, ids: Sequence[str]) -> None:
         self._ids = list(dict.fromkeys(ids))
@@ -66,7 +67,8 @@ class Ids(Corpus):
 
 
 def judgements_in(path: Path) -> tuple[Judgements, str]:
-    """A file's judgements, and the digest that a dataset of any plugin has for the same ones."""
+    """The judgements of a file, and their digest. The digest is the same whichever plugin reads these
+    judgements."""
     with tempfile.TemporaryDirectory() as name:
         write_judgements(qrels_files.read_qrels(path), Path(name))
         digest = keys.key({JUDGEMENTS_FILE: disk.sha256(Path(name, JUDGEMENTS_FILE))})
@@ -74,7 +76,8 @@ def judgements_in(path: Path) -> tuple[Judgements, str]:
 
 
 def opened(judgements: Judgements, digest: str, ranked: Iterable[str]) -> Opened:
-    """The judged queries with all judged and `ranked` passages, to score runs on."""
+    """A dataset to score runs on: the judged queries, with all judged passages and the passages in
+    `ranked`."""
     corpus = Ids([*judgements.passage_ids, *ranked])
     count = len(judgements.query_ids)
     nothing: list[list[str]] = [[] for _ in range(count)]
@@ -85,13 +88,14 @@ def opened(judgements: Judgements, digest: str, ranked: Iterable[str]) -> Opened
 
 
 def citing(board: Leaderboard, dataset: str) -> list[Row]:
-    """The rows that cite judgements beside the leaderboard. There are some only if nothing else of the
-    dataset was read."""
+    """The rows of a dataset that cite judgements beside the leaderboard. There are such rows only if nothing
+    but the judgements of the dataset was read."""
     return [row for row in board.rows_of(dataset) if JUDGEMENTS in row.files]
 
 
 def judgements_of(board: Leaderboard, dataset: str) -> tuple[Judgements, str]:
-    """The judgements that these rows cite, with their digest. Raises HarnessError if they are not here."""
+    """The judgements beside the leaderboard that the rows of `dataset` cite, with their digest. Raises
+    HarnessError if the file is missing or lies outside of the leaderboard's folder."""
     cited = citing(board, dataset)[0].files[JUDGEMENTS].path
     path = cited_files.within(board.folder, cited)
     if path is None:
@@ -100,12 +104,13 @@ def judgements_of(board: Leaderboard, dataset: str) -> tuple[Judgements, str]:
 
 
 def of_board(board: Leaderboard, dataset: str) -> Opened:
-    """Such a dataset of a leaderboard, with all passages that its runs rank."""
+    """A dataset of which the leaderboard has judgements alone, with all passages that its runs rank."""
     return opened(*judgements_of(board, dataset), _ranked(board, citing(board, dataset)))
 
 
 def _ranked(board: Leaderboard, rows: Sequence[Row]) -> Iterable[str]:
-    """All passages that the runs rank; a run that cannot be read is reported with its own row."""
+    """The ids of all passages that the runs of these rows rank. A run that cannot be read is skipped here;
+    the error is reported with its row."""
     for row in rows:
         try:
             path = cited_files.intact(board, row, "run")
@@ -115,8 +120,9 @@ def _ranked(board: Leaderboard, rows: Sequence[Row]) -> Iterable[str]:
 
 
 def placed(run: Run, unit: Unit, opened: Opened, *, strict: bool = True) -> Hits:
-    """A run by position, one row a query of the collection, in the order of the file. Raises HarnessError for
-    a passage that the collection lacks and, if `strict`, for a query; else its ranking is left out."""
+    """A run as hits: one row for each query of the dataset, by passage position, in the order of the file.
+    Raises HarnessError for a passage that the corpus lacks. A query that the dataset lacks also raises
+    HarnessError if `strict`; otherwise its ranking is left out."""
     corpus = opened.corpus
     find = corpus.positions if unit == "passage" else corpus.document_positions
     number = {name: i for i, name in enumerate(opened.queries.ids)}

@@ -1,4 +1,5 @@
-"""How a measure depends on the number of passages that training sees of a query (RocketQAv2, figure 4)."""
+"""How a measure depends on the number of passages that training uses for each query (RocketQAv2, figure
+4)."""
 
 from __future__ import annotations
 
@@ -11,11 +12,12 @@ from harness.findings import Finding
 from harness.leaderboard.model import Board, Row
 from harness.leaderboard.training_rows import models_of
 
-LEAST = 3  # points of a curve
+LEAST = 3  # the fewest different numbers of passages that make a curve
 
 
 def findings(board: Board) -> Iterator[Finding]:
-    """One curve for each dataset, recipe and part, where rows differ in nothing but that number."""
+    """One curve for each dataset and recipe whose rows differ in nothing but the number of passages, with a
+    line for each part (retriever or re-ranker)."""
     for dataset in board.datasets:
         curves: dict[str, list[tuple[int, str, Row]]] = {}
         for row in board.rows:
@@ -43,7 +45,9 @@ def findings(board: Board) -> Iterator[Finding]:
 
 
 def _point(row: Row) -> tuple[str, int, str] | None:
-    """The recipe without that number, the number, and what the row does with the model that was made last."""
+    """The recipe without the number of passages, the number itself, and whether the row uses the model as a
+    retriever or as a re-ranker. None for a row without a model that the suite trained. The model is the one
+    trained last."""
     trained = [step for step in row.provenance.steps if step.step == "train" and step.training]
     if not trained or not models_of(row):
         return None

@@ -1,4 +1,4 @@
-"""What a leaderboard says of a dataset that its suite made: the stages, with counts and no texts."""
+"""What a leaderboard records about a dataset that its suite made: the stages, with counts and no texts."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from harness.types import JSON
 
 
 class MadeFacts(NamedTuple):
-    """A stage, and what it left in the store about itself."""
+    """A stage of making a dataset, with the facts that its artifact keeps about it."""
 
     step: Step
     facts: JSON
 
 
 def facts(collection: Collection, steps: Mapping[str, Step], store: Store) -> Iterator[MadeFacts]:
-    """The stages in order."""
+    """The stages of a made dataset in order, each with its facts."""
     for stage in collection.stages:
         yield MadeFacts(steps[stage], store.read(stage, trust=True).facts["made"])
 
@@ -42,5 +42,5 @@ def stages(collection: Collection, planned: Plan, store: Store) -> tuple[MadeSta
 
 
 def flags(collection: Collection, planned: Plan, store: Store) -> list[str]:
-    """What a reader of every row must know of how the collection was made."""
+    """What a reader of any row must know about how the dataset was made."""
     return [flag for _, known in facts(collection, planned.steps, store) for flag in known["flags"]]

@@ -1,4 +1,5 @@
-"""Rows of several machines as one leaderboard, if they were scored by the same rules on the same data."""
+"""Merges leaderboards of several machines into one, if they were scored by the same rules on the same
+data."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ COMMAND = "harness run SUITE --only ROWS  # on each machine"
 
 
 class Source(NamedTuple):
-    """A leaderboard and what messages call it."""
+    """A leaderboard to merge, and its name in messages."""
 
     board: Leaderboard
     name: str
@@ -41,7 +42,8 @@ class Merged(NamedTuple):
 
 
 class _ChosenRow(NamedTuple):
-    """A row of the merged leaderboard; `place` has its files' new paths, if it was renamed."""
+    """A row of the merged leaderboard. `places` holds the paths of its files, which are new ones if its
+    system was renamed."""
 
     row: Row
     source: Source
@@ -49,10 +51,11 @@ class _ChosenRow(NamedTuple):
 
 
 def merge(paths: Sequence[Path], out: Path, drop: Sequence[str] = (), rename: Sequence[str] = ()) -> Merged:
-    """Write the rows of these leaderboards, with their files, into `out`. Rows that stand in several of them
-    with one fingerprint and the same numbers are taken once, and one that failed gives way to one that did
-    not. `drop` names rows to leave out (`[LEADERBOARD:]SYSTEM`, a pattern), `rename` systems to rename
-    (`[LEADERBOARD:]OLD=NEW`). Raises HarnessError, naming every conflict, and then writes nothing."""
+    """Writes the rows of several leaderboards, with their files, into `out`. A row that is in several
+    leaderboards with the same fingerprint and numbers is taken once. If a row failed in one leaderboard and
+    not in another, the one that did not fail is taken. `drop` lists the rows to leave out
+    (`[LEADERBOARD:]SYSTEM`, a pattern), `rename` the systems to rename (`[LEADERBOARD:]OLD=NEW`). Raises
+    HarnessError, naming every conflict, before anything is written."""
     sources = [Source(board_file.read(path), shown_path(path)) for path in paths]
     target = out.resolve()
     if any(source.board.folder.resolve() == target for source in sources):
@@ -115,7 +118,8 @@ def _datasets(sources: Sequence[Source]) -> list[str]:
 
 
 def _chosen(sources: Sequence[Source], drop: Sequence[str], rename: Sequence[str]) -> list[_ChosenRow]:
-    """The rows without those to drop, renamed. Refuses an option that fits no row."""
+    """All rows, without those that `drop` names, and with the new names of `rename`. Raises HarnessError for
+    an option that matches no row."""
     unused = {f"--drop {text}" for text in drop} | {f"--rename {text}" for text in rename}
     rows = []
     for source in sources:
@@ -144,18 +148,20 @@ def _chosen(sources: Sequence[Source], drop: Sequence[str], rename: Sequence[str
 
 
 def _of_source(text: str, source: Source) -> str:
-    """What an option says of this leaderboard: the text behind its name, or the whole text."""
+    """The option without a leading `LEADERBOARD:` that names this leaderboard."""
     return text.removeprefix(f"{source.name}:")
 
 
 def _renamed(path: str, old: str, new: str) -> str:
-    """A file of the system with the new name; another row's judgements keep theirs."""
+    """The path of a file after its system was renamed. A file that does not begin with the system's name,
+    such as shared judgements, keeps its path."""
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}{new}{name.removeprefix(old)}" if name.startswith(f"{old}.") else path
 
 
 def _once(rows: Sequence[_ChosenRow], notes: list[str]) -> tuple[list[_ChosenRow], list[str]]:
-    """Each row once, in the order of the datasets; and what is wrong with those that are not the same."""
+    """Each row once, ordered by dataset; and the problems of rows that have one name and different
+    content."""
     rows_by_key: dict[tuple[str, ...], _ChosenRow] = {}
     problems = []
     for new in rows:
@@ -183,7 +189,7 @@ def _once(rows: Sequence[_ChosenRow], notes: list[str]) -> tuple[list[_ChosenRow
 
 
 def _conflict(one: Row, other: Row) -> str | None:
-    """What two rows of one name do not agree on."""
+    """How two rows of one name differ, or None if they agree."""
     prints = [row.provenance.fingerprint for row in (one, other)]
     if prints[0] != prints[1]:
         return f"its fingerprint is {str(prints[1])[:12]}, not {str(prints[0])[:12]}"
@@ -196,7 +202,8 @@ def _conflict(one: Row, other: Row) -> str | None:
 
 
 def _files(rows: Sequence[_ChosenRow], notes: list[str]) -> tuple[list[tuple[Path, str]], list[str]]:
-    """What is to be copied, and where to; and what is wrong with it."""
+    """The files to copy, each with its path below the target folder; and the problems of files that cannot be
+    copied."""
     files: dict[str, tuple[Path, str]] = {}
     problems = []
     for row, source, places in rows:
@@ -243,7 +250,8 @@ def _content(sources: Sequence[Source], chosen: Sequence[_ChosenRow], notes: lis
 
 
 def _environment(machines: Sequence[Environment]) -> Environment:
-    """This machine's versions, and what the machines of the rows are: in words where they differ."""
+    """The versions of this machine, with the processors and cores of the machines that made the rows. Where
+    the machines differ, their values are joined by "and"."""
 
     def words(values: Sequence[int | str | None]) -> str:
         return " and ".join(dict.fromkeys(map(str, values)))
@@ -258,13 +266,13 @@ def _environment(machines: Sequence[Environment]) -> Environment:
 
 
 def _analyses(sources: Sequence[Source], notes: list[str]) -> tuple[Finding, ...]:
-    """Those of all leaderboards. One that they do not agree on was made of a part of the rows: it is left
-    out."""
+    """The analyses of all leaderboards. If two leaderboards have different analyses of one name, each covers
+    only a part of the rows, so the analysis is left out."""
     analyses: dict[str, Finding] = {}
     differ: dict[str, None] = {}
     for source in sources:
         for analysis in source.board.data.analyses or ():
-            if analysis.name.startswith(PREFIX):  # made again of all rows
+            if analysis.name.startswith(PREFIX):  # computed anew from all rows
                 continue
             if analyses.setdefault(analysis.name, analysis) != analysis:
                 differ[analysis.name] = None
@@ -273,7 +281,8 @@ def _analyses(sources: Sequence[Source], notes: list[str]) -> tuple[Finding, ...
 
 
 def _blocks(sources: Sequence[Source]) -> list[Dataset]:
-    """Every dataset once, and rather from a leaderboard that could read it."""
+    """Each dataset once, from the first leaderboard that could read its data, or else from the first that
+    names it."""
     blocks: dict[str, Dataset] = {}
     for source in sources:
         for dataset in source.board.data.datasets:

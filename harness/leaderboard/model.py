@@ -1,4 +1,4 @@
-"""The leaderboard file as types: all that builds, reads, merges or shows a leaderboard uses these."""
+"""The leaderboard file as types, used by all code that builds, reads, merges or shows a leaderboard."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from harness.types import ColumnUnit, Unit
 
 Origin: TypeAlias = Literal["run", "imported", "published"]
 Count: TypeAlias = Annotated[int, Meta(ge=0)]
-Number: TypeAlias = int | float  # as the file has it: 1 is not rewritten as 1.0
+Number: TypeAlias = int | float  # kept as written in the file: 1 is not rewritten as 1.0
 Digits: TypeAlias = Annotated[int, Meta(ge=0, le=30)]
 
 # A key with the default UNSET is missing in files written before it existed, and stays missing.
 
 
 class Source(Struct, frozen=True):
-    """Where a paper prints a number, and to how many digits of the mean."""
+    """The table of a paper that prints a number, and how many digits of the mean it prints."""
 
     url: str
     table: int
@@ -30,8 +30,8 @@ class Source(Struct, frozen=True):
 
 
 class Measure(Struct, frozen=True):
-    """A measure's mean over the scored queries with its 95 % bootstrap interval. A published number cites
-    its tables instead, and has neither."""
+    """The mean of a measure over the scored queries, with its 95 % bootstrap interval. A published number has
+    no interval and no count of queries; it cites the tables that print it."""
 
     mean: float
     ci95: tuple[float, float] | None
@@ -40,23 +40,23 @@ class Measure(Struct, frozen=True):
 
 
 class Slice(Struct, frozen=True):
-    """The measures over some of the queries."""
+    """The measures over the queries of one slice."""
 
     queries: Count
     measures: dict[str, Measure]
 
 
 class File(Struct, frozen=True):
-    """A file beside the leaderboard, and its SHA-256."""
+    """A file beside the leaderboard, with its SHA-256."""
 
     path: str
     sha256: str
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """One step of a row: the method with what it resolved to, and the plugin that brought it."""
+    """One step of a row: the method, its resolved parameters, and the plugin that offers it."""
 
-    step: str  # its kind
+    step: str  # the kind of the step
     key: str
     name: str
     version: str
@@ -64,12 +64,12 @@ class Step(Struct, frozen=True, kw_only=True):
     libraries: dict[str, str]
     params: dict[str, Any]
     uses: list[Any] | UnsetType = UNSET
-    training: dict[str, Any] | UnsetType = UNSET  # of a model that the suite makes: seed, segment, negatives
+    training: dict[str, Any] | UnsetType = UNSET  # how a made model was trained: seed, segment, negatives
     plugin: str
 
 
 class Provenance(Struct, frozen=True):
-    """The key of the ranking that was scored, and every step that led to it."""
+    """The key of the ranking that was scored, and all steps that led to it."""
 
     fingerprint: str | None
     seed: Count
@@ -77,7 +77,7 @@ class Provenance(Struct, frozen=True):
 
 
 class Reported(Struct, frozen=True):
-    """What a method reports of its work, such as how many passages it changed."""
+    """Facts that a method reports about its work, such as how many passages it changed."""
 
     step: str
     method: str
@@ -85,8 +85,9 @@ class Reported(Struct, frozen=True):
 
 
 class Tuning(Struct, frozen=True, kw_only=True):
-    """A tuned parameter, or several together: the values tried, the score of each, and what was chosen (for
-    each fold). Values of several parameters, and such as are no numbers, are texts: `k1=0.9, b=0.4`."""
+    """A tuned parameter, or several tuned together: the values tried, the score of each, and the value chosen
+    (for each fold, if there are folds). Values that are not numbers, or that set several parameters, are
+    texts: `k1=0.9, b=0.4`."""
 
     key: str
     on: str
@@ -107,44 +108,44 @@ class Tuning(Struct, frozen=True, kw_only=True):
 
 
 class Latency(Struct, frozen=True):
-    """Milliseconds of a query searched alone."""
+    """The milliseconds that a query takes when it is searched alone."""
 
     p50: Number
     p95: Number
 
 
 class ContextCost(Struct, frozen=True):
-    """What one context-augmenter of a row took."""
+    """The time that one context-augmenter of a row took, and its speed."""
 
     seconds: Number
     words_per_second: Number
 
 
 class ServiceCost(Struct, frozen=True):
-    """What a row's own steps asked of services. The price of `unsure` requests is not known: they count with
-    the most that they may have cost."""
+    """What a row's own steps requested from services. The price of `unsure` requests is unknown; each counts
+    with the most that it may have cost."""
 
     requests: Count
     unsure: Count
     input_tokens: Count
     output_tokens: Count
     money: Number
-    kept: Count  # answers that were in the store
+    kept: Count  # answers that came from the store
     retries: dict[str, Count]  # by reason
 
 
 class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The first executions of a row's own steps; without any field where nothing was executed."""
+    """What the first executions of a row's own steps cost. All fields are missing if nothing was executed."""
 
     seconds: Number | None = None
     cpu_seconds: Number | None = None
     peak_mb: Number | None = None
     bytes: Count | None = None
-    compile_seconds: Number | None = None  # once a store, and not in `seconds`
-    tuning_seconds: Number | None = None  # finding the tuned values, beside the row's own steps
+    compile_seconds: Number | None = None  # spent once for each store; not part of `seconds`
+    tuning_seconds: Number | None = None  # finding the tuned values; not part of `seconds`
     training_tokens_per_second: Number | None = None  # of the last training of its models
     training_peak_mb: Number | None = None
-    training_seconds: Number | None = None  # making the row's models, their negatives and validation
+    training_seconds: Number | None = None  # making the row's models, with their negatives and validation
     contexts: dict[str, ContextCost] | None = None
     augment_seconds: Number | None = None
     index_seconds: Number | None = None
@@ -154,16 +155,16 @@ class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
     rerank_seconds: Number | None = None
     search_latency_ms: Latency | None = None
     services: ServiceCost | None = None
-    machine: str | None = None  # of rows merged from several machines
+    machine: str | None = None  # where the row was run, if rows of several machines were merged
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One system on one dataset."""
+    """A row: one system on one dataset."""
 
     dataset: str
     split: str
     system: str
-    recipe: str | UnsetType = UNSET  # the system without its seed, if its models have several
+    recipe: str | UnsetType = UNSET  # the system without its seed, if its models have several seeds
     unit: Unit
     protocol: str | None
     origin: Origin
@@ -182,7 +183,7 @@ class Row(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """The row's name in messages."""
         return f"{self.dataset} / {self.system}"
 
 
@@ -190,7 +191,7 @@ def published_row(
     *, dataset: str, split: str, system: str, protocol: str | None, measures: dict[str, Measure],
     reported: tuple[Reported, ...] = (),
 ) -> Row:  # fmt: skip
-    """A row that cites or claims means, and was neither run nor scored here."""
+    """A row that cites or claims means. Nothing of it was run or scored here."""
     return Row(
         dataset=dataset, split=split, system=system, unit="passage", protocol=protocol, origin="published",
         status="ok", error=None, flags=(), measures=measures, slices={}, scored={}, limits={},
@@ -199,7 +200,8 @@ def published_row(
 
 
 class AverageRow(Struct, frozen=True):
-    """A system's mean over the datasets of a group; `queries` of its measures are those of all datasets."""
+    """The means of one system over a group of datasets. `queries` of a measure counts the queries of all
+    datasets."""
 
     system: str
     origin: Origin
@@ -207,7 +209,7 @@ class AverageRow(Struct, frozen=True):
 
 
 class Average(Struct, frozen=True):
-    """The mean of the means on a group of datasets, for the systems that have all of them."""
+    """The means over a group of datasets, for the systems that have a row on each of them."""
 
     name: str
     datasets: tuple[str, ...]
@@ -215,7 +217,7 @@ class Average(Struct, frozen=True):
 
 
 class DroppedPart(Struct, frozen=True):
-    """What a stage of making a collection left out, and why."""
+    """What a stage of making a dataset left out, and why."""
 
     what: str
     why: str
@@ -223,7 +225,7 @@ class DroppedPart(Struct, frozen=True):
 
 
 class MadeStage(Struct, frozen=True, kw_only=True):
-    """A stage of making a collection: the maker, and what it took in and gave out."""
+    """A stage of making a dataset: the maker, with counts before and after it."""
 
     maker: str
     params: dict[str, Any]
@@ -231,11 +233,11 @@ class MadeStage(Struct, frozen=True, kw_only=True):
     after: dict[str, Count]
     dropped: tuple[DroppedPart, ...]
     facts: dict[str, Any]
-    judges: dict[Literal["person", "machine"], Count] | UnsetType = UNSET  # who decided what it took in
+    judges: dict[Literal["person", "machine"], Count] | UnsetType = UNSET  # counts of decisions by judge
 
 
 class Dataset(Struct, frozen=True, kw_only=True):
-    """A dataset as it was read, with what tells its data from another's of the same name."""
+    """A dataset as it was read. The digests tell it from other data of the same name."""
 
     name: str
     split: str
@@ -248,11 +250,11 @@ class Dataset(Struct, frozen=True, kw_only=True):
     url: str | None
     notes: tuple[str, ...] | UnsetType = UNSET
     unknown_judgements: Literal["keep", "drop", "refuse"] | UnsetType = UNSET
-    limited: dict[str, Count] | UnsetType = UNSET  # of a trial: how many queries and passages were asked for
+    limited: dict[str, Count] | UnsetType = UNSET  # in a trial: the limits on queries and passages
     counts: dict[str, Count]
     digests: dict[str, str]  # part -> the key of the step that read it
-    made: tuple[MadeStage, ...] | UnsetType = UNSET  # of a dataset that the suite makes
-    contents: dict[str, str] | UnsetType = UNSET  # part -> the digest of what was read, whatever read it
+    made: tuple[MadeStage, ...] | UnsetType = UNSET  # the stages, if the suite makes the dataset
+    contents: dict[str, str] | UnsetType = UNSET  # part -> digest of its content, for any plugin
 
 
 class Column(Struct, frozen=True):
@@ -270,7 +272,7 @@ class Beside(Struct, frozen=True, rename={"split": "as"}):
 
 
 class SuiteFacts(Struct, frozen=True, kw_only=True):
-    """What of its suite decides about a leaderboard's numbers."""
+    """The settings of a suite that decide the numbers of its leaderboard."""
 
     digest: str
     depth: Annotated[int, Meta(ge=1)] | None
@@ -284,19 +286,20 @@ class SuiteFacts(Struct, frozen=True, kw_only=True):
 class Environment(
     Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"harness": "passage-harness"}
 ):
-    """The versions and the machine; of rows from elsewhere nothing is known."""
+    """The versions and the machine that made the rows. All fields are missing if they are not known, as for
+    rows from elsewhere."""
 
     harness: str | None = None
     python: str | None = None
     libraries: dict[str, str] | None = None
     system: str | None = None
     cpu: str | None = None
-    cores: int | str | None = None  # in words where merged machines differ
+    cores: int | str | None = None  # a text if the merged machines differ
     merged: tuple[Environment, ...] | None = None
 
 
 class Board(Struct, frozen=True, kw_only=True):
-    """A leaderboard. All but `environment` and the rows' `cost` is the same for the same inputs."""
+    """A leaderboard. All of it but `environment` and the rows' `cost` is the same for the same inputs."""
 
     schema: str
     name: str

@@ -1,4 +1,4 @@
-"""Systems over all datasets of a leaderboard: means, ranks, and the means of both."""
+"""Systems over all datasets of a leaderboard: their means and ranks, and the averages of these."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from harness.leaderboard.text_tables import Table, shown_name
 
 
 class Overall(NamedTuple):
-    """One system in one column. Mean and mean rank are None for a system that lacks a dataset."""
+    """One system in one column. `mean` and `rank` are averages over all datasets, and None for a system that
+    lacks a dataset."""
 
     system: str
     means: dict[str, float]  # dataset -> mean, of the datasets that the system has
@@ -20,8 +21,8 @@ class Overall(NamedTuple):
 
 
 def overall(board: Leaderboard, label: str) -> list[Overall]:
-    """The best mean first; then the systems that lack a dataset, in the board's order. A system is ranked
-    among those that have every dataset with the column, so that ranks of all systems can be averaged."""
+    """The systems of a column, the best mean first, followed by those that lack a dataset in the order of the
+    leaderboard. Only systems that have every dataset are ranked, so that their ranks can be averaged."""
     splits = {item.name: item.split for item in board.data.datasets}
     by_system: dict[str, dict[str, float]] = {}
     for row in board.rows:
@@ -44,7 +45,8 @@ def overall(board: Leaderboard, label: str) -> list[Overall]:
 
 
 def tables(board: Leaderboard) -> list[Table]:
-    """One table a column that two or more datasets have: each dataset's mean with the rank in brackets."""
+    """One table for each column that two or more datasets have: the mean on each dataset, with the rank in
+    brackets."""
     shown = []
     for label in board.columns:
         lines = overall(board, label)

@@ -1,4 +1,4 @@
-"""The values of each query: the file that every scored row cites, written and read."""
+"""Reads and writes the file of values for each query, which every scored row cites."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ PARTS = (" numerator", " denominator")  # the two columns of a measure whose mea
 
 
 class PerQuery(NamedTuple):
-    """One row's file: its queries in order, and every column of it by its heading."""
+    """The per-query file of one row: its queries in order, and its columns by heading."""
 
     queries: pa.StringArray
     columns: dict[str, Values]  # float64[Q] each
 
     def values(self, label: str) -> Values | None:
-        """float64[Q]: the measure for each query, of a ratio of sums each query's own ratio (NaN where
-        nothing is counted); None if the row was not scored by it."""
+        """float64[Q]: the value of the measure for each query; None if the row was not scored by it. If the
+        mean is a ratio of sums, a query's value is its own ratio, and NaN where its denominator is 0."""
         if label in self.columns:
             return self.columns[label]
         numerator, denominator = (self.columns.get(label + part) for part in PARTS)
@@ -44,13 +44,13 @@ class PerQuery(NamedTuple):
 
 
 def read(board: Leaderboard, row: Row) -> PerQuery | None:
-    """The per-query values of a row, None if they are not kept here."""
+    """The per-query values of a row, or None if the file is not kept here."""
     path = cited_files.intact(board, row, "per_query")
     return None if path is None else parse(path)
 
 
 def parse(path: Path) -> PerQuery:
-    """Such a file: tabs, a heading, one line a query."""
+    """Reads a per-query file: tab-separated, a heading line, then one line for each query."""
     where = shown_path(path)
     try:
         with path.open("rb") as file:
@@ -71,7 +71,8 @@ def parse(path: Path) -> PerQuery:
 
 
 def encoded(queries: Sequence[str], columns: Sequence[score.Scored]) -> bytes:
-    """One line a query, one column a measure; a ratio of sums has its numerator and denominator."""
+    """The bytes of a per-query file: one line for each query, one column for each measure. A measure whose
+    mean is a ratio of sums has two columns, numerator and denominator."""
     headings, values = ["query"], []
     for column in columns:
         if column.average == "ratio":

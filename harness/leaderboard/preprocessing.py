@@ -1,4 +1,4 @@
-"""What context costs before anything is searched: words a second, and hours for a whole corpus."""
+"""What context costs before the first search: its speed in words a second, and the hours for a corpus."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ COMPOSITE = ("combine", "rerank")
 
 
 def tables(board: Leaderboard, words: float | None) -> list[Table]:
-    """One table a dataset, after DAPR's table 6: retrievers without and with each context, the context's
-    measured speed, the hours that `words` take at that speed, and the first measure. None: the words of the
-    dataset itself."""
+    """One table for each dataset, like table 6 of DAPR: the retrievers without and with each context, the
+    measured speed of the context, the hours that `words` take at that speed, and the first measure. If
+    `words` is None, the words of the dataset itself count."""
     shown = []
     for dataset in board.data.datasets:
         rows = [row for row in board.rows_of(dataset.name) if _is_single(row)]

@@ -1,4 +1,4 @@
-"""The rows of papers, beside the rows of a leaderboard."""
+"""Adds the rows of papers to a leaderboard."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from harness.leaderboard.board_file import Leaderboard
 
 
 def beside(board: Leaderboard, others: Sequence[Leaderboard]) -> Leaderboard:
-    """A leaderboard with the published rows of others behind its rows, where they have the same dataset,
-    split and column; the split may be another one if the suite says that they are comparable. Raises
-    HarnessError for one that has nothing to add."""
+    """The leaderboard followed by the published rows of `others` that have the same dataset, split and
+    column. The split may differ if the suite says, by `beside`, that the two are comparable. Raises
+    HarnessError for a leaderboard of `others` that adds nothing."""
     splits = {dataset.name: dataset.split for dataset in board.data.datasets}
     comparable = {entry.published: entry.split for entry in board.data.suite.beside or ()}
     columns = {column.label: (column.measure, column.unit) for column in board.data.columns}

@@ -1,4 +1,4 @@
-"""The README of a leaderboard's folder. A page that somebody wrote by hand is never written over."""
+"""The README of a leaderboard's folder. A page that a person wrote is never overwritten."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from harness.leaderboard.text_tables import (
 from harness.store import disk
 
 FILE = "README.md"
-BESIDE = "LEADERBOARD.md"  # where somebody else's README stands
+BESIDE = "LEADERBOARD.md"  # the name of the page if a person's own README is there
 MARK = "<!-- written by `harness run`; a page without this line is left alone -->"
 PICTURES, PICTURED, REPRODUCED = "pictures", "## Pictures", "## How to get these numbers"
 LIMITS = {
@@ -37,8 +37,8 @@ LIMITS = {
 
 
 def write(folder: Path, text: str) -> Path | None:
-    """Write the page as README.md, or beside somebody's own README as LEADERBOARD.md. Returns its path; None
-    if neither of the two has the harness' mark."""
+    """Writes the page as README.md, or as LEADERBOARD.md if a person wrote README.md. Returns its path, or
+    None if a person wrote both."""
     page = _place(folder)
     if page is not None:
         disk.replace_file(page, text.encode())
@@ -54,7 +54,7 @@ def _place(folder: Path) -> Path | None:
 
 
 def page(board: Leaderboard, command: str) -> str:
-    """The page of a leaderboard that `command` makes."""
+    """The text of the README of a leaderboard; `command` is the command that makes the leaderboard."""
     data = board.data
     parts = [MARK, f"# {escaped(data.name)}", ""]
     if data.description:
@@ -89,7 +89,7 @@ def page(board: Leaderboard, command: str) -> str:
 
 
 def claims_page(board: Leaderboard, command: str) -> str:
-    """The page of numbers that were neither run nor scored here."""
+    """The text of the README of a leaderboard whose numbers were neither run nor scored here."""
     parts = [MARK, f"# {board.data.name}", "", board.data.description, ""]
     for table in tables(board):
         parts += [f"## {table.title}", "", markdown(table)]
@@ -97,7 +97,7 @@ def claims_page(board: Leaderboard, command: str) -> str:
 
 
 def show_pictures(folder: Path) -> None:
-    """Show the pictures in a folder's README, if it is one that the harness wrote."""
+    """Updates the part of a folder's README that shows pictures, if the harness wrote the README."""
     path = _place(folder)
     if path is None or not path.is_file():
         return
@@ -110,7 +110,8 @@ def show_pictures(folder: Path) -> None:
 
 
 def pictures(folder: Path) -> list[str]:
-    """The part of a README that shows the pictures which `harness report --pictures` left beside it."""
+    """The lines of a README that show the pictures in `pictures/`, which `harness report --pictures`
+    writes."""
     lines = []
     for path in sorted((folder / PICTURES).glob("*.svg")):
         title = re.search(r"<title>([^<]*)</title>", path.read_text(encoding="utf-8"))
@@ -120,7 +121,7 @@ def pictures(folder: Path) -> list[str]:
 
 
 def _costs(board: Leaderboard) -> list[str]:
-    """How to read the column `cost`, if a row has one."""
+    """Lines on how to read the column `cost`, if a row has a cost."""
     seconds = [row.cost.seconds for row in board.rows if row.cost.seconds is not None]
     if not seconds:
         return ["a column."]
@@ -133,7 +134,7 @@ def _costs(board: Leaderboard) -> list[str]:
 
 
 def _slices(board: Leaderboard, dataset: str) -> list[str]:
-    """A table of the first column by slice."""
+    """A table of the first column for each slice."""
     rows = [row for row in board.rows_of(dataset) if row.slices]
     label = next((label for label in board.columns if any(label in row.measures for row in rows)), None)
     if label is None:
@@ -150,7 +151,7 @@ def _slices(board: Leaderboard, dataset: str) -> list[str]:
 
 
 def _contexts(board: Leaderboard) -> list[str]:
-    """What each context changed and cost: DAPR's table 6 for whoever ran this."""
+    """A table of what each context changed and cost, as table 6 of DAPR has it."""
     lines: dict[tuple[str, str], tuple[str, ...]] = {}
     for row in board.rows:
         reported = {item.method: item.facts for item in row.reported or () if item.step == "augment"}
@@ -167,7 +168,7 @@ def _contexts(board: Leaderboard) -> list[str]:
 
 
 def _limits(board: Leaderboard, dataset: str) -> list[str]:
-    """A table of what the mean of the first column that has limits could have been."""
+    """A table of the limits of the first column that has any: what its mean could have been."""
     rows = board.rows_of(dataset)
     label = next((label for label in board.columns if any(label in (row.limits or {}) for row in rows)), None)
     if label is None:
@@ -184,7 +185,7 @@ def _limits(board: Leaderboard, dataset: str) -> list[str]:
 
 
 def _notes(board: Leaderboard) -> list[str]:
-    """What a reader should know before trusting a number."""
+    """Notes that a reader should know before trusting a number."""
     notes = []
     for dataset in board.data.datasets:
         unknown = dataset.counts.get("judgements_of_unknown_passages")

@@ -1,4 +1,4 @@
-"""What a row cost: the first executions of its own steps, from the costs that the store keeps."""
+"""The cost of a row: what the first executions of its own steps took, as the store keeps it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from harness.types import JSON
 
 
 def cost(row: Row, plan: Plan, store: Store) -> Cost:
-    """The sum over a row's own steps. Making the dataset columnar is not counted, and what tuning took
-    is counted apart."""
+    """The summed cost of a row's own steps. Writing the dataset in columnar form is not counted; tuning and
+    training are counted in fields of their own."""
     assert row.hits is not None
     ancestors = plan.ancestors([row.hits], stop_at=lambda step: step.kind in APART)
     steps = [step for step in plan.steps.values() if step.id in ancestors]
@@ -70,6 +70,6 @@ def _context(spent: JSON) -> ContextCost:
 
 
 def _latency(latencies: list[dict[str, float]]) -> Latency:
-    """Of searches one after the other."""
+    """The latency of searches that run one after the other: the sums of their percentiles."""
     p50, p95 = (round(sum(latency[name] for latency in latencies), 3) for name in ("p50", "p95"))
     return Latency(p50, p95)

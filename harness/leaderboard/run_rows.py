@@ -1,4 +1,4 @@
-"""Finished and failed steps -> the leaderboard of a run: its rows, datasets and columns."""
+"""Builds the leaderboard of a run from finished and failed steps: its rows, datasets and columns."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NO_COLUMN = "it ranks documents, for which the protocol has no column"
 
 
 class _Context(NamedTuple):
-    """What all rows of a run are made from."""
+    """What is the same for all rows of a run."""
 
     plan: Plan
     scoring: Scoring
@@ -58,8 +58,8 @@ def board_of_run(
     reporter: Reporter,
     analyses: tuple[Finding, ...],
 ) -> tuple[Board, list[Failure]]:
-    """The leaderboard, and what failed at scoring; writes the rows' files below `out`. Raises Corrupt for
-    a damaged artifact."""
+    """The leaderboard of a run, and the failures of scoring. Writes the files of the rows below `out`. Raises
+    Corrupt for a damaged artifact."""
     context = _Context(planned, scoring, store, out)
     datasets: list[Dataset] = []
     rows: list[model.Row] = []
@@ -120,7 +120,7 @@ def columns_of(scoring: Scoring) -> tuple[model.Column, ...]:
 def dataset_of(
     collection: Collection, collected: Opened | None, made: tuple[model.MadeStage, ...] = ()
 ) -> Dataset:
-    """The leaderboard's block of a dataset; without counts if it could not be opened."""
+    """The leaderboard's entry for a dataset. It has no counts if the dataset could not be opened."""
     card, spec = collection.card, collection.spec
     return Dataset(
         name=spec.name,
@@ -143,8 +143,9 @@ def dataset_of(
 
 
 def shown_rows(planned: Plan, store: Store, out: Path) -> list[Row]:
-    """The rows of the leaderboard to be: those that were selected, and of the others those that stand in
-    the suite's leaderboard in this folder and are in the store. What else is in the store changes nothing."""
+    """The rows that the leaderboard will have. These are the selected rows, and every other row that is in
+    the suite's earlier leaderboard in this folder and whose ranking is in the store. Other artifacts of the
+    store add no row."""
     before = _rows_before(planned, out)
     return [
         row for row in planned.rows
@@ -154,7 +155,8 @@ def shown_rows(planned: Plan, store: Store, out: Path) -> list[Row]:
 
 
 def _rows_before(planned: Plan, out: Path) -> dict[tuple[str, str], model.Row]:
-    """The rows of the suite's leaderboard that stands in a folder, if there is one that can be read."""
+    """The rows of the suite's earlier leaderboard in this folder, by dataset and system; empty if there is
+    none that can be read."""
     board = board_file.read_if_any(out)
     if board is None or board.data.name != planned.suite.name:
         return {}
@@ -162,7 +164,8 @@ def _rows_before(planned: Plan, out: Path) -> dict[tuple[str, str], model.Row]:
 
 
 def _opened(collection: Collection, store: Store, failures: dict[str, Failure]) -> Opened | Failure | None:
-    """The collection, or why it cannot be scored on; None if its plugin failed while planning."""
+    """The opened dataset, or the failure because of which it cannot be scored on. None if its plugin failed
+    while the run was planned."""
     broken = next((failures[step] for step in collection.parts.values() if step in failures), None)
     if broken is not None or not collection.parts:
         return broken
@@ -174,7 +177,7 @@ def _opened(collection: Collection, store: Store, failures: dict[str, Failure]) 
 
 
 def _empty_row(row: Row, context: _Context) -> model.Row:
-    """What a row holds whether it succeeded or not."""
+    """A row with the fields that do not depend on whether scoring succeeds."""
     protocol = context.scoring.protocol
     return model.Row(
         dataset=row.dataset,
@@ -225,7 +228,7 @@ def _flags(row: Row, context: _Context) -> list[str]:
 
 
 def _steps(row: Row, plan: Plan) -> list[Step]:
-    """All steps of a row, in the plan's order."""
+    """All steps that a row needs, in the order of the plan."""
     ancestors = plan.ancestors([row.hits]) if row.hits is not None else set()
     return [step for step in plan.steps.values() if step.id in ancestors]
 
@@ -241,8 +244,8 @@ def _provenance(row: Row, plan: Plan) -> Provenance:
 
 
 def _scored_row(row: Row, context: _Context, collected: Opened, before: model.Row | None) -> model.Row:
-    """A row with all its numbers; writes its run and per-query values. `before` is the row that stood
-    there: its run is not written again if it is the same ranking and the file is whole."""
+    """A row with all its numbers. Writes its run and its per-query values. `before` is the same row of the
+    earlier leaderboard: its run is kept if it has the same fingerprint and the file is unchanged."""
     assert row.hits is not None
     plan, store, out = context.plan, context.store, context.out
     empty = _empty_row(row, context)
@@ -273,7 +276,7 @@ def _scored_row(row: Row, context: _Context, collected: Opened, before: model.Ro
 
 
 def _below(step: Step, store: Store) -> bounds.Below | None:
-    """What a re-ranker was given."""
+    """The hits that a re-ranker was given; None if the step is no re-ranker."""
     if step.kind != "rerank":
         return None
     hits = hits_files.load(store.read(hits_files.among(step.work["inputs"])[0]))

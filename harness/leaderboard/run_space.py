@@ -1,4 +1,4 @@
-"""Whether the disk has room for the runs of a leaderboard, before the first step."""
+"""Checks, before the first step, whether the disk has room for the runs of a leaderboard."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from harness.plan.graph import Plan
 from harness.problems import shown_path
 from harness.store.artifacts import Corrupt, Store
 
-BYTES = 12  # of a hit in a packed run: 8 to 11.5 were measured
+BYTES = 12  # for each hit of a compressed run: 8 to 11.5 were measured
 
 
 def short_of(planned: Plan, store: Store, out: Path) -> str | None:
-    """What to say if the disk of `out` has less room than the runs of the chosen rows may take; None if it
-    has enough, or the datasets are not in the store yet. Fewer hits than the depth take less."""
+    """A message if the disk of `out` has less room than the runs of the selected rows may take. None if there
+    is enough room, or if the datasets are not in the store yet. The estimate is an upper bound: queries with
+    fewer hits than the depth take less."""
     most = sum(_hits(planned, store, row.dataset) for row in planned.rows if row.selected and row.hits)
     free = shutil.disk_usage(out).free
     if most * BYTES <= free:
@@ -25,7 +26,7 @@ def short_of(planned: Plan, store: Store, out: Path) -> str | None:
 
 
 def _hits(planned: Plan, store: Store, dataset: str) -> int:
-    """How many hits a system may have on a dataset that is in the store."""
+    """The most hits that a system can have on a dataset; 0 if the dataset is not in the store."""
     parts = planned.collections[dataset].parts
     try:
         queries = store.read(parts["queries"], trust=True).facts["queries"]

@@ -1,4 +1,5 @@
-"""Whether numbers of two leaderboards may stand side by side: the same columns, on the same data."""
+"""Whether numbers of two leaderboards can be compared: whether they have the same columns, on the same
+data."""
 
 from __future__ import annotations
 
@@ -7,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Dataset
 
-PARTS = ("corpus", "judgements")  # what must be the same; the queries are those that all share
+# the parts that must be the same; queries may differ, since a comparison uses only the shared ones
+PARTS = ("corpus", "judgements")
 
 
 def redefined_columns(one: Leaderboard, other: Leaderboard) -> list[str]:
-    """The labels that both have, and that are not computed alike."""
+    """The labels of the columns that both leaderboards have and that they compute differently."""
     columns = {column.label: column for column in one.data.columns}
     return sorted(
         column.label for column in other.data.columns if columns.get(column.label, column) != column
@@ -19,8 +21,8 @@ def redefined_columns(one: Leaderboard, other: Leaderboard) -> list[str]:
 
 
 def different_data(boards: Sequence[Leaderboard], names: Sequence[str], queries: bool = False) -> list[str]:
-    """Why datasets of one name are not the same data; in one leaderboard their `queries` have to be the
-    same too."""
+    """The reasons why datasets of one name are not the same data. With `queries`, as for rows of one
+    leaderboard, the queries must be the same too."""
     first: dict[str, tuple[Dataset, str]] = {}
     problems = []
     for board, name in zip(boards, names, strict=True):
@@ -31,7 +33,8 @@ def different_data(boards: Sequence[Leaderboard], names: Sequence[str], queries:
 
 
 def _different(one: Dataset, where: str, other: Dataset, queries: bool) -> Iterator[str]:
-    """Digests of contents decide; where a leaderboard lacks them, the keys of the steps do."""
+    """The reasons why two datasets of one name differ. Their parts are compared by the digests of contents,
+    or by the keys of the steps if a leaderboard lacks these digests."""
     name = other.name
     if one.split != other.split:
         yield f"{name}: has the split '{other.split}', {where} has '{one.split}'; compare the same split"

@@ -1,4 +1,4 @@
-"""A ranking's numbers as a row holds them: measures, slices, counts, limits, and its per-query values."""
+"""The numbers of a ranking as a row holds them: measures, slices, counts, limits and per-query values."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from harness.types import Hits, Unit
 
 
 class Numbers(NamedTuple):
-    """What follows from a ranking and the judgements alone; the fields are those of a row."""
+    """The fields of a row that follow from the ranking and the judgements alone."""
 
     measures: dict[str, Measure]
     slices: dict[str, Slice]
     scored: dict[str, Count | dict[str, Count]]
     limits: dict[str, Limits]
-    flags: tuple[str, ...]  # measures that failed, and why
+    flags: tuple[str, ...]  # the measures that failed, with reasons
 
 
 def scored(
@@ -37,8 +37,9 @@ def scored(
     labels: answers.Labels | None = None,
     below: bounds.Below | None = None,
 ) -> tuple[Numbers, bytes]:
-    """The numbers of canonical hits, and the bytes of their per-query file. `labels` are those of
-    `harness.scoring.answers`, if they are known already, `below` what a re-ranker was given."""
+    """The numbers of canonical hits, and the bytes of their per-query file. `labels` are the labels of
+    `harness.scoring.answers`, if they are known already; `below` holds the hits that a re-ranker was
+    given."""
     by_answers = scoring.by_answers and hits.unit == "passage"
     rules = Rules(depth=scoring.depth, by_answers=scoring.by_answers)
     columns = scoring.of_unit(hits.unit)
@@ -51,7 +52,7 @@ def scored(
         if chosen.any():
             slices[name] = Slice(int(chosen.sum()), _measures(score.summarise(scores, seed, chosen)))
     limits: dict[str, Limits] = {}
-    if not by_answers:  # such judgements are of this run's results alone
+    if not by_answers:  # judgements by answers exist only for the results of this run
         limits = _limits(scores, opened, scoring, below)
     facts: dict[str, Count | dict[str, Count]] = {}
     for name, value in scores.facts._asdict().items():
@@ -83,7 +84,7 @@ def _measures(summaries: Mapping[str, bootstrap.Summary]) -> dict[str, Measure]:
 
 
 class RowFiles(NamedTuple):
-    """Where a row's run and per-query values belong, relative to the leaderboard."""
+    """The paths of a row's run and per-query values, relative to the leaderboard."""
 
     run: Path
     per_query: Path
@@ -96,13 +97,14 @@ def files_of(dataset: str, system: str) -> RowFiles:
 def write_files(
     out: Path, opened: Opened, dataset: str, system: str, hits: Hits, values: bytes, *, run: bool = True
 ) -> dict[str, File]:
-    """Write the run (unless it is there already) and the per-query values below `out`, and cite them."""
+    """Writes the per-query values below `out`, and the run if `run` is True. Returns both files as the row
+    cites them."""
     paths = files_of(dataset, system)
     for path in paths:
         (out / path).parent.mkdir(parents=True, exist_ok=True)
     if run:
         ids = opened.corpus.ids if hits.unit == "passage" else opened.corpus.document_ids
-        with disk.replacing(out / paths.run) as beside:  # another run may write and read the same files
+        with disk.replacing(out / paths.run) as beside:  # another process may write and read the same files
             run_files.write_run(beside, opened.queries.ids, ids, hits, run_files.tag_of(system))
     disk.replace_file(out / paths.per_query, values)
     return {name: cited(out, path) for name, path in paths._asdict().items()}

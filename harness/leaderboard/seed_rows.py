@@ -1,4 +1,4 @@
-"""What a recipe scores over several seeds: one line for each measure, with both spreads."""
+"""The scores of a recipe over several seeds: one line for each measure, with two spreads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SAYS = (
 
 
 def with_seeds(board: Leaderboard) -> Leaderboard:
-    """The leaderboard with its recipes' means over seeds among the analyses."""
+    """The leaderboard with the means of its recipes over seeds among its analyses."""
     others = tuple(item for item in board.data.analyses or () if not item.name.startswith(PREFIX))
     made = tuple(findings(board))
     if not made and others == tuple(board.data.analyses or ()):
@@ -40,7 +40,7 @@ def with_seeds(board: Leaderboard) -> Leaderboard:
 
 
 def findings(board: Leaderboard) -> Iterator[Finding]:
-    """One table for each dataset that has a recipe with two seeds or more."""
+    """One table for each dataset that has a recipe with two or more seeds."""
     for dataset in board.data.datasets:
         rows = []
         for recipe, members in recipes(board.rows_of(dataset.name)).items():
@@ -59,7 +59,7 @@ def findings(board: Leaderboard) -> Iterator[Finding]:
 
 
 def recipes(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """The rows of each recipe that has two seeds or more and did not fail with any."""
+    """The rows of each recipe that has two or more seeds, if none of them failed."""
     by_recipe: dict[str, list[Row]] = {}
     for row in rows:
         if row.recipe and row.origin == "run":
@@ -72,7 +72,8 @@ def recipes(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _numbers(values: NDArray[np.float64], sums: bool) -> tuple[int | float, ...]:
-    """Of float64[S, Q]: seeds, queries, the mean and its spreads."""
+    """The numbers of one table row, from values float64[S, Q]: the counts of seeds and queries, the mean, the
+    standard deviation of the seeds' means, the standard error over queries, and the interval."""
     count, queries = values.shape
     scale = queries if sums else 1
     spread = seeds.mean(values)
@@ -86,7 +87,7 @@ def _numbers(values: NDArray[np.float64], sums: bool) -> tuple[int | float, ...]
 
 
 def tables(board: Leaderboard) -> list[Table]:
-    """The same for people: a line a recipe, a column a measure."""
+    """The tables of means over seeds for people: one line for each recipe, one column for each measure."""
     shown, datasets = [], {dataset.name for dataset in board.data.datasets}
     for finding in board.data.analyses or ():
         if not finding.name.startswith(PREFIX) or finding.dataset not in datasets:

@@ -1,4 +1,4 @@
-"""Part of a leaderboard: the datasets and columns that patterns name, rows in the order of a measure."""
+"""A part of a leaderboard: the datasets and columns that patterns name, with rows sorted by a measure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from harness.problems import nearest
 
 
 def fits(name: str, patterns: Sequence[str]) -> bool:
-    """Whether a name is one of the patterns, or matches one; no pattern takes every name."""
+    """Whether a name equals or matches one of the patterns. Without patterns, every name fits."""
     return not patterns or any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def check_patterns(kind: str, names: Collection[str], patterns: Sequence[str], option: str = "") -> None:
-    """Raises HarnessError for a pattern of the option `--KIND`, or `--OPTION`, that no name matches."""
+    """Raises HarnessError for a pattern that matches no name. The message names the option as `--OPTION`, or
+    as `--KIND` if no `option` is given."""
     for pattern in patterns:
         if not any(fits(name, (pattern,)) for name in names):
             close = nearest(pattern, sorted(names))
@@ -31,8 +32,8 @@ def check_patterns(kind: str, names: Collection[str], patterns: Sequence[str], o
 def selected(
     board: Leaderboard, datasets: Sequence[str] = (), measures: Sequence[str] = (), sort: str | None = None
 ) -> Leaderboard:
-    """The leaderboard with the datasets and columns that match. `sort` is a column's label: the best row of
-    each dataset comes first, and rows without the column last."""
+    """The leaderboard with only the datasets and columns that match. `sort` is the label of a column: the
+    rows of each dataset are sorted by it, the best first, and rows without it come last."""
     data = board.data
     check_patterns("dataset", {item.name for item in data.datasets}, datasets)
     check_patterns("measure", set(board.columns), measures)
@@ -61,7 +62,7 @@ def _place(measures: dict[str, Measure], label: str) -> tuple[bool, float]:
 
 
 def of_datasets(board: Leaderboard, names: Collection[str]) -> Leaderboard:
-    """The leaderboard with these datasets and their rows only, without averages."""
+    """The leaderboard with only these datasets and their rows, without averages."""
     content = structs.replace(
         board.data,
         datasets=tuple(item for item in board.data.datasets if item.name in names),

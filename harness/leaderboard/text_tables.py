@@ -15,8 +15,8 @@ from harness.leaderboard.model import Dataset, Measure, Row, Tuning
 from harness.types import JSON
 
 FORMATS = ("table", "markdown", "csv", "json")
-Marks: TypeAlias = Mapping[tuple[str, str, str, str], str]  # dataset, column, system, origin -> + or -
-SHOWN = 3  # rows that a flag names
+Marks: TypeAlias = Mapping[tuple[str, str, str, str], str]  # (dataset, column, system, origin) -> + or -
+SHOWN = 3  # how many rows are named for each flag
 
 
 class Table(NamedTuple):
@@ -26,13 +26,13 @@ class Table(NamedTuple):
 
 
 def tables(board: Leaderboard, intervals: bool = False, marks: Marks | None = None) -> list[Table]:
-    """One table a dataset, systems in the board's order, each column's best marked by a star. `marks` stand
-    behind the values."""
+    """One table for each dataset, with systems in the order of the leaderboard. A star marks the best value
+    of each column. `marks` are written after the values."""
     return [_table(board, dataset, intervals, marks or {}) for dataset in board.data.datasets]
 
 
 def averages(board: Leaderboard, intervals: bool = False) -> list[Table]:
-    """One table an average, with the systems that have all of its datasets."""
+    """One table for each average, with the systems that have a row on each of its datasets."""
     shown = []
     for average in board.data.averages or ():
         columns = [label for label in board.columns if any(label in row.measures for row in average.rows)]
@@ -49,9 +49,9 @@ def averages(board: Leaderboard, intervals: bool = False) -> list[Table]:
 def _table(board: Leaderboard, dataset: Dataset, intervals: bool, marks: Marks) -> Table:
     rows = board.rows_of(dataset.name)
     columns = [label for label in board.columns if any(label in row.measures for row in rows)]
-    starred = any(row.origin != "published" for row in rows)  # a paper's tables may leave out the best
+    starred = any(row.origin != "published" for row in rows)  # papers alone may lack the best one
     means = {label: [row.measures[label].mean for row in rows if label in row.measures] for label in columns}
-    # where all rows tie, none is best
+    # if all rows are equal, none is best
     best = {
         label: max(values)
         for label, values in means.items()
@@ -82,7 +82,8 @@ def render(board: Leaderboard, form: str, marks: Marks | None = None) -> str:
 
 
 def of_tables(shown: Sequence[Table], form: str) -> str:
-    """Tables as `table`, `markdown`, `csv` or `json`; the last two have the title of each row's table."""
+    """The tables as `table`, `markdown`, `csv` or `json`. In `csv` and `json`, each record has the title of
+    its table."""
     if form in ("csv", "json"):
         records = [
             {"table": table.title, **dict(zip(table.head, row, strict=True))}
@@ -94,7 +95,7 @@ def of_tables(shown: Sequence[Table], form: str) -> str:
 
 
 def of_records(records: Sequence[Mapping[str, JSON]], form: str) -> str:
-    """Flat records of the same keys as `csv` or `json`."""
+    """Flat records, all with the same keys, as `csv` or `json`."""
     if form == "json":
         return orjson.dumps(records, option=orjson.OPT_INDENT_2).decode() + "\n"
     out = io.StringIO()
@@ -105,8 +106,8 @@ def of_records(records: Sequence[Mapping[str, JSON]], form: str) -> str:
 
 
 def plain(table: Table, width: int | None = None) -> str:
-    """A table in aligned columns, by display width: Chinese characters take two places. One that is wider
-    than `width` is shown in parts, each with the first column."""
+    """The table as text in aligned columns. Widths are display widths: a Chinese character takes two places.
+    A table wider than `width` is split into parts, each with the first column."""
     if width is not None:
         parts = _parts(table, width)
         if len(parts) > 1:
@@ -123,7 +124,8 @@ def plain(table: Table, width: int | None = None) -> str:
 
 
 def _parts(table: Table, width: int) -> list[Table]:
-    """The table's columns in groups that fit the width; a column that is too wide by itself is alone."""
+    """The table split into tables that fit the width. A column that is too wide by itself gets a table of its
+    own."""
     columns = list(zip(table.head, *table.rows, strict=True))
     widths = [max(map(_width, column)) + 2 for column in columns]
     groups: list[list[int]] = [[]]
@@ -152,7 +154,7 @@ def titled(table: Table) -> str:
 
 
 def failures(board: Leaderboard) -> list[str]:
-    """Every reason once, with the rows that it failed."""
+    """One line for each reason of failure, with the rows that failed for it."""
     rows: dict[str, list[str]] = {}
     for row in board.rows:
         if row.status == "failed":
@@ -161,7 +163,8 @@ def failures(board: Leaderboard) -> list[str]:
 
 
 def flagged(board: Leaderboard) -> list[str]:
-    """Every flag once, with the rows that have it; of many rows the first."""
+    """One line for each flag, with the rows that have it. If there are many rows, only the first ones are
+    named."""
     rows: dict[str, list[str]] = {}
     for row in board.rows:
         for flag in row.flags:
@@ -174,12 +177,12 @@ def flagged(board: Leaderboard) -> list[str]:
 
 
 def indented(text: str) -> str:
-    """Further lines of a message, below its first."""
+    """The message with all lines but the first indented."""
     return text.replace("\n", "\n    ")
 
 
 def tuned(board: Leaderboard) -> list[str]:
-    """Every value that tuning chose once, with the rows that use it."""
+    """One line for each value that tuning chose, with the rows that use it."""
     rows: dict[str, list[str]] = {}
     for row in board.rows:
         for tuning in row.tuning or ():
@@ -188,7 +191,8 @@ def tuned(board: Leaderboard) -> list[str]:
 
 
 def _chosen(tuning: Tuning) -> str:
-    """`weight = 0.7 on tour/dev by nDCG@10`, or the value of each fold."""
+    """The tuned value as text: `weight = 0.7 on tour/dev by nDCG@10`. If the folds chose different values,
+    all are listed."""
     chosen: Sequence[float | str] = tuning.folds or (() if tuning.value is None else (tuning.value,))
     values = [value if isinstance(value, str) else f"{value:g}" for value in chosen]
     shown = values[0] if len(set(values)) == 1 else ("; " if "=" in values[0] else ", ").join(values)
@@ -209,7 +213,7 @@ def _cell(measure: Measure | None, best: float | None, intervals: bool) -> str:
     if measure is None:
         return ""
     star = "*" if measure.mean == best else ""
-    if measure.sources:  # published: no more digits than the paper prints
+    if measure.sources:  # a published number: only the digits that the paper prints
         return f"{measure.mean:.{measure.sources[0].digits}f}{star}"
     text = f"{measure.mean:.4f}{star}"
     if not intervals or measure.ci95 is None:
@@ -218,7 +222,8 @@ def _cell(measure: Measure | None, best: float | None, intervals: bool) -> str:
 
 
 def shown_name(row: Row, split: str) -> str:
-    """With the origin, and with the row's split where it is not that of the dataset."""
+    """The row's system. A row that was not run also shows its origin, and its split if that differs from
+    `split`."""
     if row.origin == "run":
         return row.system
     return f"{row.system} ({row.origin}{'' if row.split == split else f', {row.split}'})"
@@ -231,7 +236,7 @@ def _seconds(row: Row) -> str:
 
 
 def escaped(text: str) -> str:
-    """As Markdown shows it, on one line."""
+    """The text on one line, with the special characters of Markdown escaped."""
     for character in "\\|`<>":
         text = text.replace(character, f"\\{character}")
     return " ".join(text.split())

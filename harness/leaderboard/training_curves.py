@@ -1,4 +1,4 @@
-"""Pictures of trainings: the loss of each recipe, and what its checkpoints score."""
+"""Curves of training: the loss of each recipe, and the scores of its checkpoints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.plan.graph import Plan, Step
 from harness.store.artifacts import Store
 
 LOG = "log.jsonl"  # lines with `step` and `loss`, which a trainer may leave beside its models
-POINTS = 50  # of a curve of losses: each the mean over as many steps
+POINTS = 50  # points of a loss curve; each is the mean over an equal number of steps
 PART = (
     "scored over a part of the corpus, the top of a run and the judged passages: not comparable with scores "
     "over the whole"
@@ -20,7 +20,7 @@ PART = (
 
 
 def findings(plan: Plan, store: Store) -> tuple[Finding, ...]:
-    """Those of the models whose steps are in the store."""
+    """The curves of the models whose training steps are in the store."""
     losses: dict[str, list[tuple[Cell, ...]]] = {}
     scores: dict[str, list[tuple[Cell, ...]]] = {}
     flags: dict[str, list[str]] = {}

@@ -1,4 +1,5 @@
-"""What a row says of the models that the suite made for it: their steps, cost, and what they have seen."""
+"""What a row records about the models that the suite made for it: their steps, their cost, and training
+data."""
 
 from __future__ import annotations
 
@@ -23,9 +24,9 @@ DRAWING = ("seed", "segment", "take", "draw", "share", "queries")
 
 
 class MadeModel(NamedTuple):
-    """A made model as a row's steps name it."""
+    """A made model, as the steps of a row name it."""
 
-    step: str  # what trained it, or chose its checkpoint
+    step: str  # the step that trained the model or chose its checkpoint
     part: str
 
 
@@ -36,7 +37,8 @@ def models_of(row: model.Row) -> list[MadeModel]:
 
 
 def described(step: Step) -> dict[str, JSON]:
-    """What a step says of its method; of one that is the harness' own, what it was given."""
+    """A step as a row records it: its method with parameters and versions. For a step of the harness itself,
+    the parameters are the settings of the step."""
     if "method" not in step.described:
         usual = ("kind", "format", "inputs")
         params = {key: value for key, value in step.described.items() if key not in usual}
@@ -52,7 +54,8 @@ def described(step: Step) -> dict[str, JSON]:
 
 
 def seconds(row: Row, plan: Plan, store: Store) -> float | None:
-    """What making a row's models took, their negatives and validation with it; None if it has none."""
+    """The seconds that making a row's models took, with their negatives and validation; None if the row has
+    no made model."""
     assert row.hits is not None
     ancestors = plan.ancestors([row.hits])
     making = [step.id for step in plan.steps.values() if step.id in ancestors and step.kind in MAKING]
@@ -64,7 +67,8 @@ def seconds(row: Row, plan: Plan, store: Store) -> float | None:
 
 
 def pace(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
-    """How fast the last training of a row's models was, and the memory of the largest."""
+    """The speed of the last training of a row's models, and the largest memory of any of them. Empty if none
+    was trained."""
     assert row.hits is not None
     ancestors = plan.ancestors([row.hits])
     trained = [step.id for step in plan.steps.values() if step.id in ancestors and step.kind == "train"]
@@ -78,7 +82,7 @@ def pace(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
 
 
 def flags(row: Row, plan: Plan, asked: Sequence[str], store: Store) -> list[str]:
-    """That queries of the scored split stand in what a row's models were trained on."""
+    """A flag if queries of the scored split also occur in the data that a row's models were trained on."""
     assert row.hits is not None
     ancestors = plan.ancestors([row.hits])
     trained: list[str] = []
