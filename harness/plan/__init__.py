@@ -1,4 +1,4 @@
-"""Suite -> a graph of content-addressed steps, with every problem told before anything runs."""
+"""Plans a suite: a graph of content-addressed steps, with all problems reported before any step runs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str
     """The whole graph of a suite. With `only`, rows that no pattern matches are marked as not selected."""
     plugin_sources.digest.cache_clear()  # a notebook may have edited a plugin since the last run
     planner = Systems(catalogue, digest, timeout=suite.timeout, suite=suite)
-    # what is only tuned on is planned when a system tunes on it
+    # a dataset that is not scored is planned when a system is tuned or trained on it
     scored = [spec for spec in suite.datasets if spec.scored]
-    for spec in sorted(scored, key=lambda spec: bool(spec.make)):  # made ones may look at the others
+    for spec in sorted(scored, key=lambda spec: bool(spec.make)):  # made datasets may read the others
         planner.collections[spec.name] = planner.collection(spec)
     collections = {spec.name: planner.collections[spec.name] for spec in scored}
     rows = []
@@ -51,7 +51,7 @@ def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str
 def dataset(
     spec: DatasetSpec, catalogue: Catalogue, digest: Digest, suite: Suite | None = None
 ) -> tuple[Collection, dict[str, Step]]:
-    """One dataset by itself, with the steps that make it columnar. One that is made needs its suite."""
+    """One dataset by itself, with the steps that make it columnar. A made dataset needs its suite."""
     plugin_sources.digest.cache_clear()
     planner = Datasets(catalogue, digest) if suite is None else Systems(catalogue, digest, suite=suite)
     collection = planner.collection(spec)

@@ -1,4 +1,4 @@
-"""The steps of a suite's analyses: planned once it is known which systems ran, over those that did."""
+"""The steps of a suite's analyses, planned after its systems ran, over the systems that have hits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from harness.types import JSON
 
 
 def steps(plan: Plan, rows: Sequence[Row], columns: Sequence[Column]) -> Iterator[Step]:
-    """A step for each analysis of each dataset; `rows` are those whose hits are in the store."""
+    """The steps of the analyses: one for each analysis and dataset. `rows` are the rows with hits in the
+    store."""
     for name, collection in plan.collections.items():
         rows_here = [row for row in rows if row.dataset == name and row.hits is not None]
         for analysis in plan.analyses if rows_here else ():

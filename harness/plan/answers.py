@@ -1,4 +1,4 @@
-"""What plugins answer while a suite is planned, each answer checked. All raise ContractError."""
+"""Calls plugins while a suite is planned and checks each answer. A wrong answer raises ContractError."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def inputs(source: Source, part: Part) -> Inputs:
 
 
 def resolved(record: Any, values: Any, facts: Facts) -> Any:
-    """The parameters with nothing left `auto`."""
+    """The parameters with every `auto` replaced."""
     answer = record.resolve(values, facts) if record.resolve else values
     check_is(answer, record.params, "resolved parameters")
     return answer
@@ -59,7 +59,7 @@ def missing_files(record: Any, values: Any) -> list[Need]:
 
 
 def depends_on(record: Any, values: Any) -> list[tuple[str, str]]:
-    """The kind and name of each further record."""
+    """The kind and name of each further record that a method builds on."""
     pairs = [
         tuple(_several(pair, "each of depends_on"))
         for pair in _several(record.depends_on(values), "depends_on")
@@ -71,7 +71,7 @@ def depends_on(record: Any, values: Any) -> list[tuple[str, str]]:
 
 
 def parts(record: Any, values: Any) -> tuple[str, ...]:
-    """The models that one training makes."""
+    """The names of the models that one training makes."""
     names = tuple(_several(record.parts(values), "parts"))
     for name in names:
         check_is(name, str, "parts")

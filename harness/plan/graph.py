@@ -1,4 +1,4 @@
-"""The plan as data: a graph of content-addressed steps and the rows that are scored from them."""
+"""The plan as data: a graph of content-addressed steps, and the rows that are scored from these."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from harness.types import JSON, Card, Part, Unit
 
 
 class Step(NamedTuple):
-    """One node of the graph: plain data, so that any engine can execute it on a shared store."""
+    """A step of the plan, as plain data, so that any engine can execute it on a shared store."""
 
     kind: str
     key: str  # SHA-256 of `described`
     dataset: str
     subject: str  # the system, or the method with its parameters; empty for the parts of a dataset
-    described: dict[str, JSON]  # all that can change a number
-    work: dict[str, JSON]  # what a worker needs to do it; `inputs` are ids of steps
-    inputs: tuple[str, ...]
-    needs: tuple[Need, ...]  # those of its inputs too
+    described: dict[str, JSON]  # everything that can change a number of the result
+    work: dict[str, JSON]  # everything that a worker needs to execute the step
+    inputs: tuple[str, ...]  # ids of steps
+    needs: tuple[Need, ...]  # the needs of the step and of its inputs
 
     @property
     def id(self) -> str:
@@ -34,21 +34,21 @@ class Step(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One row of the leaderboard to be."""
+    """One row of the leaderboard, before it is scored."""
 
     dataset: str
     split: str
     system: str
     unit: Unit
     hits: str | None  # the id of the step whose hits are scored
-    error: str | None  # why there is none
-    selected: bool  # named by `only`
-    labels: str | None = None  # the id of the step that says which of these contain an answer
-    texts: JSON = None  # what its first retriever of passages reads, as a step's work has it
+    error: str | None  # why there are no hits
+    selected: bool  # whether `only` names the row
+    labels: str | None = None  # the id of the step that says which hits contain an answer
+    texts: JSON = None  # the texts that the system's first retriever of passages reads, as in a step's work
 
 
 class Collection(NamedTuple):
-    """A dataset of the suite: its card and the steps that make it columnar."""
+    """A dataset of the suite as planned: its card and the steps that make it columnar."""
 
     spec: DatasetSpec
     card: Card
@@ -59,33 +59,34 @@ class Collection(NamedTuple):
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """All that a run makes of the dataset: its parts, and stages that leave none."""
+        """The ids of all steps that a run executes for the dataset: its parts, and its stages, which may
+        change no part."""
         return (*self.parts.values(), *self.stages)
 
 
 class Analysis(NamedTuple):
-    """An analysis of the suite: what its steps, one for each dataset, have in common."""
+    """An analysis of the suite, as far as its steps, one for each dataset, are alike."""
 
     name: str
     described: dict[str, JSON]
     work: dict[str, JSON]
-    measures: dict[str, JSON]  # of plugins, by name: what of each enters a key
+    measures: dict[str, JSON]  # the measures of plugins by name, each with its description for a key
     needs: tuple[Need, ...]
-    datasets: tuple[str, ...] = ()  # of the suite, whose judgements it reads too
+    datasets: tuple[str, ...] = ()  # further datasets of the suite whose judgements the analysis reads
 
 
 @dataclass(frozen=True)
 class Plan:
     suite: Suite
-    steps: dict[str, Step]  # by id, inputs before what reads them
+    steps: dict[str, Step]  # by id; each step comes after its inputs
     collections: dict[str, Collection]
     rows: tuple[Row, ...]
     analyses: tuple[Analysis, ...] = ()
     rules: dict[str, JSON] = field(default_factory=dict)  # `harness.scoring.rules.Rules` of each collection
 
     def ancestors(self, ids: Sequence[str], stop_at: Callable[[Step], bool] | None = None) -> set[str]:
-        """These steps and all that they read, directly or not. Traversal stops at steps where `stop_at` is
-        true: they are in the set, their inputs are not."""
+        """The steps `ids` and all steps that they read, directly or not. The inputs of a step for which
+        `stop_at` is true are not followed; the step itself is in the set."""
         visited: set[str] = set()
         stack = list(ids)
         while stack:

@@ -1,4 +1,4 @@
-"""Plugins are called while planning too. Whatever goes wrong in one there fails its rows, not the plan."""
+"""Guards calls of plugins while planning: an error in a plugin fails the plugin's rows, not the plan."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from types import FrameType
 
 from harness.errors import ContractError, HarnessError, Terminated
 
-AGAIN = 1.0  # seconds until a plugin that went on after its time was up is interrupted again
+AGAIN = 1.0  # seconds until a plugin that goes on after its timeout is interrupted again
 
 
 class Broken(Exception):
-    """A plugin failed while planning: its rows fail, the suite goes on."""
+    """An error of a plugin while planning. The plugin's rows fail; the rest of the suite goes on."""
 
 
 @contextlib.contextmanager
 def guarded(name: str, timeout: float | None) -> Iterator[None]:
-    """Raises Broken for whatever the plugin raises but a user's mistake, and for a call that takes longer
-    than the suite's timeout (in the main thread, where Python can interrupt it)."""
+    """Guards the calls of a plugin in the body. Raises Broken for any exception of the plugin except a user's
+    mistake, and for a call that takes longer than the suite's timeout. The timeout holds in the main thread
+    only, where Python can interrupt a call."""
     try:
         with _limited(timeout):
             yield
@@ -36,7 +37,7 @@ def guarded(name: str, timeout: float | None) -> Iterator[None]:
 
 
 class _TimeIsUp(BaseException):
-    """No Exception: a plugin that tries again after any error must not catch it."""
+    """Ends a plugin's call. It is no Exception, because plugins may catch any Exception to try again."""
 
 
 @contextlib.contextmanager

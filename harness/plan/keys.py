@@ -1,4 +1,4 @@
-"""Content addresses: the SHA-256 of canonical JSON of whatever can change a number, and nothing else."""
+"""Keys: the SHA-256 of canonical JSON of everything that can change a number, and of nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.plan import plugin_sources
 from harness.problems import exists
 from harness.types import JSON
 
-Digest = Callable[[Path], str]  # of a file or a folder, by contents
+Digest = Callable[[Path], str]  # the digest of the contents of a file or a folder
 
 
 def canonical(value: JSON) -> bytes:
@@ -28,7 +28,8 @@ def key(described: Mapping[str, JSON]) -> str:
 
 
 def method(entry: Entry, values: Any, digest: Digest, leave_out: tuple[str, ...] = ()) -> dict[str, JSON]:
-    """What of a plugin's record and parameters goes into a key."""
+    """The description of a plugin's record and parameters for a key. The parameters in `leave_out` are left
+    out."""
     record = entry.record
     given = {name: addressed(value, digest) for name, value in _items(values) if name not in leave_out}
     by_param = record.libraries_by_param(values) if record.libraries_by_param else {}
@@ -43,7 +44,7 @@ def method(entry: Entry, values: Any, digest: Digest, leave_out: tuple[str, ...]
 
 
 def addressed(value: Any, digest: Digest) -> JSON:
-    """A parameter by what it says; a path by the contents that it names."""
+    """A parameter's value as plain data for a key. A path is replaced by the digest of the contents at it."""
     if isinstance(value, Path):
         return {"sha256": digest(value)} if exists(value) else {"missing": str(value)}
     if isinstance(value, Mapping):

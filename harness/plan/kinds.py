@@ -6,18 +6,18 @@ from typing import Final
 
 from harness.types import Part
 
-PARTS: Final[tuple[Part, ...]] = ("corpus", "queries", "judgements")  # of a dataset, made columnar
-PREPARING: Final = ("augment", "index")  # what a method does before it sees a query
-RANKINGS: Final = ("search", "combine", "rerank")  # whose artifact holds hits
+PARTS: Final[tuple[Part, ...]] = ("corpus", "queries", "judgements")  # they make a dataset columnar
+PREPARING: Final = ("augment", "index")  # steps that need no query
+RANKINGS: Final = ("search", "combine", "rerank")  # steps whose artifact holds hits
 METHODS: Final = (*PREPARING, "rewrite", *RANKINGS)
-CUTTABLE: Final = ("augment", "index", "search", "rerank")  # that several workers can share
-PART: Final = "part"  # what one of these workers does
-MAKING: Final = ("examples", "train", "validate")  # of a model
-MAKE: Final = "make"  # a stage of a made collection: its artifact has a folder for each part that it changes
-APART: Final = ("tune", "train", "validate", MAKE)  # what lies behind them is not a system's own work
+CUTTABLE: Final = ("augment", "index", "search", "rerank")  # steps that several workers can share
+PART: Final = "part"  # the share of one of these workers
+MAKING: Final = ("examples", "train", "validate")  # steps that make a model
+MAKE: Final = "make"  # a stage of a made dataset; its artifact has a folder for each part that it changes
+APART: Final = ("tune", "train", "validate", MAKE)  # the steps behind these are not a system's own work
 
-# The format of each kind's artifact: raised when the harness itself writes it differently, or writes other
-# numbers into it. It is in every key.
+# The format of each kind's artifact, a number in every key. It is raised when the harness itself writes the
+# artifact differently, or writes other numbers into it.
 FORMATS: Final[dict[str, int]] = dict.fromkeys(
     (*PARTS, *METHODS, "tune", "label", "analyse", *MAKING, MAKE, PART), 1
 )

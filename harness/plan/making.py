@@ -1,4 +1,4 @@
-"""The stages of a made dataset: a step for each, and one for each part that it leaves behind."""
+"""Plans the stages of a made dataset: a step for each stage, and one for each part that the stage changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def made(planner: Systems, spec: DatasetSpec, base: Collection) -> Collection:
-    """The collection that the stages make of `base`; one without parts if a stage cannot be planned."""
+    """The collection that the stages of `spec` make of `base`. It has no parts if a stage cannot be
+    planned."""
     if not base.parts or not spec.make:
         return base
     path = ("datasets", spec.name)
@@ -62,7 +63,7 @@ def _stage(planner: Systems, given: Collection, stage: Stage, dataset: str) -> C
         "language": [given.card.language, given.card.query_language],
         "split": given.card.split,
     }
-    if not record.changes:  # its files name their source
+    if not record.changes:  # the files that the maker writes name their source
         described["source"] = [dataset, *given.card[3:6]]
     work: dict[str, JSON] = {
         "method": work_of(chosen, values),
@@ -92,7 +93,7 @@ def _said(collection: Collection) -> dict[str, JSON]:
 
 
 def _hits(planner: Systems, given: Collection, stage: Stage, name: str) -> str:
-    """The step with the hits of a system on the collection as the stage is given it."""
+    """The id of the step with the hits of a system on `given`, the collection before the stage."""
     if all(system.name != name for system in planner.suite.systems):
         text = f"'{name}' is several systems or could not be read; name one system"
         planner.refuse(stage.chosen.place, (stage.chosen.name,), text)
@@ -104,7 +105,7 @@ def _hits(planner: Systems, given: Collection, stage: Stage, name: str) -> str:
 
 
 def _other(planner: Systems, stage: Stage, name: str) -> Collection:
-    """The dataset, or the split of one, that a stage looks at."""
+    """The collection of the dataset, or of the split of a dataset, that a stage reads."""
     specs = {spec.name: spec for spec in planner.suite.datasets}
     base, split = parted(name, set(specs))
     if base not in specs:  # noted when the suite was checked
@@ -124,7 +125,7 @@ def _other(planner: Systems, stage: Stage, name: str) -> Collection:
 
 
 def _encoder(planner: Systems, given: Collection, chosen: Chosen, said: Any) -> tuple[JSON, JSON, list[Need]]:
-    """What of a retriever that encodes texts enters the key, and what builds it."""
+    """The parts of a maker's encoding retriever: its description for the key, its work, and its needs."""
     path = (chosen.name, str(chosen.entry.record.encoder))
     if len(said) != 1:
         planner.refuse(

@@ -1,4 +1,4 @@
-"""The steps that make a model: negatives found on the training split, training in segments, validation."""
+"""Plans the steps that make a model: finding negatives, training in segments, and validation."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Trained(NamedTuple):
 
 
 def planned(planner: Systems, reference: Made, place: Place | None) -> str:
-    """A made model as a step's parameters name it; raises Broken."""
+    """The text by which a step's parameters name a made model. Raises Broken."""
     spec = next((spec for spec in planner.suite.models if spec.name == reference.name), None)
-    if spec is None:  # what is wrong with it is told where it stands
+    if spec is None:  # its problems are noted in the section `models`
         raise Broken(f"the model '{reference.name}' could not be planned")
     if reference.seed is not None and reference.seed not in spec.seeds:
         planner.refuse(place, (), f"the model '{spec.name}' has no seed {reference.seed}; give it that one")
@@ -55,7 +55,7 @@ def planned(planner: Systems, reference: Made, place: Place | None) -> str:
 
 
 def _trained(planner: Systems, spec: ModelSpec, seed: int) -> Trained:
-    """The steps of a model, planned once; raises Broken."""
+    """The steps that make a model with one seed, planned once. Raises Broken."""
     key = (spec.name, seed)
     if key not in planner.models:
         planner.models[key] = CIRCLE
@@ -114,12 +114,12 @@ def _plan(planner: Systems, spec: ModelSpec, seed: int) -> Trained:
     last = Trained(tuple(checkpoints), checkpoints[-1], parts)
     if spec.validate is None:
         return last
-    planner.models[spec.name, seed] = last  # the systems that try its checkpoints refer to it
+    planner.models[spec.name, seed] = last  # the systems that try the checkpoints refer to the model
     return last._replace(chosen=_validated(planner, spec, spec.validate, seed, last))
 
 
 def _of_seed(planner: Systems, chosen: Chosen, seed: int) -> Chosen:
-    """A trainer whose own made models, where they have this seed too, are those of this seed."""
+    """The trainer with `seed` in its references to made models that have this seed too."""
     seeds = {spec.name: spec.seeds for spec in planner.suite.models}
 
     def seeded(reference: Made) -> Made:
@@ -131,7 +131,7 @@ def _of_seed(planner: Systems, chosen: Chosen, seed: int) -> Chosen:
 
 
 def _examples(planner: Systems, spec: ModelSpec, collection: Collection, seed: int) -> str:
-    """The step that gives each training query its positives and the negatives that a trainer draws from."""
+    """The id of the step that lists each training query's positives and the negatives to draw from."""
     negatives = spec.negatives
     parts = [collection.parts[part] for part in PARTS]
     if negatives is None:
@@ -155,13 +155,13 @@ def _examples(planner: Systems, spec: ModelSpec, collection: Collection, seed: i
 
 
 def _system(planner: Systems, name: str, seed: int) -> str:
-    """The system of that name, or of that base name and this seed."""
+    """The name of the system `NAME,seed=SEED` if the suite has it, else `name`."""
     names = {system.name for system in planner.suite.systems}
     return f"{name},seed={seed}" if f"{name},seed={seed}" in names else name
 
 
 def _validated(planner: Systems, spec: ModelSpec, how: Validation, seed: int, trained: Trained) -> str:
-    """The step that scores every checkpoint in the place of the model and says which is best."""
+    """The id of the step that scores the evaluated system with each checkpoint and names the best one."""
     path = ("models", spec.name, "validate")
     collection = split_of(planner, how.on, spec.place, path, "validate on another split")
     system = _evaluated(planner, spec, how, seed)
@@ -196,8 +196,8 @@ def _validated(planner: Systems, spec: ModelSpec, how: Validation, seed: int, tr
 def _subset(
     planner: Systems, spec: ModelSpec, collection: Collection, subset: Subset, seed: int
 ) -> Collection:
-    """The collection with fewer candidates: the top of a run and the judged passages. Other passages still
-    give context."""
+    """The collection with fewer candidates: the top of a run and the judged passages. All other passages
+    still serve as context."""
     output = planner.output(collection, _system(planner, subset.of, seed))
     if output.unit != "passage" or subset.depth > planner.suite.depth:
         text = f"'{subset.of}' must find {subset.depth} passages or more; raise the suite's depth"
@@ -215,7 +215,7 @@ def _subject(spec: ModelSpec, seed: int) -> str:
 
 
 def _evaluated(planner: Systems, spec: ModelSpec, how: Validation, seed: int) -> System:
-    """The system that a checkpoint is tried in."""
+    """The system that is evaluated with each checkpoint."""
     path = ("models", spec.name, "validate")
     if how.of is not None:
         name = _system(planner, how.of, seed)
@@ -234,7 +234,7 @@ def _evaluated(planner: Systems, spec: ModelSpec, how: Validation, seed: int) ->
 
 
 def _with(system: System, name: str, checkpoint: int) -> System:
-    """The system with one checkpoint of a model."""
+    """The system with the checkpoint of that number in the place of the model `name`."""
 
     def changed(chosen: Chosen) -> Chosen:
         def put(reference: Made) -> Any:

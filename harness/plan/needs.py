@@ -1,4 +1,4 @@
-"""Lines for people about what a plan needs: each need once, with the systems and datasets that have it."""
+"""Describes a plan's needs in lines for people: each need once, with the systems or datasets that have it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHOWN = 3  # systems or datasets that a line names
 
 
 class _Users(NamedTuple):
-    """Who has a need, each in the plan's order."""
+    """The methods, systems and datasets that have a need, each in the plan's order."""
 
     methods: tuple[str, ...]
     systems: tuple[str, ...]
@@ -21,8 +21,8 @@ class _Users(NamedTuple):
 
 
 def described(plan: Plan, needs: Iterable[Need]) -> list[str]:
-    """These needs of the plan's steps, datasets and analyses, a line each. Modules that one command installs
-    share a line, whichever methods need them."""
+    """The lines that describe `needs`, which are needs of the plan's steps, datasets and analyses. Modules
+    that one command installs share a line, whichever methods need them."""
     groups: dict[str | Need, list[Need]] = {}
     for need in dict.fromkeys(needs):
         groups.setdefault(need.command or need, []).append(need)
@@ -49,7 +49,7 @@ def _together(needs: Sequence[Need]) -> str:
 
 
 def _whose(users: _Users) -> str:
-    """`of minilm on scifact`."""
+    """The systems or datasets in words, such as `of minilm on scifact`."""
     if not users.systems:
         return _some(users.datasets) and f"the dataset {_some(users.datasets)}"
     return f"of {_some(users.systems)}" + (f" on {_some(users.datasets)}" if users.datasets else "")
@@ -61,12 +61,13 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """`a, b and c`."""
+    """The names as `a, b and c`."""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _users(plan: Plan, needs: Sequence[Need]) -> dict[Need, _Users]:
-    """Who has each need: a dataset, or the systems that have it other than through a system in their `of`."""
+    """The users of each need: a dataset, or the systems that have the need themselves and not only through a
+    system in their `of`."""
     steps_by_need: dict[Need, list[Step]] = {need: [] for need in needs}
     for step in plan.steps.values():
         inherited = {need for other in step.inputs for need in plan.steps[other].needs}

@@ -1,4 +1,4 @@
-"""The digest of the code behind a plugin: its package, and the modules of the toolkit that it imports."""
+"""The digest of a plugin's code: its package, and the modules of the toolkit that the package imports."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ TOOLKIT, TOOLKIT_FOLDER = "harness.toolkit", Path(__file__).parents[1] / "toolki
 _TOOLKIT_MODULE = re.compile(r"harness\.toolkit(\.\w+)*")
 
 
-@functools.cache  # planning asks for every step, and clears it when it begins
+@functools.cache  # planning asks for a digest at every step, and clears the cache when planning begins
 def digest(module: str, distribution: str) -> str:
-    """The SHA-256 of the files of the plugin's package, whatever way it is installed, and of the toolkit's
-    modules that these import, directly or not. Another edition of a stranger's distribution counts in any
-    case, because the package may use others that the distribution installs beside it."""
+    """The SHA-256 of the files of a plugin's package, however it is installed, and of the toolkit's modules
+    that these files import, directly or not. For a distribution other than the harness' own, the version is
+    included too, because the package may use other packages that the distribution installs beside it."""
     hashed = hashlib.sha256()
     if distribution != OWN:
         hashed.update(f"{distribution} {_version(distribution)}\0".encode())
@@ -37,14 +37,14 @@ def digest(module: str, distribution: str) -> str:
     return hashed.hexdigest()
 
 
-@functools.cache  # by contents, so that it needs no clearing
+@functools.cache  # the cache is by contents, so it needs no clearing
 def toolkit_imports(source: bytes) -> frozenset[str]:
-    """Names that may be the toolkit's modules, from a file's imports, at its top or within a function, and
-    from its strings. Imports for type checkers alone do not count."""
+    """The names of the toolkit's modules in a file's imports, at its top or within a function, and in its
+    strings. Imports for type checkers alone do not count."""
     names: set[str] = set()
     try:
         nodes = list(_executed(ast.parse(source)))
-    except SyntaxError:  # the file's digest counts; its imports cannot be run
+    except SyntaxError:  # the file cannot be run, so it has no imports; its own digest still counts
         return frozenset()
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -59,7 +59,7 @@ def toolkit_imports(source: bytes) -> frozenset[str]:
 
 
 def _executed(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a tree, in any order, without those under `if TYPE_CHECKING`."""
+    """The nodes of a tree, in any order, except those under `if TYPE_CHECKING`."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -71,7 +71,8 @@ def _executed(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _with_imports(names: set[str]) -> set[str]:
-    """The modules, those that they import in turn, and the packages in which they lie."""
+    """The toolkit's modules `names`, the toolkit's modules that they import, directly or not, and the
+    packages in which all of these lie."""
     reached: set[str] = set()
     waiting = list(names)
     while waiting:
@@ -84,14 +85,14 @@ def _with_imports(names: set[str]) -> set[str]:
 
 
 def _toolkit_file(name: str) -> Path:
-    """The file of a module of the toolkit; it need not exist."""
+    """The path of the file of a module of the toolkit. The file need not exist."""
     place = TOOLKIT_FOLDER.joinpath(*name.split(".")[2:])
     return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
 
 
 def _package_files(module: str) -> Iterator[tuple[str, Path]]:
-    """The files of the plugin's topmost package that is not a namespace, by name; nothing where they do not
-    lie in folders, as in a zip file."""
+    """The names and paths of the files of a plugin's topmost package that is no namespace package. Nothing is
+    yielded for a package that does not lie in a folder, as in a zip file."""
     spec = _regular_package(module)
     if spec is None or spec.origin is None or not Path(spec.origin).is_file():
         return

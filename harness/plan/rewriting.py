@@ -1,4 +1,4 @@
-"""The steps that rewrite the queries of a system before its retriever searches for them."""
+"""Plans the steps that rewrite the queries of a system before its retriever searches for them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def step(planner: Systems, collection: Collection, system: System, i: int, searched: Searched) -> str:
-    """The id of the step for a system's i-th rewriter; raises Broken. `searched` is the system's retriever
-    with the queries so far."""
+    """The id of the step for a system's i-th rewriter. Raises Broken. `searched` is the system's retriever
+    with the queries as the rewriters before this one leave them."""
     item = system.queries[i]
     chosen, record = item.chosen, item.chosen.entry.record
     context = tuple(step for step in searched.inputs if step.startswith("augment-"))
@@ -36,7 +36,7 @@ def step(planner: Systems, collection: Collection, system: System, i: int, searc
     if record.indexed:
         work["own_index"] = planner.index(collection, chosen, values, needs, context, system.unit)
         ids.append(work["own_index"])
-    if record.gives != "text":  # it asks the retriever for its terms or vectors
+    if record.gives != "text":  # the rewriter asks the retriever for its terms or vectors
         described["search"] = searched.described
         work["search"] = searched.work
         ids.append(searched.work["index"])

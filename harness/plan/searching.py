@@ -1,4 +1,4 @@
-"""Tuning of any parameters of a method: the system runs with each point, and the best one is found."""
+"""Plans the tuning of any parameters of a method: the system runs with each point, and the best is found."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ STEP = re.compile(r"tuned:(tune-[0-9a-f]{64})/(\w+)")
 
 
 def output(planner: Systems, collection: Collection, system: System) -> Output | None:
-    """The hits of a system with a method whose parameters are searched for; None if it has none; raises
-    Broken. On a split of its own the best point is found, and the system then runs with it. Across folds all
-    points run on what is scored, and each query takes the hits of the point that is best elsewhere."""
+    """The output of a system that has a method with searched parameters, or None if it has no such method.
+    Raises Broken. With `on`, the best point is found on another split, and the system then runs with that
+    point. With `folds`, all points run on the scored queries, and each query takes the hits of the point that
+    is best on the other folds."""
     chosen = next((item for item in system.methods if item.searched is not None), None)
     if chosen is None:
         return None
@@ -76,7 +77,7 @@ def output(planner: Systems, collection: Collection, system: System) -> Output |
 
 
 def tried(chosen: Chosen, values: Mapping[str, JSON]) -> Chosen:
-    """The method with these values in the place of what is searched for."""
+    """The method with `values` for its searched parameters."""
     plain = {**params.plain(chosen.params), **values}
     converted, problems = params.convert(type(chosen.params), plain, Path())
     assert not problems  # each point was checked with the suite
@@ -84,7 +85,7 @@ def tried(chosen: Chosen, values: Mapping[str, JSON]) -> Chosen:
 
 
 def replaced(system: System, change: Callable[[Chosen], Chosen]) -> System:
-    """The system with its searched method changed."""
+    """The system with `change` applied to its methods that have searched parameters."""
 
     def other(chosen: Chosen) -> Chosen:
         return change(chosen) if chosen.searched is not None else chosen
@@ -99,13 +100,13 @@ def replaced(system: System, change: Callable[[Chosen], Chosen]) -> System:
 
 
 def described(chosen: Chosen, method: dict[str, JSON], leave_out: tuple[str, ...]) -> dict[str, JSON]:
-    """What of a method goes into a key, where steps find some of its values."""
+    """The description of a method for a key. Values that steps find are named by these steps."""
     found = {name: f"tuned:{step}/{name}" for name, step in chosen.found if name not in leave_out}
     return {**method, "params": {**method["params"], **found}} if found else method
 
 
 def steps_in(described: JSON) -> list[str]:
-    """The steps that find values of a planned step, each once."""
+    """The ids of the steps that find values for a planned step, each once, from its description."""
     if isinstance(described, str):
         match = STEP.fullmatch(described)
         return [match[1]] if match else []
@@ -115,7 +116,7 @@ def steps_in(described: JSON) -> list[str]:
 
 
 def placed(described: JSON, work: JSON) -> JSON:
-    """The work of a step with the names of found values where its description has them."""
+    """The work of a step, with `tuned:STEP/PARAMETER` in each place where its description has one."""
     if isinstance(described, str) and STEP.fullmatch(described):
         return described
     if isinstance(described, Mapping) and isinstance(work, Mapping):

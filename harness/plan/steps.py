@@ -1,4 +1,4 @@
-"""What all of planning shares: steps that are added once, collections, and what of a method enters a key."""
+"""The base of planning: steps that are added once, collections, and the descriptions of methods for keys."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ OR_AT_METHODS = "or choose at each method, as in `analyser: english` (harness li
 
 @dataclass
 class Datasets:
-    """The state of planning datasets: each step and each problem once."""
+    """The state of planning datasets, with each step and each problem once."""
 
     catalogue: Catalogue
     digest: Digest
     steps: dict[str, Step] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    timeout: float | None = None  # of one call of a plugin
+    timeout: float | None = None  # seconds that one call of a plugin may take
 
     def add(
         self, kind: str, dataset: str, subject: str, described: JSON, work: JSON, inputs: Sequence[str],
         needs: Sequence[Need],
     ) -> str:  # fmt: skip
-        """Add a step unless one of its key is there; returns its id."""
+        """Add a step unless there is one with its key. Returns the step's id."""
         full = {"kind": kind, "format": FORMATS[kind], **described, "inputs": list(inputs)}
         inherited = [need for step in inputs for need in self.steps[step].needs]
         step = Step(
@@ -49,7 +49,7 @@ class Datasets:
         return step.id
 
     def refuse(self, place: Place | None, path: Keys, text: str) -> NoReturn:
-        """Note a user's mistake; the rows that depend on it cannot be planned."""
+        """Note a user's mistake and raise Broken, because the rows that depend on it cannot be planned."""
         problem = Problem(place, path, text)
         self.problems.append(problem)
         raise Broken(str(problem))
@@ -92,10 +92,11 @@ class Datasets:
 
 @dataclass
 class Base(Datasets):
-    """What planning a suite adds to planning its datasets."""
+    """The state of planning a suite: its collections, the splits that it tunes or trains on, and its
+    steps."""
 
     suite: Suite = field(kw_only=True)
-    collections: dict[str, Collection] = field(default_factory=dict)  # of the suite, by name
+    collections: dict[str, Collection] = field(default_factory=dict)  # the suite's collections by name
     tuned_on: dict[str, Collection] = field(default_factory=dict)  # by DATASET/SPLIT
 
     def analysis(self, chosen: Chosen) -> Analysis:
@@ -122,7 +123,7 @@ class Base(Datasets):
         )
 
     def rules(self, collection: Collection) -> JSON:
-        """`harness.scoring.rules.Rules` for a collection, as plain data."""
+        """The rules for scoring a collection (`harness.scoring.rules.Rules`) as plain data."""
         offers = self.catalogue.entries["protocols"].get(self.suite.protocol or "", ())
         protocol = offers[0].record if len(offers) == 1 else None
         return {
@@ -132,7 +133,7 @@ class Base(Datasets):
         }
 
     def measured(self, measure: str) -> JSON:
-        """What of a plugin's measure goes into a key; nothing of those that the harness has itself."""
+        """The description of a plugin's measure for a key, or None for the harness' own measures."""
         named = re.match(r"(?:document )?(\w+)", measure)
         offers: Sequence[Entry] = self.catalogue.entries["measures"].get(named[1], ()) if named else ()
         if len(offers) != 1:
@@ -144,11 +145,11 @@ class Base(Datasets):
     def method(
         self, collection: Collection, chosen: Chosen, values: Any, leave_out: tuple[str, ...] = ()
     ) -> dict[str, JSON]:
-        """What of a method goes into a key, with the records that it builds on."""
+        """The description of a method for a key, with the records that the method builds on."""
         with self.guarded(chosen):
             described = keys.method(chosen.entry, values, self.digest, leave_out)
             record = chosen.entry.record
-            # what lacks data is not resolved, so that names may still be `auto`
+            # parameters are not resolved while data is missing, so names among them may still be `auto`
             asked = record.depends_on is not None and not collection.needs
             names = answers.depends_on(record, values) if asked else None
         if names is not None:
@@ -157,7 +158,7 @@ class Base(Datasets):
         return described
 
     def resolved(self, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[Need]]:
-        """The parameters with nothing left `auto`, and what the method needs and is not here."""
+        """The method's parameters with every `auto` replaced, and the needs that are missing here."""
         record = chosen.entry.record
         absent = missing_paths(chosen.params)
         if absent:
@@ -169,9 +170,9 @@ class Base(Datasets):
                 values = answers.resolved(record, chosen.params, facts)
                 return values, needs_of(chosen, values)
         except HarnessError as error:
-            if collection.needs and card.language is None:  # its language may be in what is not here
+            if collection.needs and card.language is None:  # a missing file may hold the language
                 return chosen.params, missing_modules_of(chosen)
-            if isinstance(error, NoLanguage):  # a problem of the dataset, told once
+            if isinstance(error, NoLanguage):  # a problem of the dataset, reported once
                 what = "does not say its language, by which methods choose how to read it; say it here"
                 self.refuse(
                     collection.spec.chosen.place, ("datasets", name),
@@ -180,8 +181,8 @@ class Base(Datasets):
             self.refuse(chosen.place, (), f"{chosen.name} on dataset '{name}': {error}")
 
     def index_needs(self, chosen: Chosen, values: Any, needs: Sequence[Need]) -> list[Need]:
-        """Of a method's needs, those for indexing: another system may share the index and search it
-        otherwise."""
+        """Those of a method's needs that indexing has. The needs of searching are left out, because another
+        system may share the index and search it with other parameters."""
         record = chosen.entry.record
         defaults = {
             name: field.default
@@ -211,7 +212,7 @@ class Base(Datasets):
         }
 
     def variant(self, chosen: Chosen, context: tuple[str, ...], unit: Unit) -> str:
-        """An index in words: the method with the parameters that the suite sets, the unit, the context."""
+        """The subject of an index step: the method with the suite's parameters, the unit and the context."""
         stages = [self.steps[step].subject for step in context]
         kept = {
             name: value for name, value in chosen.given.items() if name not in chosen.entry.record.search_only
@@ -225,16 +226,16 @@ class Base(Datasets):
 
 
 def limits_of(spec: DatasetSpec, part: Part) -> dict[str, int]:
-    """The limits of a trial that change a part of its dataset: which queries there are decides which
-    passages have to be in a sample."""
+    """The limits of a trial that change a part of its dataset. A limit of queries changes the corpus only
+    with a sample, because the queries decide which passages must be in the sample."""
     if part == "corpus":
         return spec.limits if spec.sample is not None else {}
     return {name: number for name, number in spec.limits.items() if name == "queries"}
 
 
 def limited_inputs(inputs: Mapping[Part, Inputs], spec: DatasetSpec) -> dict[Part, Inputs]:
-    """What the parts are made from: the queries of a limited dataset depend on which are judged, and the
-    passages of a sample on what is judged."""
+    """The inputs of each part of a limited dataset. The queries that are kept depend on the judgements, and
+    the passages of a sample on the queries and judgements, so these parts have further inputs."""
     needed: dict[Part, tuple[Part, ...]] = {}
     if spec.limit is not None:
         needed |= {"queries": ("judgements",), "judgements": ("queries",)}
@@ -250,8 +251,8 @@ def limited_inputs(inputs: Mapping[Part, Inputs], spec: DatasetSpec) -> dict[Par
 
 
 def named(name: str, given: dict[str, JSON]) -> str:
-    """`bm25 (k1=0.9)`: a method with the parameters that a suite gives it, but for long ones: sources of
-    several lines, and mappings that are no made model."""
+    """A method with the parameters that a suite gives it, such as `bm25 (k1=0.9)`. Long values are left out:
+    texts of several lines, and mappings other than a made model."""
     kept = {
         key: value
         for key, value in given.items()
@@ -274,7 +275,7 @@ def work_of(chosen: Chosen, values: Any) -> JSON:
 
 
 def needs_of(chosen: Chosen, values: Any) -> list[Need]:
-    """What a method with these parameters needs and is not here."""
+    """The needs of a method with the parameters `values` that are missing here: modules and files."""
     return [*missing_modules_of(chosen), *answers.missing_files(chosen.entry.record, values)]
 
 

@@ -1,4 +1,4 @@
-"""A system of a suite on one collection -> the steps that make its hits, planned once."""
+"""Plans the systems of a suite: the steps that make a system's hits on one collection, each step once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.types import JSON, Unit
 
 
 class Searched(NamedTuple):
-    """A retriever over its index: what a combiner needs to have it score further positions."""
+    """A retriever with its index, as a combiner needs it to score further passages."""
 
     described: dict[str, JSON]
     work: dict[str, JSON]
@@ -28,17 +28,17 @@ class Searched(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What other systems need to know of a planned one."""
+    """A planned system, as the systems that build on it need it."""
 
-    hits: str
+    hits: str  # the id of the step
     unit: Unit
-    context: tuple[str, ...]  # the augment steps of its first passage input
+    context: tuple[str, ...]  # the `augment` steps of the system's first input that ranks passages
     searched: Searched | None = None  # how to search again, if the hits are a retriever's own
 
 
 @dataclass
 class Systems(Base):
-    """Plans systems; what two of them share becomes one step."""
+    """The planner of a suite's systems. Work that two systems share becomes one step."""
 
     done: dict[tuple[str, str], Output | str] = field(default_factory=dict)  # a text is the error
     models: dict[tuple[str, int], models.Trained | str] = field(default_factory=dict)  # by name and seed
@@ -46,14 +46,15 @@ class Systems(Base):
     apart: list[tuple[str, Place, Keys, str]] = field(default_factory=list)  # who tunes or trains on a split
 
     def collection(self, spec: DatasetSpec) -> Collection:
-        """As for any dataset, with the stages that a suite makes it by."""
+        """The collection of a dataset. For a made dataset, its stages are applied."""
         return making.made(self, spec, super().collection(spec))
 
     def add(
         self, kind: str, dataset: str, subject: str, described: JSON, work: JSON, inputs: Sequence[str],
         needs: Sequence[Need],
     ) -> str:  # fmt: skip
-        """As for any step; one that uses made models or found values reads them."""
+        """Add a step unless there is one with its key, and return its id. The steps that make its models and
+        find its tuned values become inputs."""
         inputs = (*inputs, *made_models.steps_in(described), *searching.steps_in(described))
         work = searching.placed(described, work)
         return super().add(kind, dataset, subject, described, work, inputs, needs)
@@ -61,19 +62,20 @@ class Systems(Base):
     def method(
         self, collection: Collection, chosen: Chosen, values: Any, leave_out: tuple[str, ...] = ()
     ) -> dict[str, JSON]:
-        """As for any method, with the steps that find its values."""
+        """The description of a method for a key. Tuned values are named by the steps that find them."""
         method = super().method(collection, chosen, values, leave_out)
         return searching.described(chosen, method, leave_out)
 
     def resolved(self, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[Need]]:
-        """As for any method, with the steps that make its models in the place of their names."""
+        """The method's parameters with every `auto` replaced, and its missing needs. A made model is named by
+        the step that makes it."""
         values = made_models.replaced(
             chosen.params, lambda reference: models.planned(self, reference, chosen.place)
         )
         return super().resolved(collection, chosen._replace(params=values), unit)
 
     def output(self, collection: Collection, name: str) -> Output:
-        """The step that makes a system's hits, planned once per collection; raises Broken."""
+        """The output of a suite's system, planned once per collection. Raises Broken."""
         key = (collection.spec.name, name)
         if key not in self.done:
             try:
@@ -86,7 +88,7 @@ class Systems(Base):
         return output
 
     def unshared(self, collection: Collection, system: System) -> Output:
-        """The same for a system that need not be one of the suite's."""
+        """The output of a system, which need not be one of the suite's. It is planned again in each call."""
         if (output := searching.output(self, collection, system)) is not None:
             return output
         if system.retriever is not None:
@@ -114,7 +116,7 @@ class Systems(Base):
         return self.add("augment", collection.spec.name, subject, described, work, inputs, needs)
 
     def search(self, collection: Collection, system: System, context: tuple[str, ...]) -> Output:
-        """A retriever's hits for the queries, or for what the system's rewriters make of them."""
+        """The output of a system's retriever for the queries as the system's rewriters leave them."""
         chosen = system.retriever
         assert chosen is not None
         values, needs = self.resolved(collection, chosen, system.unit)
@@ -130,7 +132,7 @@ class Systems(Base):
     def searched(
         self, collection: Collection, subject: str, searched: Searched, unit: Unit, context: tuple[str, ...]
     ) -> Output:
-        """The step that searches an index for all queries."""
+        """The output of the step that searches an index for all queries."""
         described = {**searched.described, "depth": self.suite.depth}
         work = {name: item for name, item in searched.work.items() if name != "index"}
         work["depth"] = self.suite.depth
@@ -181,7 +183,8 @@ class Systems(Base):
         self, chosen: Chosen, system: System, inputs: Sequence[Output], described: dict[str, JSON],
         work: dict[str, JSON], ids: list[str], needs: list[Need],
     ) -> None:  # fmt: skip
-        """Add to a step how its combiner has inputs score further passages; raises Broken if one cannot."""
+        """Add to a combiner's step how its inputs score further passages. Raises Broken if an input that must
+        do so is no retriever of passages."""
         again: dict[str, Searched] = {}
         for i in chosen.entry.record.within:
             searched = inputs[i].searched

@@ -1,4 +1,4 @@
-"""A combiner's parameter that is tuned: the step that tries every value, elsewhere or across folds."""
+"""Plans the step that tunes a combiner's parameter, on another split or across folds of scored queries."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def step(
     planner: Systems, collection: Collection, system: System, unit: Unit, inputs: Sequence[Output]
 ) -> str:
-    """The id of the `tune` step for a system's combiner; raises Broken. `inputs` are the systems' outputs
-    on the collection that is scored: those that folds are made of."""
+    """The id of the `tune` step for a system's combiner. Raises Broken. `inputs` are the outputs of the
+    combined systems on the scored collection; they are used if the tuning is across folds."""
     chosen = system.combine
     assert chosen is not None
     assert chosen.tuned is not None
@@ -56,8 +56,8 @@ def step(
 
 
 def split_of(planner: Systems, on: tuple[str, str], place: Place, path: Keys, advice: str) -> Collection:
-    """The split that a suite names for tuning or training, which must not be one that it scores. `advice`
-    says what to do if it is."""
+    """The collection of the split that a suite names for tuning or training. The suite must not score this
+    split; `advice` says what to do if it does. Raises Broken."""
     name, split = on
     key = f"{name}/{split}"
     if key not in planner.tuned_on:
@@ -76,7 +76,8 @@ def split_of(planner: Systems, on: tuple[str, str], place: Place, path: Keys, ad
 
 
 def refuse_scored(planner: Systems) -> None:
-    """Once all datasets are planned: no split that is tuned or trained on is one that is scored."""
+    """Notes a problem for each split that is tuned or trained on and scored. Called once all datasets are
+    planned."""
     for item in planner.apart:
         with contextlib.suppress(Broken):
             _refuse_scored(planner, *item)
@@ -94,7 +95,7 @@ def _refuse_scored(planner: Systems, key: str, place: Place, path: Keys, advice:
 def with_split(
     planner: Systems, spec: DatasetSpec, split: str, place: Place | None, path: Keys, advice: str
 ) -> DatasetSpec:
-    """The same dataset with another split; raises Broken."""
+    """The dataset with another split. Raises Broken if it has no such split."""
     other = made_datasets.with_split(spec, split, planner.suite.path.parent)
     if isinstance(other, str):
         planner.refuse(place, path, f"{other}; {advice}")

@@ -1,5 +1,4 @@
-"""Datasets that a suite makes of other datasets, `{of: NAME, make: [MAKER, ...]}`, and splits of a
-dataset."""
+"""Datasets that a suite makes of others, `{of: NAME, make: [MAKER, ...]}`, and splits of a dataset."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Negatives(NamedTuple):
     below: float | None  # only passages that the run scores lower than this are taken
     above: float | None  # only passages that the run scores higher than this are taken
     draw: Literal["sample", "stride"]
-    positives_above: float | None  # passages that the run scores higher than this are positives too
+    positives_above: float | None  # unjudged passages that the run scores higher than this are positives too
     undenoised: float  # the share of the negatives that are taken regardless of `below` and `above`
     fill: bool  # whether random passages are added where the run has too few
 
