@@ -363,6 +363,35 @@ def test_a_killed_training_ends_in_the_same_bytes(tmp_path, at, monkeypatch):
     assert digests(folder) == digests(tmp_path / "whole")
 
 
+def test_twenty_random_kills_and_a_damaged_state_end_in_the_same_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "SHARE", 0)
+    params = encoder(tmp_path, epochs=10)
+    trained(DualEncoder(params), tmp_path / "whole")
+    folder = tmp_path / "killed"
+    folder.mkdir()
+    chance = np.random.default_rng(0)
+    resumed = []
+    for number in range(20):
+        last = saved_state.newest(folder / "state")
+        done = 0 if last is None else last.step
+        resumed.append(done)
+        if number == 10:
+            newest = max((folder / "state").glob("*.state"))
+            newest.write_bytes(newest.read_bytes()[:-1] + b"?")
+            done -= 1
+        at = min(29, done + int(chance.integers(1, 4)))  # before the 30th and last step
+
+        def kill(step, total, note, at=at):
+            if step >= at:
+                raise Killed
+
+        with pytest.raises(Killed):
+            DualEncoder(params).train(examples(), folder, Training(0, progress=kill))
+    assert sorted(set(resumed)) != [0]
+    DualEncoder(params).train(examples(), folder, Training(0))
+    assert digests(folder) == digests(tmp_path / "whole")
+
+
 def test_a_damaged_state_is_passed_over_for_the_one_before_it(tmp_path):
     for step in (1, 2, 3):
         saved_state.write(tmp_path, step, {"x": torch.full((3,), float(step))})
