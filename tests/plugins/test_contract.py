@@ -55,6 +55,10 @@ MADE = {
     ("trainer", "dual-encoder"): lambda folder: {
         **SMALL, "init": str(tiny_models.sentence_transformer(folder)), "query_length": 8, "passage_length": 8
     },
+    ("trainer", "prompts"): lambda folder: {
+        **SMALL, "init": str(tiny_models.sentence_transformer(folder)), "prefix": 2, "query_length": 8,
+        "passage_length": 8,
+    },
     ("trainer", "cross-encoder"): lambda folder: {**SMALL, "init": str(tiny_models.bert(folder)), "length": 16},
     ("trainer", "rocketqav2"): lambda folder: {
         **SMALL, "init": str(tiny_models.bert(folder)), "init_reranker": str(folder),
