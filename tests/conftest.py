@@ -15,6 +15,12 @@ hypothesis.settings.register_profile("exhaustive", max_examples=10_000, deadline
 hypothesis.settings.load_profile("quick")
 
 
+@pytest.fixture(scope="session")
+def exhaustive() -> bool:
+    """Whether a sweep tries every case, and not a share of them."""
+    return hypothesis.settings.default.max_examples >= 10_000
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     if "NUMBA_CACHE_DIR" not in os.environ:

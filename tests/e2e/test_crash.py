@@ -84,7 +84,8 @@ def test_a_run_killed_at_random_moments_is_finished_by_a_rerun(
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_150_kills_on_fresh_and_half_finished_stores_with_analyses(harness: Harness) -> None:
+def test_kills_on_fresh_and_half_finished_stores_with_analyses(harness: Harness, exhaustive: bool) -> None:
+    """150 kills with `--hypothesis-profile=exhaustive`, else 30."""
     suite = {**EVERYTHING, "analyses": ["depth", "jaccard", "cut"]}
     whole = Harness(harness.folder / "whole")
     whole.folder.mkdir()
@@ -92,7 +93,8 @@ def test_150_kills_on_fresh_and_half_finished_stores_with_analyses(harness: Harn
     ran = whole.run()
     assert ran.code == 0, ran.err
     seed = random.randrange(10**6)
-    kills(harness, results(whole.out), seed, rounds=75, each=2, suite=suite, finished_store=whole.store)
+    rounds = 75 if exhaustive else 15
+    kills(harness, results(whole.out), seed, rounds, each=2, suite=suite, finished_store=whole.store)
 
 
 def hanging(harness: Harness, retriever: object) -> subprocess.Popen[str]:

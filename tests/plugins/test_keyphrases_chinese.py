@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+pytestmark = pytest.mark.extras
 posseg = pytest.importorskip("jieba.posseg")
 
 from harness.toolkit.text.jieba_words import tokenizer  # noqa: E402
