@@ -1,4 +1,4 @@
-"""Analysers: ways to turn a text into index terms, one small module each, chosen by language."""
+"""Analysers: functions that turn a text into index terms, each in a small module, chosen by language."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from harness.hookspecs import hookimpl
 from harness.records import Analyser
 
-# The languages that have a Snowball stemmer and no analyser of their own here.
+# The languages that have a Snowball stemmer and no analyser of their own in this package.
 SNOWBALL = {
     "arabic": "ar", "armenian": "hy", "basque": "eu", "catalan": "ca", "danish": "da", "dutch": "nl",
     "finnish": "fi", "french": "fr", "german": "de", "greek": "el", "hindi": "hi", "hungarian": "hu",

@@ -1,4 +1,4 @@
-"""The parts of every analyser here: how a text is cut into tokens, and how a token becomes a term."""
+"""The common parts of the analysers: how a text is cut into tokens, and how a token becomes a term."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def lower(token: str) -> str:
-    """Lowercase one character at a time, as Lucene does: no final sigma, no dotted i of two characters."""
+    """The token in lowercase, one character at a time as in Lucene: no final sigma, no dotted i of two
+    characters."""
     if token.isascii():
         return token.lower()
     return "".join([character.lower()[0] for character in token])
@@ -25,11 +26,12 @@ def lower(token: str) -> str:
 
 @dataclass(frozen=True)
 class Words:
-    """Words by Unicode's rules, each turned into a term by `term` (an empty term is dropped)."""
+    """An analyser that cuts words by Unicode's rules and turns each into a term by `term`; empty terms are
+    dropped."""
 
     term: Callable[[str], str]
     bigrams: bool = False  # East Asian characters become overlapping pairs
-    fold: Callable[[str], str] | None = None  # applied to a text before it is cut
+    fold: Callable[[str], str] | None = None  # applied to each text before it is cut
     letters: classes.Letters = field(default_factory=classes.Letters, repr=False, compare=False)
 
     def __call__(self, text: str) -> list[str]:
@@ -43,15 +45,15 @@ class Words:
         return text if self.fold is None else self.fold(text)
 
     def spans(self, text: NDArray[np.uint32], bounds: NDArray[np.int64]) -> Spans:
-        """The tokens of many prepared texts (see `harness.toolkit.text.analysis.Spanning`)."""
+        """The tokens of many prepared texts, in the form of `harness.toolkit.text.analysis.Spanning`."""
         return cut(text, bounds, classes.table(), self.bigrams, LONGEST)
 
 
 def cut(
     text: NDArray[np.uint32], bounds: NDArray[np.int64], table: NDArray[np.uint8], bigrams: bool, longest: int
 ) -> Spans:
-    """Run `segment` over the texts: starts and lengths of tokens, and the running number of tokens per
-    text."""
+    """The starts and lengths of all tokens, and the number of tokens up to the end of each text, by
+    `segment`."""
     import numpy as np
 
     from harness_analysers.segment import segment
@@ -63,7 +65,8 @@ def cut(
 
 
 def pairs(cut: list[Piece]) -> list[tuple[int, int]]:
-    """Overlapping pairs of characters of each run of East Asian pieces; a lone character stays alone."""
+    """The spans of the tokens, with each run of East Asian pieces replaced by overlapping pairs of its
+    characters. A run of one character stays as it is."""
     spans: list[tuple[int, int]] = []
     run: tuple[int, int] | None = None
     for start, end, asian in [*cut, Piece(-1, -1, False)]:

@@ -18,11 +18,11 @@ STOPWORDS = frozenset((
 _WIDTHS = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {
     code: ord(unicodedata.normalize("NFKC", chr(code))) for code in range(0xFF65, 0xFFA0)
 }
-_VOICED = re.compile("[ｦ-ﾝ][ﾞﾟ]")  # two half-width characters that are one in full width
+_VOICED = re.compile("[ｦ-ﾝ][ﾞﾟ]")  # two half-width characters that are one full-width character
 
 
 def fold(text: str) -> str:
-    """Full-width Latin characters become plain ones, half-width katakana full ones."""
+    """The text with full-width Latin characters made plain, and half-width katakana made full-width."""
     if text.isascii():
         return text
     text = _VOICED.sub(lambda pair: unicodedata.normalize("NFKC", pair.group()), text)

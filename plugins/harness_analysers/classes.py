@@ -1,4 +1,4 @@
-"""The word-break class of every character as in Lucene's StandardTokenizer, from Python's Unicode data."""
+"""The word-break class of every character, as in Lucene's StandardTokenizer, from Python's Unicode data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _EXACT: dict[int, str] = {
     0x200D: GLUE,
     0x202F: JOINER,
 }
-_LETTERLIKE = (  # symbols to Unicode's categories, letters to UAX #29
+_LETTERLIKE = (  # symbols by Unicode's categories, but letters in UAX #29
     (0x2C2, 0x2C5), (0x2D2, 0x2D7), (0x2DE, 0x2DF), (0x2ED, 0x2ED), (0x2EF, 0x2FF),
     (0x55B, 0x55C), (0x55E, 0x55E), (0x5F3, 0x5F3), (0x24B6, 0x24E9), (0xA720, 0xA721), (0xA789, 0xA78A),
     (0xAB5B, 0xAB5B), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189),
@@ -135,7 +135,8 @@ def word_class(code: int) -> str:
 
 
 class Letters(dict[int, str]):
-    """A table for `str.translate`: each character becomes the letter of its class, computed on first use."""
+    """A table for `str.translate` that maps each character to the letter of its class, computed on first
+    use."""
 
     def __missing__(self, code: int) -> str:
         letter = self[code] = word_class(code)
@@ -149,7 +150,7 @@ def table() -> NDArray[np.uint8]:
 
     codes = np.zeros(0x110000, np.uint8)
     alike = {(0x3400, 0x4DBF): HAN, (0x4E00, 0x9FFF): HAN, (0xAC00, 0xD7A3): HANGUL, (0x20000, 0x323AF): HAN}
-    for (first, last), letter in alike.items():  # more than half of all characters, told at once
+    for (first, last), letter in alike.items():  # more than half of all characters are set by range
         codes[first : last + 1] = ORDER.index(letter)
     rest = ((0, 0x33FF), (0x4DC0, 0x4DFF), (0xA000, 0xABFF), (0xD7A4, 0x1FFFF), (0xE0000, 0xE01FF))
     for first, last in rest:

@@ -14,7 +14,7 @@ STOPWORDS = frozenset((
     "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these", "they", "this",
     "to", "was", "will", "with",
 ))  # fmt: skip
-# words that Lucene's Porter stems differently: the compiled Snowball version undoubles fewer consonants
+# parts of words that Lucene's Porter stems differently: compiled Snowball undoubles fewer consonants
 _UNDOUBLED = tuple(2 * letter + end for letter in "chjkqvwxy" for end in ("ed", "ing"))
 _AMENDED = ("bli", "bly", "logi", "logy", *_UNDOUBLED)
 

@@ -1,4 +1,4 @@
-"""Chinese words as jieba finds them; what is neither letter nor digit is dropped."""
+"""Chinese words as jieba finds them; words without a letter or digit are dropped."""
 
 from __future__ import annotations
 

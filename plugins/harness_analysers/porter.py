@@ -1,4 +1,4 @@
-"""Porter's stemmer as Lucene has it: the paper's rules with the author's two later amendments."""
+"""Porter's stemmer as in Lucene: the paper's rules with the author's two later amendments."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def stem(word: str) -> str:
 
 
 def _shape(stem: str) -> list[bool]:
-    """For each letter whether it is a consonant; a y is one at the start and after a vowel."""
+    """For each letter, whether it is a consonant. A y is a consonant at the start and after a vowel."""
     shape: list[bool] = []
     for letter in stem:
         shape.append(not shape or not shape[-1] if letter == "y" else letter not in "aeiou")
@@ -57,7 +57,7 @@ def _doubled(word: str) -> bool:
 
 
 def _cvc(word: str) -> bool:
-    """Porter's *o: consonant, vowel, consonant, the last no w, x or y."""
+    """Porter's *o: whether the word ends in consonant, vowel, consonant, and the last is not w, x or y."""
     return _shape(word)[-3:] == [True, False, True] and word[-1] not in "wxy"
 
 
@@ -80,7 +80,7 @@ def _step1(word: str) -> str:
 
 
 def _mend(word: str) -> str:
-    """The repair of step 1b after -ed or -ing was removed."""
+    """The word with the repair of step 1b, made after -ed or -ing was removed."""
     if word.endswith(("at", "bl", "iz")):
         return word + "e"
     if _doubled(word):

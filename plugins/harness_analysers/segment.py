@@ -1,4 +1,4 @@
-"""The loop of `words` in compiled code: many texts at once, as arrays of code points."""
+"""The tokenizer of `words` as a compiled loop over many texts at once, given as arrays of code points."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from harness.toolkit.search.topk import inner
 
-# The places of the classes in `classes.ORDER`.
+# The index of each class in `classes.ORDER`.
 LETTER, HEBREW, HANGUL, DIGIT, KATAKANA, JOINER = 1, 2, 3, 4, 5, 6
 MID_LETTER, MID_BOTH, MID_DIGIT, QUOTE, SINGLE = 7, 8, 9, 10, 11
 HAN, HIRAGANA, COMPLEX, EMOJI, FLAG = 12, 13, 14, 15, 16
@@ -35,7 +35,7 @@ def _word(shape: NDArray[np.uint8], start: int, stop: int) -> tuple[int, int]:
         this = shape[i]
         if this == 0 or this > SINGLE:
             break
-        if this > JOINER:  # a mark joins two characters of the same kind
+        if this > JOINER:  # a mark may join two characters of the same kind
             after = _after(shape, i, stop)
             following = shape[after] if after < stop else 0
             letters = (
@@ -105,15 +105,15 @@ def segment(
     shape: NDArray[np.uint8],  # uint8[C]: room for the class of each code point
     starts: NDArray[np.int32],  # int32[C]: where each token starts in `text`
     lengths: NDArray[np.int32],  # int32[C]
-    ends: NDArray[np.int64],  # int64[n]: how many tokens there are up to the end of each text
+    ends: NDArray[np.int64],  # int64[n]: the number of tokens up to the end of each text
 ) -> int:
-    """Fill `starts`, `lengths` and `ends`; return the number of tokens."""
+    """Fills `starts`, `lengths` and `ends`, and returns the number of tokens."""
     for i in range(len(text)):
         shape[i] = table[text[i]]
     n = 0
     for t in range(len(bounds) - 1):
         i, stop = bounds[t], bounds[t + 1]
-        run, reached = 0, -1  # the East Asian run that goes on from `run` to `reached`
+        run, reached = 0, -1  # an open East Asian run is from `run` to `reached`; none: -1
         while i < stop or reached >= 0:
             end, kind = i, NONE
             if i < stop:
@@ -127,7 +127,7 @@ def segment(
                 run = i if reached < 0 else run
                 reached = i = end
                 continue
-            if reached >= 0:  # the run is over: its pairs, or its one character
+            if reached >= 0:  # the run is over: write its pairs, or its one character
                 for j in range(run, max(reached - 1, run + 1)):
                     starts[n], lengths[n] = j, min(2, reached - run)
                     n += 1

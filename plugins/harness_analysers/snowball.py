@@ -1,4 +1,4 @@
-"""Words in lowercase, stemmed by Snowball's algorithm of a language."""
+"""Lowercase words, stemmed by Snowball's algorithm for a language."""
 
 from __future__ import annotations
 

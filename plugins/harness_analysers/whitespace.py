@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Spaces:
-    """`str.split`, and the same over many texts at once."""
+    """An analyser by `str.split`, for one text or for many texts at once."""
 
     def __call__(self, text: str) -> list[str]:
         return text.split()
@@ -33,7 +33,7 @@ class Spaces:
 
 @functools.cache
 def _table() -> NDArray[np.uint8]:
-    """uint8[0x110000]: 0 for white space, the class of a letter for all else."""
+    """uint8[0x110000]: 0 for white space, the class of a letter for all other characters."""
     import numpy as np
 
     table = np.ones(0x110000, np.uint8)

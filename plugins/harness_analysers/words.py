@@ -11,7 +11,8 @@ LONGEST = 255  # longer words are cut into pieces of this length, as Lucene cuts
 
 
 class Piece(NamedTuple):
-    """A token, and whether it is all East Asian characters, which `cjk` makes bigrams of."""
+    """A token, and whether it consists of East Asian characters, which the `cjk` analyser turns into
+    bigrams."""
 
     start: int
     end: int
@@ -31,8 +32,9 @@ def pieces(text: str, letters: Letters) -> list[Piece]:
 
 
 def _grammar() -> re.Pattern[str]:
-    """The rules over class letters (see `classes`), each named by its number in UAX #29."""
-    e = "[ezMm]*+"  # WB4: what extends a character belongs to it
+    """A regular expression for tokens over class letters (see `classes`). Comments name the rules of UAX
+    #29."""
+    e = "[ezMm]*+"  # WB4: characters that extend another belong to it
     letter = rf"(?:[AN]{e}|H{e}(?:'{e}|\"{e}(?=H))?)"  # WB7a to WB7c: Hebrew and its quotes
     letters = rf"{letter}(?:(?:[lb']{e})?{letter})*"  # WB5 to WB7: a single mark between letters
     digits = rf"D{e}(?:(?:[db']{e})?D{e})*"  # WB8, WB11, WB12: a single mark between digits

@@ -1,4 +1,4 @@
-"""What a collection looks like: DuReader-retrieval's table 3, grades, and where positives stand."""
+"""Describes a collection: the numbers of DuReader-retrieval's table 3, grades, and where positives stand."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Collection:
 
 
 def _places(data: AnalysisInput) -> Finding:
-    """Where in its document a positive stands, in tenths of the document."""
+    """A finding: where in its document each positive begins, in tenths of the document."""
     judged, read = data.judged, data.corpus
     chosen = judged.passage[(judged.grade > 0) & (judged.passage < read.passages)]
     owners = read.document_of[chosen]

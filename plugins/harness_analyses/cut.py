@@ -1,4 +1,4 @@
-"""How much text the encoders cut, and how much of it because added context exceeded their maximum length."""
+"""Reports how much text the encoders cut, and how much of it they cut because context was added."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ class Cut:
 
 
 def _facts(system: SystemRun) -> JSON:
-    """The facts that the encoder of a single retriever reported."""
+    """The report of the system's encoder on its index; None unless exactly one encoder reported lost
+    tokens."""
     reports = [item for item in system.reported if item["step"] == "index" and "tokens_lost" in item["facts"]]
     return reports[0] if len(reports) == 1 else None

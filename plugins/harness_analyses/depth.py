@@ -1,4 +1,4 @@
-"""The position of the relevant passage in its document, and the systems' scores by position."""
+"""Reports the position of the relevant passage in its document, and the systems' scores by position."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ class Depth:
 
 
 def depths(data: AnalysisInput) -> tuple[Ints, Ints]:
-    """(query, depth from 1) of each judgement above 0 whose passage is in the corpus, int64[J] each."""
+    """The query, and the depth from 1, of each judgement above 0 whose passage is in the corpus: two
+    int64[J]."""
     judged, corpus = data.judged, data.corpus
     kept = (judged.grade > 0) & (judged.passage < corpus.passages)
     passage = judged.passage[kept]

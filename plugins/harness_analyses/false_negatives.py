@@ -1,4 +1,4 @@
-"""Systems before and after judgements were added (DuReader-retrieval, figure 2), and their order."""
+"""Compares systems and their order before and after judgements were added (DuReader-retrieval, figure 2)."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-LEVEL = 0.05  # from which a difference of two systems counts as significant
+LEVEL = 0.05  # a difference of two systems with a p-value below this counts as significant
 
 
 class Swap(NamedTuple):
-    """Two systems in another order after than before."""
+    """Two systems whose order before and after differs, with the difference of their means at each time."""
 
     pair: str
     before: float
     after: float
-    significant: bool  # both differences are
+    significant: bool  # whether both differences are significant
 
 
 class FalseNegatives:
@@ -48,7 +48,8 @@ class FalseNegatives:
         yield self._positives(data, before)
 
     def _measures(self, data: AnalysisInput, before: Judged, asked: Ints) -> Finding:
-        """All on the queries that were judged before, too, so that the same queries are compared."""
+        """A finding: each measure before and after. All means are over the queries that were judged at both
+        times, so that the same queries are compared."""
         rows: list[tuple[str, str, str, float]] = []
         notes = []
         for column in data.columns:
@@ -105,14 +106,14 @@ class FalseNegatives:
 
 
 def _values(data: AnalysisInput, hits: Hits, column: Column, judged: Judged, asked: Ints) -> Values:
-    """float64[queries]: what each of these queries scores."""
+    """float64[queries]: the score of each query in `asked`."""
     scores = data.scores(hits, (column,), judged)
     at = np.searchsorted(scores.queries, asked)
     return np.asarray(scores.columns[0].values, np.float64)[at]
 
 
 def _order(label: str, names: list[str], values: dict[str, Values]) -> str:
-    """In words, how far the order of systems held."""
+    """A sentence on how far the order of the systems stayed the same."""
     before, after = values["before"], values["after"]
     tau = kendall_tau(before.mean(axis=1).tolist(), after.mean(axis=1).tolist())
     swaps = []
@@ -127,7 +128,7 @@ def _order(label: str, names: list[str], values: dict[str, Values]) -> str:
 
 
 def _p(differences: Values) -> float:
-    """Two-sided, by the paired t-test."""
+    """The two-sided p-value of the paired t-test."""
     if not differences.std():
         return 1.0 if not differences.mean() else 0.0
     return float(stats.ttest_1samp(differences, 0).pvalue)

@@ -1,4 +1,4 @@
-"""Intra-list similarity: how much the passages of a query say the same (T2Ranking, section 5)."""
+"""Reports intra-list similarity: how similar the passages of a query are (T2Ranking, section 5)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Ils:
         )
 
     def _lists(self, data: AnalysisInput) -> dict[int, Ints]:
-        """The passages of each query."""
+        """The positions of the passages to compare, for each query."""
         if self._params.of == "results":
             runs = [system for system in data.systems if system.unit == "passage"]
             hits = runs[0].hits.passages[:, : self._params.depth] if runs else np.zeros((0, 0), np.int64)
@@ -61,8 +61,8 @@ class Ils:
 
 
 def similarity(vectors: Floats) -> float:
-    """The mean cosine over all pairs of rows, in O(n): (|sum u|^2 - sum |u|^2) / (n (n - 1)) with the rows u
-    of length 1. A row of zeros has the cosine 0 with every other."""
+    """The mean cosine over all pairs of rows, in O(n): (|sum u|^2 - sum |u|^2) / (n (n - 1)), where u are the
+    rows scaled to length 1. A row of zeros has the cosine 0 with every other row."""
     rows = np.asarray(vectors, np.float64)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     unit = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)

@@ -1,4 +1,4 @@
-"""The word overlap of query and relevant passage, with and without each context."""
+"""Reports the word overlap of query and relevant passage, with and without each context."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.scoring.analysis_input import AnalysisInput
 if TYPE_CHECKING:
     from harness.types import Ints
 
-# words; for scripts without spaces, single characters
+# matches a word or, in scripts without spaces, a single character
 WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 
 
@@ -51,7 +51,7 @@ class Jaccard:
 
 
 def similarity(view: View, queries: list[set[str]], query: Ints, passage: Ints) -> float:
-    """The mean of |q ∩ p| / |q ∪ p| over pairs of query and passage, 0 where both are empty."""
+    """The mean of |q ∩ p| / |q ∪ p| over pairs of query and passage; a pair counts 0 if both are empty."""
     if not len(query):
         return 0.0
     total = 0.0

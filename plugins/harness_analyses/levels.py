@@ -1,4 +1,4 @@
-"""Each system at passage and document level: a system may find the document and miss its passage."""
+"""Scores each system at passage and document level: a system may find the document and miss its passage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each system on each slice of the queries, and by the labels of judged pairs."""
+"""Scores each system on each slice of the queries, and by the labels of judged pairs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def _by_query(data: AnalysisInput) -> Iterator[Finding]:
 
 
 def _by_pair(data: AnalysisInput, labels: tuple[tuple[str, ...], ...]) -> Finding:
-    """A query counts for a label by the judged pairs that have it; its other pairs are left out."""
+    """A finding: the score of each system by label. For a label, only the judged pairs with that label count;
+    a query's other pairs are left out."""
     column = data.columns[0]
     rows = []
     for name in sorted({label for of_pair in labels for label in of_pair}):

@@ -1,4 +1,4 @@
-"""The score as a function of the fusion weight, overall and on each slice."""
+"""Reports the score as a function of the fusion weight, overall and on each slice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class Weights:
     def curve(
         self, data: AnalysisInput, system: SystemRun, vary: Callable[[str, float], Hits]
     ) -> Iterator[Finding]:
-        """The curve; None if another parameter overrides this one, so that it changes no hit."""
+        """Yields the curve, or nothing if no value of the parameter changes a hit, because another parameter
+        overrides it."""
         column = data.columns[0]
         if system.unit == "document":
             column = column._replace(unit="document")

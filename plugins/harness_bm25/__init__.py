@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BM25:
-    """Anserini's k1 and b by default."""
+    """The parameters of BM25. Defaults are Anserini's k1 and b."""
 
     k1: float = param(0.9, "how fast repeated words stop counting", minimum=0)
     b: float = param(0.4, "how much long passages are held back", minimum=0, maximum=1)
@@ -30,7 +30,7 @@ class BM25:
 
 @dataclass(frozen=True)
 class QL:
-    """Anserini's smoothing by default."""
+    """The parameters of query likelihood. Default smoothing is Anserini's."""
 
     smoothing: Literal["dirichlet", "jelinek-mercer"] = param("dirichlet", "how absent words are smoothed")
     mu: float = param(1000.0, "the strength of Dirichlet smoothing", minimum=1e-6)
@@ -41,7 +41,7 @@ class QL:
 
 
 def resolve(params: BM25 | QL, facts: Facts) -> BM25 | QL:
-    """`analyser: auto` becomes the analyser of the passages' language."""
+    """The parameters with `analyser: auto` replaced by the analyser of the passages' language."""
     from harness.toolkit.text import analysis
 
     return dataclasses.replace(params, analyser=analysis.resolve(params.analyser, facts.language))

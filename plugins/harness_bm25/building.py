@@ -1,4 +1,4 @@
-"""Builds an index in bounded memory: threads invert windows of texts, which are then merged by term."""
+"""Builds an index in bounded memory: threads invert windows of texts; then the windows are merged by term."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ BATCH = 8192
 
 
 class Stretch(NamedTuple):
-    """Adjacent texts, ready to be inverted."""
+    """Adjacent texts as numbered terms, ready to be inverted."""
 
     terms: NDArray[np.int32]  # int32[T]
     ends: NDArray[np.int64]  # int64[n]
-    shares: NDArray[np.float32]  # float32[T], or empty where every occurrence counts 1
+    shares: NDArray[np.float32]  # float32[T]: the weight of each occurrence; empty if all are 1
     lengths: NDArray[np.float32]  # float32[n]
 
 
 class Window(NamedTuple):
-    """The postings of one window, by term and then by text."""
+    """The postings of one window of texts, sorted by term and then by text."""
 
     lengths: NDArray[np.float32]
     block_term: NDArray[np.int32]
@@ -45,7 +45,7 @@ class Window(NamedTuple):
 
 
 def build(texts: Texts, folder: Path, analyse: Analyse, title_weight: float, threads: int) -> None:
-    """Write the index of all texts into `folder`."""
+    """Writes the index of all texts into `folder`."""
     vocabulary, positions = Vocabulary(analyse), list[NDArray[np.int64]]()
     batches = vocabulary.encode(rows(texts, title_weight > 0, positions), threads)
     write(folder, batches, lambda: vocabulary.terms, positions, title_weight, threads)
@@ -54,7 +54,8 @@ def build(texts: Texts, folder: Path, analyse: Analyse, title_weight: float, thr
 def rows(
     texts: Texts, titles: bool, positions: list[NDArray[np.int64]], start: int = 0, stop: int | None = None
 ) -> Iterator[list[str]]:
-    """Batches of texts, each followed by their titles if these count; `positions` gets those of the texts."""
+    """Yields batches of texts, each followed by the titles of these texts if `titles` is true. The positions
+    of the texts are appended to `positions`."""
     for batch in texts.batches(BATCH, start, stop):
         positions.append(batch.positions.astype(np.int64))
         yield [*batch.texts, *batch.titles] if titles else batch.texts
@@ -64,8 +65,8 @@ def write(
     folder: Path, batches: Iterable[Encoded], terms: Callable[[], list[str]],
     positions: list[NDArray[np.int64]], title_weight: float, threads: int,
 ) -> None:  # fmt: skip
-    """Write the index of texts that are numbered terms. `terms` has the terms and `positions` the texts of
-    all batches, once these were read."""
+    """Writes the index of texts that are given as numbered terms. `terms` returns the terms, and `positions`
+    holds the positions of the texts, once all batches have been read."""
     files.begin(folder)
     windows: list[Window] = []
     with Spill(folder) as spill, ThreadPoolExecutor(threads) as pool:
@@ -83,7 +84,8 @@ def write(
 
 
 def _stretches(batches: Iterable[Encoded], title_weight: float) -> Iterator[Stretch]:
-    """Windows of texts. Where titles count, their terms are added to the texts' terms."""
+    """Yields stretches of about WINDOW texts. If titles count, their terms are added to those of the
+    texts."""
     parts: list[Stretch] = []
     for encoded in batches:
         parts.append(_with_titles(encoded, title_weight) if title_weight else _plain(encoded))
@@ -100,7 +102,7 @@ def _plain(encoded: Encoded) -> Stretch:
 
 
 def _with_titles(encoded: Encoded, weight: float) -> Stretch:
-    """The second half of the rows are the titles of the first half."""
+    """The stretch of a batch of which the second half of the rows are the titles of the first half."""
     n = len(encoded.ends) // 2
     counts = np.diff(encoded.ends, prepend=0)
     owner = np.repeat(np.tile(np.arange(n), 2), counts)
@@ -120,7 +122,8 @@ def _joined(parts: list[Stretch]) -> Stretch:
 
 
 def _invert(stretch: Stretch) -> list[Window]:
-    """One window, or several if its pairs of frequency and length are too many for one."""
+    """The window of a stretch, or several windows if the stretch has too many pairs of frequency and length
+    for one."""
     size, vocabulary = len(stretch.terms), int(stretch.terms.max(initial=-1)) + 1
     texts, pairs, tf = np.empty(size, np.uint16), np.empty(size, np.uint16), np.empty(size, np.float32)
     starts, cursors = np.zeros(vocabulary + 1, np.int32), np.empty(vocabulary, np.int32)
@@ -151,7 +154,7 @@ def _invert(stretch: Stretch) -> list[Window]:
         ]
     postings = int(count[:blocks].sum())
     return [
-        Window(  # copies, because the room they were made in is much larger
+        Window(  # copies, because the buffers that they were made in are much larger
             stretch.lengths,
             term[:blocks].copy(),
             count[:blocks].copy(),
@@ -191,7 +194,7 @@ class Spill:
             path.unlink(missing_ok=True)
 
     def keep(self, window: Window) -> Window:
-        """Write the postings to disk; return the window without them."""
+        """Writes the postings of a window to disk, and returns the window without them."""
         for file, array in zip(self._files, (window.texts, window.pairs), strict=True):
             array.tofile(file)
         self._postings += len(window.texts)
@@ -207,7 +210,8 @@ class Spill:
 
 
 def _merge(folder: Path, windows: list[Window], spill: Spill, terms: int, pool: ThreadPoolExecutor) -> None:
-    """Put the blocks of each term side by side, in the order of windows."""
+    """Writes the index from all windows: the blocks of each term are put side by side, in the order of
+    windows."""
     block_first = np.zeros(terms + 1, np.int64)
     occurrences = np.zeros(terms, np.float64)
     for window in windows:
@@ -255,7 +259,7 @@ def _merge(folder: Path, windows: list[Window], spill: Spill, terms: int, pool: 
 
 
 def _write_terms(folder: Path, terms: list[str]) -> None:
-    """Write all terms and their sorted hashes, so that opening an index need not read them."""
+    """Writes all terms and their sorted hashes, so that opening an index need not read the terms."""
     encoded = [term.encode("utf-8", "surrogatepass") for term in terms]
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
     data = np.frombuffer(b"".join(encoded), np.uint8)
@@ -272,5 +276,5 @@ def _write_terms(folder: Path, terms: list[str]) -> None:
 
 
 def cores() -> int:
-    """The cores this process may use; the results do not depend on them."""
+    """The number of cores that this process may use; results do not depend on it."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Compiled loops that build an index: texts of a window to postings, and windows to one index."""
+"""Compiled loops that build an index: from the texts of a window to postings, from windows to one index."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numba as nb
 import numpy as np
 from numpy.typing import NDArray
 
-WINDOW = 1 << 16  # texts in a window, so that a posting's text takes two bytes
-PAIRS = 1 << 16  # different (term frequency, length) pairs in a window, for the same reason
+WINDOW = 1 << 16  # texts in a window, so that two bytes hold the text of a posting
+PAIRS = 1 << 16  # different (term frequency, length) pairs in a window, so that two bytes hold a pair
 SHORTS = nb.types.Array(nb.uint16, 1, "C", readonly=True)
 BYTES = nb.types.Array(nb.uint8, 1, "C", readonly=True)
 
@@ -24,22 +24,23 @@ _SIGNATURE = nb.types.UniTuple(nb.int64, 2)(*_IN, *_ROOM, *_OUT)  # type: ignore
 def invert(
     terms: NDArray[np.int32],  # int32[T]: the terms of the window's texts, one text after another
     ends: NDArray[np.int64],  # int64[n]: where each text ends in `terms`
-    shares: NDArray[np.float32],  # float32[T]: what each occurrence counts, or empty where all count 1
+    shares: NDArray[np.float32],  # float32[T]: the weight of each occurrence; empty if all are 1
     lengths: NDArray[np.float32],  # float32[n]
-    starts: NDArray[np.int32],  # int32[V + 1]: room, zeros
-    cursors: NDArray[np.int32],  # int32[V]: room
-    texts: NDArray[np.uint16],  # uint16[T]: out, postings by term and text
-    tf: NDArray[np.float32],  # float32[T]: room
-    pairs: NDArray[np.uint16],  # uint16[T]: out
-    slots: NDArray[np.int32],  # int32[4 * PAIRS]: room, -1 throughout: pairs by hash
+    starts: NDArray[np.int32],  # int32[V + 1]: a buffer of zeros
+    cursors: NDArray[np.int32],  # int32[V]: a buffer
+    texts: NDArray[np.uint16],  # uint16[T]: out, the text of each posting, by term and then by text
+    tf: NDArray[np.float32],  # float32[T]: a buffer
+    pairs: NDArray[np.uint16],  # uint16[T]: out, the pair of each posting
+    slots: NDArray[np.int32],  # int32[4 * PAIRS]: a buffer of -1, for pairs by hash
     block_term: NDArray[np.int32],  # int32[<= V]: out, the terms that occur, ascending
-    block_count: NDArray[np.int32],  # int32[<= V]: out, how many postings each has
-    block_sum: NDArray[np.float64],  # float64[<= V]: out, how often each occurs
-    block_peak: NDArray[np.uint16],  # uint16[<= V]: out, the pair with the highest frequency among them
+    block_count: NDArray[np.int32],  # int32[<= V]: out, how many postings each of them has
+    block_sum: NDArray[np.float64],  # float64[<= V]: out, how often each of them occurs
+    block_peak: NDArray[np.uint16],  # uint16[<= V]: out, the pair of its highest frequency
     pair_tf: NDArray[np.float32],  # float32[PAIRS]: out
     pair_length: NDArray[np.float32],  # float32[PAIRS]: out
 ) -> tuple[int, int]:
-    """Return the numbers of blocks and of pairs; (-1, 0) if the pairs do not fit into two bytes."""
+    """Inverts the texts of a window. Returns the number of blocks and the number of pairs, or (-1, 0) if two
+    bytes cannot number the pairs."""
     for i in range(len(terms)):  # a counting sort by term, which keeps the order of texts
         starts[terms[i] + 1] += 1
     for t in range(len(cursors)):
@@ -99,12 +100,12 @@ def invert(
 def place(
     texts: NDArray[np.uint16],  # uint16[P']: one window's postings
     pairs: NDArray[np.uint16],  # uint16[P']
-    starts: NDArray[np.int64],  # int64[b + 1]: where each block starts in them
-    targets: NDArray[np.int64],  # int64[b]: where each block belongs
+    starts: NDArray[np.int64],  # int64[b + 1]: where each block starts in `texts` and `pairs`
+    targets: NDArray[np.int64],  # int64[b]: where each block starts in the output
     all_texts: NDArray[np.uint16],  # uint16[P]: out
     all_pairs: NDArray[np.uint16],  # uint16[P]: out
 ) -> None:
-    """Copy each block of a window to its place among the postings of its term."""
+    """Copies each block of a window to its place among the postings of its term."""
     for block in range(len(targets)):
         target = targets[block]
         for i in range(starts[block], starts[block + 1]):
@@ -115,7 +116,7 @@ def place(
 
 @nb.njit(nb.void(BYTES, nb.int64[::1], nb.uint64[::1]), nogil=True, cache=True)
 def hash_terms(data: NDArray[np.uint8], ends: NDArray[np.int64], hashes: NDArray[np.uint64]) -> None:
-    """64-bit FNV-1a of each term: data[ends[i] : ends[i + 1]] -> hashes[i]."""
+    """Writes the 64-bit FNV-1a hash of each term data[ends[i] : ends[i + 1]] to hashes[i]."""
     for i in range(len(hashes)):
         h = np.uint64(0xCBF29CE484222325)
         for j in range(ends[i], ends[i + 1]):

@@ -12,23 +12,23 @@ from harness.toolkit.search.topk import NOTHING, above, drain, inner, keep, key_
 from harness_bm25.inverting import WINDOW
 from harness_bm25.scoring import BATCH, LOOKUP, POSTINGS, Batch, Postings, add_block, gain, place_in
 
-# Measured costs, in units of adding one posting's weight to a score.
-TOUCH = 150  # extracting one text from a window's scores
-SPARSE = 4  # below a share of 1 / SPARSE texts with a score, they are found by their postings
-SAMPLE = 4  # texts within reach are counted in 1 / SAMPLE of a window's scores
-MARGIN = 1 + 1e-5  # more than rounding can add to a sum of weights
+# Measured costs; the unit is the cost of adding one posting's weight to a score.
+TOUCH = 150  # the cost of extracting one text from a window's scores
+SPARSE = 4  # if fewer than 1 / SPARSE of a window's texts have a score, they are found by their postings
+SAMPLE = 4  # texts near the threshold are counted in 1 / SAMPLE of a window's scores
+MARGIN = 1 + 1e-5  # a factor above any that rounding can add to a sum of weights
 
 
 class Query(NamedTuple):
-    """A query within one window. The arrays have room for the longest query of a batch."""
+    """A query in one window. The arrays have room for the longest query of a batch."""
 
     first: int  # its first term in the batch
     size: int  # m, its number of terms
     cursor: NDArray[np.int64]  # int64[m]: each term's next block
     blocks: NDArray[np.int64]  # int64[m]: each term's block in this window, -1 for none
-    rest: NDArray[np.float64]  # float64[m + 1]: the most that term j and those after it can add
-    ahead: NDArray[np.int64]  # int64[m + 1]: how many postings term j and those after it have
-    left: NDArray[np.int64]  # int64[m + 1]: how many blocks
+    rest: NDArray[np.float64]  # float64[m + 1]: the most that terms j, j + 1 ... can add to a score
+    ahead: NDArray[np.int64]  # int64[m + 1]: how many postings terms j, j + 1 ... have
+    left: NDArray[np.int64]  # int64[m + 1]: how many blocks terms j, j + 1 ... have
 
 
 class Room(NamedTuple):
@@ -38,7 +38,7 @@ class Room(NamedTuple):
     near: NDArray[np.uint16]  # uint16[WINDOW]: texts near or above the threshold
     reached: NDArray[np.float32]  # float32[WINDOW]: their scores so far
     keys: NDArray[np.uint64]  # uint64[2k + WINDOW]: the best texts so far
-    cursor: NDArray[np.int64]  # int64[m + 1]; this and the others as in `Query`
+    cursor: NDArray[np.int64]  # int64[m + 1]; this and the arrays below as in `Query`
     blocks: NDArray[np.int64]  # int64[m + 1]
     rest: NDArray[np.float64]  # float64[m + 1]
     ahead: NDArray[np.int64]  # int64[m + 1]
@@ -61,7 +61,7 @@ def room(k: int, terms: int) -> Room:
 
 @inner(nb.void(POSTINGS, BATCH, QUERY, nb.int64))
 def enter(p: Postings, batch: Batch, query: Query, w: int) -> None:
-    """Move the query to window w: find its blocks there, and the upper bounds of their weights."""
+    """Moves the query to window w: finds its blocks there, and the upper bounds of their weights."""
     m = query.size
     query.rest[m], query.ahead[m], query.left[m] = 0, 0, 0
     for j in range(m - 1, -1, -1):
@@ -87,11 +87,11 @@ def enter(p: Postings, batch: Batch, query: Query, w: int) -> None:
 def accumulate(
     p: Postings, batch: Batch, query: Query, w: int, threshold: np.float32, scores: NDArray[np.float32]
 ) -> int:
-    """Add the weights of the query's first terms to the scores; return how many terms were added.
+    """Adds the weights of the query's first terms to the scores, and returns how many terms were added.
 
-    Adding stops when two conditions hold. The other terms alone cannot lift a text over the threshold
-    (MaxScore: Turtle and Flood 1995). And looking them up, for the texts within reach, is less work than
-    adding them.
+    Adding stops when two conditions hold. First, the other terms alone cannot lift a text over the threshold
+    (MaxScore: Turtle and Flood 1995). Second, looking up the other terms for the texts near the threshold is
+    less work than adding them.
     """
     j, m = 0, query.size
     count = p.window_first[w + 1] - p.window_first[w]
@@ -113,7 +113,8 @@ def accumulate(
 
 @inner(nb.int64(POSTINGS, QUERY, nb.int64, nb.float32, ROOM))
 def gather(p: Postings, query: Query, done: int, cut: np.float32, room: Room) -> int:
-    """Like `topk.drain`, for windows with few scores above 0, which are found by their postings."""
+    """Does what `topk.drain` does, for windows with few scores above 0: the scores are found by their
+    postings."""
     n = 0
     for j in range(done):
         if query.blocks[j] >= 0:
@@ -130,8 +131,8 @@ def gather(p: Postings, query: Query, done: int, cut: np.float32, room: Room) ->
 def complete(
     p: Postings, batch: Batch, query: Query, w: int, done: int, n: int, threshold: np.float32, room: Room
 ) -> int:
-    """Look up the other terms for the first n texts found, and drop texts that cannot exceed the threshold.
-    Return how many texts remain."""
+    """Looks up the other terms for the first n texts found, and drops texts that cannot exceed the threshold.
+    Returns how many texts remain."""
     for j in range(done, query.size):
         block, t = query.blocks[j], query.first + j
         if block < 0:
@@ -157,8 +158,9 @@ def hoped(k: int, share: float) -> int:
 
 @inner(nb.int64(POSTINGS, BATCH, nb.int64, nb.int64, nb.boolean, ROOM))
 def best(p: Postings, batch: Batch, q: int, k: int, bold: bool, room: Room) -> int:
-    """Bring the k best texts of query q to the front of room.keys; return how many there are. If bold, the
-    threshold is guessed from the first window that has enough texts, and fewer than k may be found."""
+    """Brings the k best texts of query q to the front of room.keys, and returns how many there are. If
+    `bold`, the threshold is guessed from the first window that has enough texts; then fewer than k may be
+    found."""
     first, windows = batch.first[q], len(p.window_first) - 1
     query = Query(
         first, batch.first[q + 1] - first, room.cursor, room.blocks, room.rest, room.ahead, room.left
@@ -175,7 +177,7 @@ def best(p: Postings, batch: Batch, q: int, k: int, bold: bool, room: Room) -> i
         if threshold == 0 and query.ahead[0] > k:
             wanted = hoped(k, count / p.window_first[windows]) if bold else k
             threshold = raised(room.scores, count, wanted, np.float32(query.rest[0]))
-            size = keep(room.keys, size, threshold)  # a guess must not count what it would have dropped
+            size = keep(room.keys, size, threshold)  # texts below the guessed threshold must not count
         cut = max(np.float32(threshold - query.rest[done]), np.float32(0))
         if (query.ahead[0] - query.ahead[done]) * SPARSE < count:
             n = gather(p, query, done, cut, room)
@@ -196,8 +198,8 @@ def best(p: Postings, batch: Batch, q: int, k: int, bold: bool, room: Room) -> i
 
 @nb.njit(nb.void(POSTINGS, BATCH, nb.int64, nb.int64, nb.uint64[:, ::1], ROOM), nogil=True, cache=True)
 def search(p: Postings, batch: Batch, begin: int, end: int, keys: NDArray[np.uint64], room: Room) -> None:
-    """The best texts of queries begin to end - 1 as keys (`topk.key_of`): keys[q] is uint64[k], in any order,
-    with NOTHING where no more are found."""
+    """Writes the best texts of queries begin to end - 1 as keys (`topk.key_of`): keys[q] is uint64[k], in any
+    order, filled with NOTHING if fewer texts are found."""
     k = keys.shape[1]
     for q in range(begin, end):
         size = 0

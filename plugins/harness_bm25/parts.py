@@ -1,4 +1,4 @@
-"""Parts of an index: workers turn ranges of texts into numbered terms, which are then inverted as one."""
+"""Parts of an index: workers turn ranges of texts into numbered terms, which are then inverted together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from harness_bm25.building import rows
 def write(
     texts: Texts, folder: Path, analyse: Analyse, titles: bool, threads: int, start: int, stop: int
 ) -> None:
-    """The terms of a range of texts, as numbers into a vocabulary of the range alone."""
+    """Writes the terms of a range of texts, as numbers in a vocabulary of this range alone."""
     vocabulary, positions = Vocabulary(analyse), list[NDArray[np.int64]]()
     batches = list(vocabulary.encode(rows(texts, titles, positions, start, stop), threads))
     words = [term.encode("utf-8", "surrogatepass") for term in vocabulary.terms]
@@ -35,7 +35,8 @@ def write(
 
 
 class Joined:
-    """The terms of all parts, numbered in the order of their first appearance, as one worker does it."""
+    """The terms of all parts, numbered in the order of their first appearance, as a single worker numbers
+    them."""
 
     def __init__(self, parts: Sequence[IndexPart]) -> None:
         self._parts = parts
@@ -46,7 +47,8 @@ class Joined:
         return [word.decode("utf-8", "surrogatepass") for word in self._numbers]
 
     def batches(self, positions: list[NDArray[np.int64]]) -> Iterator[Encoded]:
-        """The batches of all parts, in order; `positions` gets those of their texts."""
+        """Yields the batches of all parts, in order. The positions of their texts are appended to
+        `positions`."""
         for part in self._parts:
             positions.append(np.array(_array(part, "positions")))
             data, ends = _array(part, "word_bytes").tobytes(), _array(part, "word_ends").tolist()

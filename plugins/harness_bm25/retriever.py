@@ -1,4 +1,4 @@
-"""The retriever of both records: builds an index, opens it, and searches it on all cores."""
+"""The retriever of both records: it builds an index, opens it, and searches it on all cores."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class TermScore(NamedTuple):
     query_tf: float
     tf: float
     df: int
-    weight: float  # the term's own: idf times its count in the query
+    weight: float  # the part of the query term: idf times its count in the query
     score: float
 
 
 class Lexical:
-    """BM25 or query likelihood, by its parameters."""
+    """A retriever by BM25 or query likelihood, as its parameters say."""
 
     def __init__(self, params: BM25 | QL, threads: int | None = None) -> None:
         self._params, self._threads = params, threads or cores()
@@ -48,7 +48,7 @@ class Lexical:
     block = WINDOW
 
     def index_part(self, texts: Texts, folder: Path, start: int, stop: int) -> None:
-        """Analyse a range of texts: inverting them is quick, and left to `join`."""
+        """Analyses a range of texts. Inverting is quick and left to `join`."""
         analyse = analysis.load(analysis.resolve(self._params.analyser, texts.language))
         parts.write(texts, folder, analyse, self._params.title_weight > 0, self._threads, start, stop)
 
@@ -73,19 +73,20 @@ class Search:
         table = weights.table(index, params)
         made = {"value": table.value, "tf": table.tf, "ceiling": weights.ceiling(index, table)}
         for array in made.values():
-            array.flags.writeable = False  # as mapped arrays are, and as the compiled loops expect them
+            array.flags.writeable = False  # as in mapped arrays; the compiled loops expect it
         arrays: dict[str, Any] = {**index._asdict(), **made, "kind": table.kind}
         self._postings = scoring.Postings(**{name: arrays[name] for name in scoring.Postings._fields})
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
-        """The k best texts of each query, equal scores by position. Without `within` a hit has at least
-        one term of its query; with it every named text that is indexed is one, if only with a score of 0."""
+        """The k best texts of each query; equal scores are ordered by position. Without `within`, a hit has
+        at least one term of its query. With `within`, every named text that is indexed is a hit, even with a
+        score of 0."""
         return self._found(self._batch(queries), k, within)
 
     def search_terms(
         self, queries: Sequence[Mapping[str, float]], k: int, within: Ints | None = None
     ) -> Hits:
-        """The same for queries of weighted terms."""
+        """The k best texts, as by `search`, for queries of weighted terms."""
         return self._found(self._weighted(queries), k, within)
 
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
@@ -119,12 +120,12 @@ class Search:
 
             self._spread(queries, work)
             keys.sort(axis=1)
-            keys[:, 1:][keys[:, 1:] == keys[:, :-1]] = NOTHING  # named twice
+            keys[:, 1:][keys[:, 1:] == keys[:, :-1]] = NOTHING  # a text that is named twice
         keys.sort(axis=1)
         return hits_of(*decode(keys[:, :k]), k, self._index.positions, self._unit)
 
     def explain(self, query: str, position: int) -> list[TermScore]:
-        """The query terms in the text at a position, the heaviest first."""
+        """The query terms that occur in the text at a position, the heaviest first."""
         text = int(rows_of(np.array([position]), self._index.positions)[0])
         if text < 0:
             return []
@@ -144,7 +145,7 @@ class Search:
         return scores
 
     def _counts(self, query: str) -> dict[int, float]:
-        """The numbers of a query's known terms, and how often each occurs in the query."""
+        """How often each known term of a query occurs in the query, by the term's number."""
         counts: dict[int, float] = {}
         terms = self._analyse(query)
         for number in numbers_of(self._index, terms).tolist():
@@ -171,14 +172,15 @@ class Search:
     def _scored(
         self, queries: int, owner: NDArray[np.int64], terms: NDArray[np.int64], counts: NDArray[np.float64]
     ) -> scoring.Batch:
-        """Different terms of each query (`owner`) with their weights in it."""
+        """The batch of queries from their different terms: term i belongs to query `owner[i]` and has the
+        weight `counts[i]` in it."""
         worth = weights.terms(self._index, self._params, terms, counts)
         order = np.lexsort((terms, -worth.slope, -worth.weight, owner))
         first = np.searchsorted(np.sort(owner), np.arange(queries + 1)).astype(np.int64)
         return scoring.Batch(first, terms[order], worth.weight[order], worth.slope[order])
 
     def _spread(self, queries: int, work: Callable[[int, int], None]) -> None:
-        """Run `work(begin, end)` over all queries in equal parts, several to a thread."""
+        """Runs `work(begin, end)` over all queries in equal parts, several parts to a thread."""
         parts = min(queries, 8 * self._threads)
         edges = np.linspace(0, queries, parts + 1).astype(int).tolist()
         if self._threads == 1 or queries < 2:

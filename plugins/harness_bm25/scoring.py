@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from harness.toolkit.search.topk import NOTHING, inner, key_of
 
-types: Any = nb.types  # numba says nothing of their types
-LOOKUP = 100  # looking up one text in one block, measured against adding one posting's weight to a score
+types: Any = nb.types  # numba has no type hints for them
+LOOKUP = 100  # the cost of looking up one text in one block, in additions of one posting's weight to a score
 
 
 class Postings(NamedTuple):
@@ -34,7 +34,8 @@ class Postings(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Queries as terms, each query's heaviest terms first: the order in which a text's weights are added."""
+    """Queries as terms. Each query's heaviest terms come first, and a text's weights are added in this
+    order."""
 
     first: NDArray[np.int64]  # int64[Q + 1]: the first term of each query
     terms: NDArray[np.int64]  # int64[T]
@@ -58,8 +59,8 @@ BATCH = types.NamedTuple([*[nb.int64[::1]] * 2, *[nb.float32[::1]] * 2], Batch)
 
 @inner(nb.float32(nb.int64, nb.float32, nb.float32, nb.float32, nb.float32))
 def gain(kind: int, weight: np.float32, slope: np.float32, value: np.float32, tf: np.float32) -> np.float32:
-    """The weight of one term in one text (`weights.PRODUCT`, `DIRICHLET`, `MERCER`). A Dirichlet weight below
-    0 is raised to almost 0, as in Lucene, so that the text is still retrieved."""
+    """The weight of one term in one text, by `kind` (`weights.PRODUCT`, `DIRICHLET` or `MERCER`). A Dirichlet
+    weight below 0 is raised to almost 0, as in Lucene, so that the text is still retrieved."""
     if kind == 0:
         return np.float32(weight * value)
     if kind == 1:
@@ -71,11 +72,11 @@ def gain(kind: int, weight: np.float32, slope: np.float32, value: np.float32, tf
 def add_block(
     p: Postings, w: int, block: int, weight: np.float32, slope: np.float32, scores: NDArray[np.float32]
 ) -> None:
-    """Add a term's weights to the scores (float32[WINDOW]) of all texts of window w that have it."""
+    """Adds a term's weights to the scores (float32[WINDOW]) of all texts of window w that have the term."""
     start, stop = p.block_start[block], p.block_start[block + 1]
     texts, pairs = p.texts[start:stop], p.pairs[start:stop]
     value = p.value[p.pair_first[w] : p.pair_first[w + 1]]
-    if p.kind == 0:  # on its own, because it is what almost all time goes into
+    if p.kind == 0:  # a loop of its own, because almost all time is spent here
         for i in range(len(texts)):
             scores[texts[i]] += weight * value[pairs[i]]
     else:
@@ -86,7 +87,8 @@ def add_block(
 
 @inner(nb.int64(POSTINGS, nb.int64, nb.int64))
 def place_in(p: Postings, block: int, text: int) -> int:
-    """The index of a text's posting (texts are counted from the window's first), or -1; a binary search."""
+    """The index of a text's posting in the block, or -1, by binary search. `text` counts from the window's
+    first."""
     low, size = p.block_start[block], p.block_start[block + 1] - p.block_start[block]
     while size > 1:
         half = size >> 1
@@ -97,7 +99,7 @@ def place_in(p: Postings, block: int, text: int) -> int:
 
 @inner(nb.int64(POSTINGS, nb.int64, nb.int64))
 def block_in(p: Postings, term: int, w: int) -> int:
-    """A term's block in window w, or -1; a binary search."""
+    """The block of a term in window w, or -1, by binary search."""
     low, end = p.block_first[term], p.block_first[term + 1]
     high = end
     while low < high:
@@ -111,14 +113,14 @@ def block_in(p: Postings, term: int, w: int) -> int:
 
 @nb.njit(nb.int64(POSTINGS, nb.int64, nb.int64, nb.int64), nogil=True, cache=True)
 def find(p: Postings, term: int, w: int, text: int) -> int:
-    """The index of a term's posting for a text of window w (counted from the window's first), or -1."""
+    """The index of a term's posting for a text of window w, or -1. `text` counts from the window's first."""
     block = block_in(p, term, w)
     return place_in(p, block, text) if block >= 0 else -1
 
 
 @nb.njit(nb.float32(POSTINGS, BATCH, nb.int64, nb.int64, nb.int64), nogil=True, cache=True)
 def term_score(p: Postings, batch: Batch, j: int, w: int, text: int) -> np.float32:
-    """The weight of the batch's j-th term in a text of window w."""
+    """The weight of the batch's j-th term in a text of window w; 0 if the text lacks the term."""
     place = find(p, batch.terms[j], w, text)
     if place < 0:
         return np.float32(0)
@@ -138,12 +140,12 @@ def rescore(
     batch: Batch,
     begin: int,
     end: int,
-    texts: NDArray[np.int64],  # int64[Q, n], -1 for none
+    texts: NDArray[np.int64],  # int64[Q, n], filled with -1
     keys: NDArray[np.uint64],  # uint64[Q, n]: out
-    scores: NDArray[np.float32],  # float32[WINDOW], zeros, and again when it is done
+    scores: NDArray[np.float32],  # float32[WINDOW]: a buffer of zeros, left as zeros
 ) -> None:
-    """Keys of the given texts for queries begin to end - 1, scored as `kernels.search` does. In each window a
-    term's postings are either all added or, if few texts are given, looked up."""
+    """Writes the keys of the given texts for queries begin to end - 1, scored as by `kernels.search`. In each
+    window, a term's postings are either all added or, if few texts are given, looked up."""
     n = texts.shape[1]
     for q in range(begin, end):
         order = np.argsort(texts[q])
@@ -167,7 +169,7 @@ def rescore(
                 for i in range(at, stop):
                     text = texts[q, order[i]]
                     if i > at and text == texts[q, order[i - 1]]:
-                        continue  # named twice, added once
+                        continue  # a text that is named twice is scored once
                     place = place_in(p, block, text - base)
                     if place >= 0:
                         c = p.pair_first[w] + p.pairs[place]

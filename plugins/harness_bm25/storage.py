@@ -1,4 +1,4 @@
-"""The arrays of an index, which must fit one another."""
+"""Writes and reads the arrays of an index, and checks that they fit one another."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Index(NamedTuple):
     """An inverted index. Texts are numbered from 0, and windows are ranges of at most 65,536 texts.
 
     A posting has two bytes for its text (within the window) and two bytes for its *pair*: the number of its
-    (term frequency, length) among the different pairs of the window. A weight is then one lookup in a
-    small table, which is computed from k1, b and the form when the index is opened. A *block* is one term's
+    (term frequency, length) among the different pairs of the window. A weight is then one lookup in a small
+    table, which is computed from k1, b and the form when the index is opened. A *block* is one term's
     postings in one window.
     """
 
@@ -33,8 +33,8 @@ class Index(NamedTuple):
     block_window: NDArray[np.int32]  # int32[B]
     block_start: NDArray[np.int64]  # int64[B + 1]: the first posting of each block
     block_peak: NDArray[np.uint16]  # uint16[B]: the pair with the block's highest frequency
-    texts: NDArray[np.uint16]  # uint16[P]: text, counted from the window's first
-    pairs: NDArray[np.uint16]  # uint16[P]: pair, counted from the window's first
+    texts: NDArray[np.uint16]  # uint16[P]: the text of each posting, counted from the window's first
+    pairs: NDArray[np.uint16]  # uint16[P]: the pair of each posting, counted from the window's first
     occurrences: NDArray[np.float64]  # float64[V]: how often each term occurs
     term_bytes: NDArray[np.uint8]  # uint8[...]: all terms in UTF-8
     term_ends: NDArray[np.int64]  # int64[V + 1]
@@ -43,7 +43,7 @@ class Index(NamedTuple):
 
 
 def create(folder: Path, name: str, length: int) -> NDArray[np.uint16]:
-    """An array file of postings to fill through memory."""
+    """An array of postings that is mapped from a new file, for writing."""
     if length == 0:  # an empty file cannot be mapped
         np.save(folder / f"{name}.npy", np.empty(0, np.uint16))
         return np.empty(0, np.uint16)
@@ -61,7 +61,7 @@ def finish(folder: Path) -> None:
 
 
 def read(folder: Path) -> Index:
-    """The index in a folder, mapped into memory; a HarnessError says what is wrong with it."""
+    """The index in a folder, mapped into memory. Raises HarnessError if it is unfinished or damaged."""
     files.read_facts(folder, FORMAT)
     index = Index(*(files.array(folder / f"{name}.npy") for name in Index._fields))
     _check(index, folder)
@@ -84,7 +84,7 @@ _TYPES = {
 
 
 def _check(index: Index, folder: Path) -> None:
-    """Refuse types and sizes that the compiled loops do not expect."""
+    """Refuses an index with types or sizes that the compiled loops do not expect."""
     terms, blocks = len(index.occurrences), len(index.block_window)
     fits = all(
         array.dtype == _TYPES[name] and array.ndim == 1 for name, array in index._asdict().items()

@@ -1,4 +1,4 @@
-"""Finds terms in an index's mapped vocabulary, by their hashes, without reading all of it."""
+"""Finds terms in the mapped vocabulary of an index by their hashes, without reading all of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness_bm25.storage import Index
 
 
 def numbers_of(index: Index, terms: Sequence[str]) -> NDArray[np.int64]:
-    """int64[len(terms)]: the number of each term, -1 where the index does not have it."""
+    """int64[len(terms)]: the number of each term; -1 if the index does not have the term."""
     different = {term: place for place, term in enumerate(dict.fromkeys(terms))}
     encoded = [term.encode("utf-8", "surrogatepass") for term in different]
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The weight of a term in a passage: each form's formula as a term weight and a table over pairs."""
+"""The weight of a term in a passage: each formula is split into a term weight and a table over pairs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from harness_bm25 import BM25, QL
 from harness_bm25.storage import Index
 
-PRODUCT, DIRICHLET, MERCER = 0, 1, 2  # how a term's weight and slope meet the table; see `kernels.gain`
+PRODUCT, DIRICHLET, MERCER = 0, 1, 2  # how weight, slope and table combine; see `scoring.gain`
 
 
 class Table(NamedTuple):
-    """The part of a formula that is the same for all terms, by pair of (term frequency, length)."""
+    """The part of a formula that is the same for all terms, for each pair of (term frequency, length)."""
 
     kind: int
     value: NDArray[np.float32]  # float32[pairs]
@@ -25,18 +25,18 @@ class Terms(NamedTuple):
     """The part of a formula that depends on the term."""
 
     weight: NDArray[np.float32]  # float32[n]
-    slope: NDArray[np.float32]  # float32[n]: how a frequency counts in query likelihood
+    slope: NDArray[np.float32]  # float32[n]: the factor of the frequency in query likelihood
 
 
 def table(index: Index, params: BM25 | QL) -> Table:
-    """The table of the index's pairs for these parameters."""
+    """The table for these parameters over the pairs of the index."""
     tf = index.pair_tf.astype(np.float64)
     exact = params.lengths == "exact"
     length = np.maximum(index.pair_length if exact else lucene_length(index.pair_length), 1e-9).astype(
         np.float64
     )
     if isinstance(params, QL):
-        if params.smoothing == "dirichlet":  # Zhai and Lafferty 2001, as Lucene's LMDirichletSimilarity
+        if params.smoothing == "dirichlet":  # Zhai and Lafferty 2001, as in Lucene's LMDirichletSimilarity
             return _table(DIRICHLET, np.log(params.mu / (length + params.mu)), index)
         return _table(MERCER, (1 - params.lam) * tf / (params.lam * length), index)
     average = float(index.lengths.sum(dtype=np.float64)) / max(filled(index), 1)
@@ -50,8 +50,9 @@ def _table(kind: int, value: NDArray[np.float64], index: Index) -> Table:
 
 
 def saturation(tf: NDArray[np.float64], norm: NDArray[np.float64], params: BM25) -> NDArray[np.float64]:
-    """BM25 without the idf; `norm` is 1 - b + b * length / average. The forms are those of Kamphuis et al.,
-    "Which BM25 do you mean?", ECIR 2020, table 1; a term that is absent adds nothing in any of them."""
+    """The BM25 weight without the idf. `norm` is 1 - b + b * length / average. The forms are those of
+    Kamphuis et al., "Which BM25 do you mean?", ECIR 2020, table 1. In every form, an absent term adds
+    nothing."""
     k1, delta = params.k1, params.delta
     if params.form in ("lucene", "robertson"):
         return tf / (tf + k1 * norm)
@@ -64,10 +65,10 @@ def saturation(tf: NDArray[np.float64], norm: NDArray[np.float64], params: BM25)
 
 
 def idf(texts_with_term: NDArray[np.float64], texts: int, form: str) -> NDArray[np.float64]:
-    """The inverse document frequency of a term that `found` of `texts` texts have."""
+    """The inverse document frequency of a term that occurs in `texts_with_term` of `texts` texts."""
     if form == "lucene":
         return np.log1p((texts - texts_with_term + 0.5) / (texts_with_term + 0.5))
-    if form == "robertson":  # clipped at 0: it would be negative for a term in more than half of all texts
+    if form == "robertson":  # raised to FLOOR: it is negative for a term in more than half of all texts
         return np.maximum(np.log((texts - texts_with_term + 0.5) / (texts_with_term + 0.5)), FLOOR)
     if form == "atire":
         return np.maximum(np.log(texts / texts_with_term), FLOOR)
@@ -76,7 +77,7 @@ def idf(texts_with_term: NDArray[np.float64], texts: int, form: str) -> NDArray[
     return np.log((texts + 1) / texts_with_term)
 
 
-FLOOR = 1e-9  # a text with a query term is retrieved, if only last, even where the formula gives no weight
+FLOOR = 1e-9  # above 0, so that a text with a query term is retrieved, if only last
 
 
 def terms(index: Index, params: BM25 | QL, numbers: NDArray[np.int64], counts: NDArray[np.float64]) -> Terms:
@@ -91,7 +92,7 @@ def terms(index: Index, params: BM25 | QL, numbers: NDArray[np.int64], counts: N
 
 
 def texts_with(index: Index, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The number of texts with each term."""
+    """The number of texts that have each term."""
     starts = index.block_start[index.block_first[numbers]], index.block_start[index.block_first[numbers + 1]]
     return starts[1] - starts[0]
 
@@ -102,8 +103,8 @@ def filled(index: Index) -> int:
 
 
 def ceiling(index: Index, table: Table) -> NDArray[np.float32]:
-    """For each pair, the highest value among the pairs of its window with at most its frequency. Taken at a
-    block's highest frequency, it bounds the values of the block's postings for every formula."""
+    """For each pair, the highest value among the pairs of its window whose frequency is at most its own. The
+    ceiling at a block's highest frequency bounds the values of the block's postings, for every formula."""
     highest = np.empty_like(table.value)
     for first, last in zip(index.pair_first[:-1], index.pair_first[1:], strict=True):
         order = first + np.argsort(table.tf[first:last], kind="stable")
@@ -114,7 +115,8 @@ def ceiling(index: Index, table: Table) -> NDArray[np.float32]:
 
 
 def lucene_length(length: NDArray[np.float32]) -> NDArray[np.float32]:
-    """A length as Lucene stores it in one byte: exact up to 39, then four significant bits."""
+    """A length as Lucene stores it in one byte: exact up to 39, then rounded down to four significant
+    bits."""
     whole = length.astype(np.int64)
     rest = np.maximum(whole - 24, 0)
     shift = np.maximum(np.floor(np.log2(np.maximum(rest, 1))).astype(np.int64) - 3, 0)

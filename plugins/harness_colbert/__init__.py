@@ -20,7 +20,8 @@ Auto = Literal["auto"]
 
 @dataclass(frozen=True)
 class ColbertParams:
-    """What is `auto` is as the model's authors use it, or as its artifact.metadata says."""
+    """The parameters of both records. A setting that is `auto` comes from the model's authors' usage, or from
+    the model's artifact.metadata."""
 
     model: Path | str = param(help="a folder, a hub id, package:MODULE/FOLDER, or a short name")
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
@@ -40,7 +41,7 @@ class ColbertParams:
 
 @dataclass(frozen=True)
 class Ivf:
-    """An inverted file: passages under the centroids that are nearest to their vectors."""
+    """An inverted file: it lists passages under the centroids nearest to their vectors."""
 
     centroids: int = param(0, "how many; 0: 16 times the root of the vectors, as a power of two", minimum=0)
     probes: int = param(4, "how many centroids are looked up for each vector of a query", minimum=1)
@@ -88,7 +89,7 @@ def build_reranker(params: ColbertParams) -> LateReranker:
     return LateReranker(params)
 
 
-# What both records say, so that a retriever and a re-ranker of the same texts share their index.
+# What the retriever and the re-ranker have in common, so that on the same texts they share one index.
 SAID: dict[str, Any] = {
     "name": "colbert",
     "needs": ("torch", "transformers", "tokenizers", "safetensors", "huggingface_hub"),

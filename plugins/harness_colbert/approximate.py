@@ -1,4 +1,4 @@
-"""Approximate search: centroids select the texts to compare. Its recall is measured."""
+"""Approximate search: centroids select the texts to compare. The recall against exact search is measured."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from harness_colbert.storage import Index
 if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
-BLOCK = 256  # queries whose candidates are held at once
+BLOCK = 256  # queries whose candidates are in memory at a time
 SAMPLE = 64  # queries for measuring recall; each is compared with the whole corpus
 
 
 def search(
     index: Index, inverted: Inverted, queries: Floats, options: Ivf, k: int, device: str = "cpu"
 ) -> tuple[Ints, Floats]:
-    """Like `matching.search`, among the candidates of each query (float32[Q, L, d]). Scores are exact."""
+    """The k best texts, in the form of `matching.search`, among the candidates of each query (float32[Q, L,
+    d]). Their scores are exact."""
     places, scores = np.full((len(queries), k), -1, np.int64), np.zeros((len(queries), k), np.float32)
     for begin in range(0, len(queries), BLOCK):
         some = queries[begin : begin + BLOCK]
@@ -59,7 +60,7 @@ class Approximate:
         return search(self._index, self._inverted, queries, self._options, k, self._device)
 
     def report(self) -> Mapping[str, JSON]:
-        """The recall of the k best by exact search, over a seeded sample of queries."""
+        """The recall of the k best texts against exact search, over a seeded sample of the queries."""
         if self._inverted is None:
             return {}
         facts: dict[str, JSON] = {"centroids": len(self._inverted.centroids)}
@@ -70,7 +71,7 @@ class Approximate:
         approximate, _ = search(
             self._index, self._inverted, asked, self._options, self._deepest, self._device
         )
-        filled = wanted >= 0  # the same places in every row: all queries have the whole corpus
+        filled = wanted >= 0  # the same in every row: every query is compared with the whole corpus
         shares = [
             np.isin(row[real], got).mean() for row, real, got in zip(wanted, filled, approximate, strict=True)
         ]
@@ -78,7 +79,8 @@ class Approximate:
         return {**facts, "recall": float(np.mean(shares)), "recall_at": depth, "recall_queries": len(asked)}
 
     def _remember(self, queries: Floats) -> None:
-        """A sample of all queries so far, each as likely as another (Vitter 1985, algorithm R)."""
+        """Updates the sample of the queries so far, in which each query is equally likely (Vitter 1985,
+        algorithm R)."""
         for query in queries:
             place = self._asked if self._asked < SAMPLE else int(self._chance.integers(self._asked + 1))
             if place < SAMPLE:

@@ -17,15 +17,15 @@ from harness_colbert.storage import Index
 if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
-PER_CENTROID, MOST = 32, 1 << 22  # vectors to learn from: for each centroid, and at most
-ROUNDS = 4  # as ColBERT's code does by default
-SPAN = 1 << 16  # vectors that are in memory in fp32 at once
-PRODUCTS = 1 << 26  # inner products that a GPU holds at once
+PER_CENTROID, MOST = 32, 1 << 22  # the number of vectors to learn from, for each centroid, and in all
+ROUNDS = 4  # the default of ColBERT's code
+SPAN = 1 << 16  # vectors in memory in fp32 at a time
+PRODUCTS = 1 << 26  # inner products in a GPU's memory at a time
 
 
 def learnt(index: Index, count: int, seed: int, device: str = "cpu") -> Floats:
-    """float32[count, d]: centroids of length 1, from a seeded sample of the vectors (Dhillon and Modha 2001,
-    the spherical k-means algorithm). A centroid without vectors stays where it was."""
+    """float32[count, d]: centroids of length 1, learnt from a seeded sample of the vectors (Dhillon and Modha
+    2001, the spherical k-means algorithm). A centroid without vectors does not move."""
     chance = np.random.default_rng(seed)
     total = sum(len(part.vectors) for part in index.parts)
     sample = vectors_at(index, spread(total, min(total, PER_CENTROID * count, MOST), chance))
@@ -40,8 +40,8 @@ def learnt(index: Index, count: int, seed: int, device: str = "cpu") -> Floats:
 
 
 def nearest(vectors: Floats, centroids: Floats, device: str = "cpu") -> NDArray[np.int32]:
-    """int32[n]: for each vector (float32[n, d]) the centroid (float32[C, d]) with the highest inner product;
-    the first of equals."""
+    """int32[n]: for each vector (float32[n, d]) the number of the centroid (float32[C, d]) with the highest
+    inner product; the first of equal ones."""
     numbers = np.zeros(len(vectors), np.int32)
     given = torch.from_numpy(centroids).to(device)
     step = matching.COLUMNS if device == "cpu" else max(1, PRODUCTS // len(given))
@@ -52,7 +52,7 @@ def nearest(vectors: Floats, centroids: Floats, device: str = "cpu") -> NDArray[
             similar = torch.from_numpy(some).to(device) @ given.T
             numbers[begin : begin + step] = similar.argmax(dim=1).cpu().numpy()
             return
-        torch.set_num_threads(1)  # of this thread: the others keep the other cores busy
+        torch.set_num_threads(1)  # for this thread: other threads use the other cores
         with_some = matching.product(some)
         best = np.full(len(some), -np.inf, np.float32)
         for first in range(0, len(given), matching.TOKENS):
@@ -75,7 +75,7 @@ def spread(total: int, count: int, chance: np.random.Generator) -> Ints:
 
 
 def vectors_at(index: Index, places: Ints) -> NDArray[Any]:
-    """The vectors at these indices (ascending) in the whole index, as they are stored."""
+    """The vectors at these indices (ascending) in the whole index, in their stored dtype."""
     first = np.cumsum([0, *(len(part.vectors) for part in index.parts)])
     cuts = np.searchsorted(places, first)
     rows = [
@@ -86,6 +86,6 @@ def vectors_at(index: Index, places: Ints) -> NDArray[Any]:
 
 
 def _directions(sums: NDArray[np.float64], otherwise: Floats) -> Floats:
-    """The sums normalised to length 1; where a sum is 0, the vector of `otherwise`."""
+    """The sums, normalised to length 1; for a sum of 0, the vector of `otherwise`."""
     length = np.linalg.norm(sums, axis=1, keepdims=True)
     return np.where(length > 0, sums / np.where(length > 0, length, 1), otherwise).astype(np.float32)

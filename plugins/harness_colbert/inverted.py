@@ -1,4 +1,4 @@
-"""An inverted file: the texts of each centroid, by the centroids nearest to their vectors."""
+"""An inverted file: each centroid lists the texts with a vector to which it is the nearest centroid."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 
 class Inverted(NamedTuple):
-    centroids: Floats  # float32[C, d], each the nearest of some vector
-    of_texts: NDArray[np.int32]  # the centroids of each text, ascending and once
-    text_bounds: Ints  # int64[N + 1]: text i has of_texts[text_bounds[i]] and on
+    centroids: Floats  # float32[C, d], each the nearest centroid of some vector
+    of_texts: NDArray[np.int32]  # the centroids of each text, ascending, each once
+    text_bounds: Ints  # int64[N + 1]: text i has of_texts[text_bounds[i] : text_bounds[i + 1]]
     of_centroids: NDArray[np.int32]  # the texts of each centroid, ascending
-    centroid_bounds: Ints  # int64[C + 1]
+    centroid_bounds: Ints  # int64[C + 1], the same for of_centroids
 
 
 def usual(vectors: int) -> int:
-    """The number of centroids: 16 times the root of the number of vectors, rounded down to a power of two, as
-    in ColBERTv2's code (Santhanam et al. 2022, section 3.4: proportional to the root)."""
+    """The usual number of centroids: 16 times the root of the number of vectors, rounded down to a power of
+    two, as in ColBERTv2's code (Santhanam et al. 2022, section 3.4: proportional to the root)."""
     return 1 << int(math.log2(16 * math.sqrt(vectors)))
 
 
 def build(index: Index, options: Ivf, device: str = "cpu") -> Inverted:
-    """Build the inverted file of an index with at least one vector. Memory holds a sample of the vectors and
-    two numbers for each centroid of each text."""
+    """The inverted file of an index with at least one vector. Memory holds a sample of the vectors and two
+    numbers for each centroid of each text."""
     total = sum(len(part.vectors) for part in index.parts)
     count = min(options.centroids or usual(total), total)
     centroids = clusters.learnt(index, count, options.seed, device)
@@ -55,8 +55,8 @@ def build(index: Index, options: Ivf, device: str = "cpu") -> Inverted:
 
 def candidates(inverted: Inverted, query: Floats, options: Ivf) -> Ints:
     """int64[n], ascending: the texts of the `probes` nearest centroids of each query vector (float32[L, d]),
-    cut to the `candidates` best by their centroids."""
-    torch.set_num_threads(1)  # of this thread: the others keep the other cores busy
+    cut to the `candidates` texts whose centroids score best."""
+    torch.set_num_threads(1)  # for this thread: other threads use the other cores
     similar = (torch.from_numpy(inverted.centroids) @ torch.from_numpy(query).T).numpy()  # float32[C, L]
     last = max(0, len(similar) - options.probes)
     least = np.partition(np.ascontiguousarray(similar.T), last, axis=1)[:, last]

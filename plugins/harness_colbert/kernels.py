@@ -10,18 +10,19 @@ from numpy.typing import NDArray
 @nb.njit(nogil=True, cache=True)
 def sum_of_best(
     similar: NDArray[np.float32],  # float32[t, Q * L]: every token against every query vector
-    bounds: NDArray[np.int64],  # int64[n + 1]: text i has the tokens bounds[i] - bounds[0] and on
+    bounds: NDArray[np.int64],  # int64[n + 1]: the tokens of text i start at bounds[i] - bounds[0]
     length: int,  # L
     scores: NDArray[np.float32],  # float32[Q, n]: out
 ) -> None:
-    """s(q, d) = sum over i of max over j of E_qi . E_dj (Khattab and Zaharia 2020, equation 3)."""
+    """Fills `scores`: s(q, d) = sum over i of max over j of E_qi . E_dj (Khattab and Zaharia 2020, equation
+    3)."""
     columns = similar.shape[1]
     best = np.empty(columns, np.float32)
     for text in range(len(bounds) - 1):
         begin, end = bounds[text] - bounds[0], bounds[text + 1] - bounds[0]
         best[:] = -np.inf
         for token in range(begin, end):
-            for c in range(columns):  # in the form that LLVM makes into vectors
+            for c in range(columns):  # written in the form that LLVM vectorises
                 value = similar[token, c]
                 best[c] = value if value > best[c] else best[c]
         for q in range(columns // length):
@@ -33,14 +34,14 @@ def sum_of_best(
 
 @nb.njit(nogil=True, cache=True)
 def raise_nearest(
-    similar: NDArray[np.float32],  # float32[c, t]: some centroids, from `first` on, against vectors
+    similar: NDArray[np.float32],  # float32[c, t]: centroids `first` to first + c - 1 against vectors
     first: int,
-    best: NDArray[np.float32],  # float32[t]: in and out
-    nearest: NDArray[np.int32],  # int32[t]: in and out, the centroid of the best; of equal ones the first
+    best: NDArray[np.float32],  # float32[t]: in and out, the highest similarity so far
+    nearest: NDArray[np.int32],  # int32[t]: in and out, its centroid; of equal ones the first
 ) -> None:
     for c in range(len(similar)):
         number = np.int32(first + c)
-        for t in range(similar.shape[1]):  # in the form that LLVM makes into vectors
+        for t in range(similar.shape[1]):  # written in the form that LLVM vectorises
             value = similar[c, t]
             better = value > best[t]
             best[t] = value if better else best[t]
@@ -61,10 +62,10 @@ def add_to_sums(
 @nb.njit(nogil=True, cache=True)
 def distinct(
     nearest: NDArray[np.int32],  # int32[t]: the centroid of each vector
-    bounds: NDArray[np.int64],  # int64[n + 1]: text i has the vectors bounds[i] and on
+    bounds: NDArray[np.int64],  # int64[n + 1]: text i has the vectors bounds[i] to bounds[i + 1] - 1
     counts: NDArray[np.int64],  # int64[n]: out, how many centroids each text has
 ) -> NDArray[np.int32]:
-    """The centroids of each text, ascending, each once, text by text."""
+    """The different centroids of each text, ascending, text by text."""
     numbers, size = np.empty(len(nearest), np.int32), 0
     for text in range(len(bounds) - 1):
         begin = size
@@ -78,11 +79,11 @@ def distinct(
 
 @nb.njit(nogil=True, cache=True)
 def turned(
-    centroids: NDArray[np.int32],  # int32[n]: those of each text
+    centroids: NDArray[np.int32],  # int32[n]: the centroids of each text, text by text
     bounds: NDArray[np.int64],  # int64[N + 1]: text i has centroids[bounds[i]] and on
     starts: NDArray[np.int64],  # int64[C + 1]: where the list of each centroid begins
 ) -> NDArray[np.int32]:
-    """Invert the lists: the texts of each centroid, ascending, centroid by centroid."""
+    """The inverted lists: the texts of each centroid, ascending, centroid by centroid."""
     texts, ends = np.empty(len(centroids), np.int32), starts.copy()
     for text in range(len(bounds) - 1):
         for i in range(bounds[text], bounds[text + 1]):
@@ -99,8 +100,8 @@ def sum_of_best_centroids(
     bounds: NDArray[np.int64],  # int64[N + 1]: text i has centroids[bounds[i]] and on
     scores: NDArray[np.float32],  # float32[n]: out
 ) -> None:
-    """MaxSim with a text's centroids in place of its vectors (centroid interaction: PLAID, Santhanam et al.
-    2022, section 4.2)."""
+    """Fills `scores` with MaxSim, computed from a text's centroids instead of its vectors (centroid
+    interaction: PLAID, Santhanam et al. 2022, section 4.2)."""
     best = np.empty(similar.shape[1], np.float32)
     for place in range(len(texts)):
         text = texts[place]

@@ -1,4 +1,4 @@
-"""Texts to token ids as in ColBERT: markers after [CLS], and queries filled with [MASK]."""
+"""Turns texts into token ids as ColBERT does: with markers after [CLS], and queries filled with [MASK]."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Marks(NamedTuple):
     queries: Tokeniser  # [CLS] [Q] text [SEP]
     passages: Tokeniser  # [CLS] [D] text [SEP]
     mask: int  # the id of [MASK]
-    skipped: NDArray[np.int32]  # ids whose vectors passages leave out: punctuation, and padding if written
+    skipped: NDArray[np.int32]  # ids that get no vector in passages: punctuation, and written-out padding
     attend: bool  # whether the other tokens of a query attend to [MASK]
 
 
@@ -53,18 +53,18 @@ def load(folder: Path, settings_file: FolderSettings, trust_remote_code: bool = 
 def queries(
     marks: Marks, texts: Sequence[str], length: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Lost]:
-    """Ids and attention, each int64[n, length]. A shorter query is filled with [MASK] (Khattab and Zaharia
-    2020, section 3.2); its tokens attend to [MASK] only if `attend`."""
+    """Ids and attention, each int64[n, length], and what was cut off. A shorter query is filled with [MASK]
+    (Khattab and Zaharia 2020, section 3.2). Its tokens attend to [MASK] only if `attend` is true."""
     token_ids, lost = tokens.tokenise(marks.queries, texts, length)
     ids, attention, _ = tokens.padded(token_ids, marks.mask, length)
-    ids[ids == marks.queries.padding] = marks.mask  # as ColBERT does with padding that a query writes out
+    ids[ids == marks.queries.padding] = marks.mask  # as in ColBERT, if a query spells out the padding token
     if marks.attend:
         attention[:] = 1
     return ids, attention, lost
 
 
 def kept(marks: Marks, batch: Tokens) -> NDArray[np.bool_]:
-    """bool[T]: the tokens of passages that have a vector."""
+    """bool[T]: whether each token of the passages has a vector."""
     return ~np.isin(batch.ids, marks.skipped)
 
 

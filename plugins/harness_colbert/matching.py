@@ -1,4 +1,4 @@
-"""Exact MaxSim of queries with texts, in blocks that fit the processor's cache."""
+"""Computes exact MaxSim of queries with texts, in blocks that fit the processor's cache."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from harness_colbert.storage import Index, Part
 if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
-TOKENS = 512  # about so many tokens of texts are compared at once
-TEXTS = 32  # candidates of a query that are compared at once
-COLUMNS = 256  # about so many query vectors are compared at once
-NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)  # the key of an empty place: worse than any other
+TOKENS = 512  # about the number of text tokens that are compared at a time
+TEXTS = 32  # candidates of a query that are compared at a time
+COLUMNS = 256  # about the number of query vectors that are compared at a time
+NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)  # the key of an empty place: worse than any other key
 
 Compare: TypeAlias = "Callable[[NDArray[Any], Ints, Floats], None]"
 """(vectors [t, d], bounds int64[n + 1], scores float32[Q, n] to fill)"""
@@ -29,7 +29,7 @@ Compare: TypeAlias = "Callable[[NDArray[Any], Ints, Floats], None]"
 
 def search(index: Index, queries: Floats, k: int, device: str = "cpu") -> tuple[Ints, Floats]:
     """The numbers of the k best texts for each query (float32[Q, L, d]) and their scores, best first, ties by
-    number; -1 and 0 fill short rows. Memory holds two parts of the index and their scores."""
+    number; short rows are filled with -1 and 0. Memory holds two parts of the index and their scores."""
     keys = np.full((len(queries), k), NOTHING)
     compare = comparer(queries, device)
     with ThreadPoolExecutor(hardware.threads() if device == "cpu" else 1) as pool:
@@ -45,7 +45,8 @@ def search(index: Index, queries: Floats, k: int, device: str = "cpu") -> tuple[
 
 
 def score(index: Index, queries: Floats, texts: Ints, device: str = "cpu") -> Floats:
-    """float32[Q, n]: each query (float32[Q, L, d]) with its own texts (int64[Q, n], by number); 0 at -1."""
+    """float32[Q, n]: the scores of each query (float32[Q, L, d]) with its texts (int64[Q, n], by number); 0
+    for a text of -1."""
     scores = np.zeros(texts.shape, np.float32)
 
     def one(row: int) -> None:
@@ -63,14 +64,15 @@ def score(index: Index, queries: Floats, texts: Ints, device: str = "cpu") -> Fl
 
 
 def among(index: Index, queries: Floats, texts: Ints, k: int, device: str = "cpu") -> tuple[Ints, Floats]:
-    """Like `search`, among each query's own texts (int64[Q, n], by number, each once; -1 fills)."""
+    """The k best of each query's given texts, in the form of `search`. `texts` is int64[Q, n], by number,
+    each once, filled with -1."""
     keys = np.where(texts >= 0, encoded(score(index, queries, texts, device), texts), NOTHING)
     keys.sort(axis=1)
     return decoded(keys[:, :k])
 
 
 def comparer(queries: Floats, device: str) -> Compare:
-    """The function that compares texts with these queries (float32[Q, L, d]), with all sums in fp32."""
+    """A function that compares texts with these queries (float32[Q, L, d]), with all sums in fp32."""
     count, length, dimension = queries.shape
     step = max(1, COLUMNS // max(length, 1))
     starts = range(0, count, step)
@@ -81,7 +83,7 @@ def comparer(queries: Floats, device: str) -> Compare:
     products = [product(part) for part in rows]
 
     def compare(vectors: NDArray[Any], bounds: Ints, scores: Floats) -> None:
-        torch.set_num_threads(1)  # of this thread: the others keep the other cores busy
+        torch.set_num_threads(1)  # for this thread: other threads use the other cores
         given = widened(vectors)
         for start, with_part in zip(starts, products, strict=True):
             kernels.sum_of_best(with_part(given), bounds, length, scores[start : start + step])
@@ -90,16 +92,16 @@ def comparer(queries: Floats, device: str) -> Compare:
 
 
 def widened(vectors: NDArray[Any]) -> torch.Tensor:
-    """A copy in fp32, [t, d]. From fp16 torch takes a tenth of the time that numpy takes."""
-    return torch.from_numpy(np.array(vectors)).float()  # torch wants an array that it could write to
+    """The vectors copied to fp32, [t, d]. From fp16, torch takes a tenth of the time that numpy takes."""
+    return torch.from_numpy(np.array(vectors)).float()  # a copy, because torch wants a writeable array
 
 
 def product(columns: Floats) -> Callable[[torch.Tensor], Floats]:
-    """A function to the inner products with these vectors (float32[n, d]): [t, d] -> float32[t, n]."""
+    """A function that multiplies vectors [t, d] with `columns` (float32[n, d]): float32[t, n]."""
     on_device = torch.from_numpy(columns)
     if not torch.backends.mkldnn.is_available():
         return lambda given: np.asarray((given @ on_device.T).numpy())
-    packed = torch.ops.mkldnn._reorder_linear_weight(on_device, TOKENS)  # a product takes half the time
+    packed = torch.ops.mkldnn._reorder_linear_weight(on_device, TOKENS)  # halves the time of a product
     multiply = torch.ops.mkldnn._linear_pointwise
     return lambda given: np.asarray(multiply(given, packed, None, "none", [], "").numpy())
 
@@ -107,7 +109,7 @@ def product(columns: Floats) -> Callable[[torch.Tensor], Floats]:
 def _anywhere(
     queries: Sequence[torch.Tensor], vectors: NDArray[Any], bounds: Ints, scores: Floats, length: int
 ) -> None:
-    """The same with torch alone, on the device of the queries."""
+    """Compares as `comparer` does, with torch alone, on the device of the queries."""
     given = widened(vectors).to(queries[0].device)
     lengths = torch.from_numpy(np.diff(bounds)).to(given.device)
     start = 0
@@ -119,7 +121,7 @@ def _anywhere(
 
 
 def blocks(part: Part) -> Iterator[tuple[int, int]]:
-    """Ranges of whole texts with about TOKENS tokens in total."""
+    """Yields ranges of whole texts with about TOKENS tokens in total."""
     begin, texts = 0, len(part.bounds) - 1
     while begin < texts:
         end = int(np.searchsorted(part.bounds, part.bounds[begin] + TOKENS, "right")) - 1
@@ -135,7 +137,7 @@ def _block(compare: Compare, part: Part, block: tuple[int, int], scores: Floats)
 
 
 def gathered(index: Index, texts: Ints) -> tuple[NDArray[Any], Ints]:
-    """The vectors of some texts, text by text, and their bounds."""
+    """The vectors of some texts, text by text, and the bounds of each text."""
     where = np.searchsorted(index.first, texts, "right") - 1
     gathered_rows = []
     for number, text in zip(where.tolist(), texts.tolist(), strict=True):
@@ -147,14 +149,14 @@ def gathered(index: Index, texts: Ints) -> tuple[NDArray[Any], Ints]:
 
 
 def encoded(scores: Floats, places: Ints) -> NDArray[np.uint64]:
-    """A number that is smaller for a higher score and, among equal scores, for a lower place."""
-    bits = (scores + np.float32(0)).view(np.uint32)  # -0 becomes 0
+    """Keys: numbers that are smaller for higher scores and, among equal scores, for lower places."""
+    bits = (scores + np.float32(0)).view(np.uint32)  # + 0 turns -0 into 0
     rising = np.where(bits >> 31, ~bits, bits | np.uint32(0x80000000))
     return (np.uint64(0xFFFFFFFF) - rising.astype(np.uint64)) << np.uint64(32) | places.astype(np.uint64)
 
 
 def decoded(keys: NDArray[np.uint64]) -> tuple[Ints, Floats]:
-    """The places (-1 for NOTHING) and scores of keys."""
+    """The places and scores of keys; -1 and 0 for NOTHING."""
     nothing = keys == NOTHING
     rising = np.uint32(0xFFFFFFFF) - (keys >> np.uint64(32)).astype(np.uint32)
     bits = np.where(rising >> 31, rising & np.uint32(0x7FFFFFFF), ~rising)

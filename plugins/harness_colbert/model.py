@@ -1,4 +1,4 @@
-"""A ColBERT checkpoint as encoders: a vector of length 1 for each token of a query or a passage."""
+"""A ColBERT checkpoint as encoders of queries and passages, which give each token a vector of length 1."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from harness_colbert.settings import FolderSettings
 if TYPE_CHECKING:
     from harness.types import Floats
 
-QUERIES = 16  # in one pass
+QUERIES = 16  # queries in one pass
 LINEAR = "linear.weight"
 NUMBERS: dict[str, np.dtype[Any]] = {"fp16": np.dtype(np.float16), "fp32": np.dtype(np.float32)}
 
@@ -34,7 +34,8 @@ class Network(NamedTuple):
 
 
 def load(folder: Path, settings_file: FolderSettings, dtype: str, trust_remote_code: bool = False) -> Network:
-    """The transformer, whose tensors have its family's prefix (`bert.`), and `linear.weight`."""
+    """The network of a checkpoint: the transformer, whose tensors have its family's prefix (`bert.`), and
+    `linear.weight`."""
     linear = checkpoints.take(checkpoints.weights(folder), "", folder, [LINEAR])[LINEAR]
     if linear.shape[0] != settings_file.dim:
         raise HarnessError(
@@ -47,8 +48,8 @@ def load(folder: Path, settings_file: FolderSettings, dtype: str, trust_remote_c
 
 
 class Passages:
-    """One pass over a batch of passages: for each, the vectors of its tokens without punctuation (Khattab and
-    Zaharia 2020, section 3.2)."""
+    """One pass over a batch of passages. It gives, for each passage, the vectors of its tokens without
+    punctuation (Khattab and Zaharia 2020, section 3.2)."""
 
     def __init__(
         self, states: torch_encoder.States, linear: torch.Tensor, marks: Marks, stored: str, alone: bool
@@ -58,8 +59,8 @@ class Passages:
 
     def __call__(self, batch: Tokens) -> Sequence[NDArray[Any]]:
         states = self._states(batch)  # [T, d]
-        if not self._alone:  # the other workers keep the other cores busy
-            torch.set_num_threads(1)  # of this thread, which belongs to the loop
+        if not self._alone:  # the other workers use the other cores
+            torch.set_num_threads(1)  # for this thread, which belongs to the loop
         keep = marking.kept(self._marks, batch)  # bool[T]
         with torch.inference_mode():
             chosen = states[torch.from_numpy(keep).to(states.device)]
@@ -69,7 +70,7 @@ class Passages:
 
 
 def passages(network: Network, marks: Marks, device: str, stored: str) -> list[Passages]:
-    """One encoder for each worker; a single worker uses all cores."""
+    """The encoders of passages, one for each worker; a single worker uses all cores."""
     encoders_by_kind = torch_encoder.encoders(network.body, marks.passages.padding, device)
     return [
         Passages(states, network.linear, marks, stored, len(encoders_by_kind) == 1)
@@ -78,12 +79,12 @@ def passages(network: Network, marks: Marks, device: str, stored: str) -> list[P
 
 
 def queries(network: Network, ids: NDArray[np.int64], attention: NDArray[np.int64], device: str) -> Floats:
-    """float32[n, L, dimension]: a vector for every token, including [MASK]."""
+    """float32[n, L, dimension]: a vector for every token, [MASK] included."""
     body, linear = network.body.to(device), network.linear.to(device)
 
     def some(start: int) -> Floats:
-        if device == "cpu":  # a core each: threads that wait for one another within a pass cost more
-            torch.set_num_threads(1)  # of this thread
+        if device == "cpu":  # each thread uses one core: sharing a pass among cores costs more
+            torch.set_num_threads(1)  # for this thread
         batch = slice(start, start + QUERIES)
         given, seen = (torch.from_numpy(array[batch]).to(device) for array in (ids, attention))
         with torch.inference_mode():

@@ -1,4 +1,4 @@
-"""Late-interaction models by short name: hub ids and their authors' settings, with the source of each."""
+"""Late-interaction models by short name: their hub ids and their authors' settings, with sources."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 class Known(NamedTuple):
     name: str
-    passages: str  # the hub's id
-    query_length: int  # tokens, special ones counted
+    passages: str  # the model's id on the hub
+    query_length: int  # the most tokens of a query, special ones counted
     length: int
     cite: str
 
 
 def find(name: str | Path) -> Known | None:
-    """The model of that short name, or that has that id."""
+    """The model with this short name or hub id; None if there is none."""
     if isinstance(name, Path):
         return None
     return next((known for known in MODELS if name in (known.name, known.passages)), None)
@@ -23,6 +23,6 @@ def find(name: str | Path) -> Known | None:
 
 MODELS = (
     Known("colbert-v2", "colbert-ir/colbertv2.0", 32, 180, "Santhanam et al. 2022; its artifact.metadata"),
-    # DAPR's table cuts its texts later
+    # DAPR uses the same model with longer texts
     Known("dapr-colbertv2", "colbert-ir/colbertv2.0", 150, 512, "Wang et al. 2024; its code"),
 )

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 def index(params: ColbertParams, texts: Texts, folder: Path, part: range | None = None) -> Mapping[str, JSON]:
-    """Write the vectors of all texts, or of a part; a killed run resumes at its last shard."""
+    """Writes the vectors of all texts, or of a part of them. A killed run continues with its first unfinished
+    shard."""
     here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
     settings_file = settings.read(here)
     marks = marking.load(here, settings_file, params.trust_remote_code)
@@ -62,14 +63,14 @@ class LateRetriever:
 
     def join(self, texts: Texts, parts: Sequence[IndexPart], folder: Path) -> Mapping[str, JSON]:
         gather(parts, folder)
-        return self.index(texts, folder)  # finds everything encoded
+        return self.index(texts, folder)  # finds all texts encoded, and writes the header
 
     def open(self, texts: Texts, folder: Path) -> Search:
         return Search(self._params, storage.read(folder), texts.unit)
 
 
 class Asker:
-    """Encodes queries in fp32: they are few, and a query must not depend on the others in its batch."""
+    """An encoder of queries in fp32: queries are few, and one must not depend on the others in its batch."""
 
     def __init__(self, params: ColbertParams) -> None:
         here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
@@ -82,7 +83,7 @@ class Asker:
         self.lost = tokens.Lost()
 
     def __call__(self, queries: Sequence[str]) -> Floats:
-        """float32[Q, L, dimension]"""
+        """float32[Q, L, dimension]: the vectors of each query."""
         ids, attention, lost = marking.queries(self._marks, queries, self._length)
         self.lost = self.lost.plus(lost)
         return model.queries(self._network, ids, attention, self._device)
@@ -92,8 +93,9 @@ class Asker:
 
 
 class Search:
-    """An open index. An inverted file is built when the index is opened, from the vectors that all searches
-    share. So its options encode nothing again, and its time counts as search."""
+    """An open index. For approximate search, the inverted file is built when the index is opened, from the
+    vectors that all searches share. Therefore changed options do not require new encoding, and building the
+    file counts as search time."""
 
     def __init__(self, params: RetrieverParams, opened: storage.Index, unit: Unit) -> None:
         self._ask, self._index, self._device, self._unit = Asker(params), opened, params.device, unit
@@ -114,7 +116,7 @@ class Search:
 
     @property
     def counts(self) -> bool:
-        """Whether `report` holds counts alone."""
+        """Whether `report` holds only counts."""
         return self._approximate is None
 
     def report(self) -> Mapping[str, JSON]:
@@ -122,7 +124,7 @@ class Search:
 
 
 def _once(positions: Ints) -> Ints:
-    """The positions with -1 in place of duplicates within a row."""
+    """The positions, sorted in each row, with -1 in place of duplicates."""
     ordered = np.sort(positions, axis=1)
     ordered[:, 1:][ordered[:, 1:] == ordered[:, :-1]] = -1
     return ordered

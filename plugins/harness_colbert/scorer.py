@@ -1,4 +1,4 @@
-"""The re-ranker `colbert`: compares queries with their candidates, over the retriever's index."""
+"""The re-ranker `colbert`: it compares queries with their candidates, over the retriever's index."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LateReranker:
 
 
 class Scorer:
-    """An open index. A score depends only on its query and its text."""
+    """An open index that scores candidates. A score depends only on its query and its text."""
 
     def __init__(self, ask: retriever.Asker, opened: storage.Index, device: str) -> None:
         self._ask, self._index, self._device = ask, opened, device

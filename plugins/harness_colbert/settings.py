@@ -1,4 +1,4 @@
-"""The settings of a ColBERT checkpoint: artifact.metadata, unless the suite or registry overrides it."""
+"""The settings of a ColBERT checkpoint: from the suite, else the registry, else artifact.metadata."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class FolderSettings(NamedTuple):
 
 
 def resolved(params: ColbertParams) -> ColbertParams:
-    """Resolve the settings that the registry or an available folder states. Called while planning."""
+    """The parameters with the settings that the registry or an available folder states. Called while
+    planning."""
     known = registry.find(params.model)
     model, revision = models.located(known.passages if known else params.model, params.revision)
     here = _here(model, revision)

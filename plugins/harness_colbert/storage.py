@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.types import Ints
 
 FORMAT = files.Format("harness-colbert", 2)
-SHARD = 4096  # texts
+SHARD = 4096  # texts of a shard
 
 
 class Part(NamedTuple):
@@ -36,7 +36,7 @@ class Index(NamedTuple):
 
 
 def writer(folder: Path, dimension: int, stored: np.dtype[Any]) -> Write:
-    """A writer that puts each shard into two files, and keeps the complete ones of an earlier run."""
+    """A `Write` that puts each shard into two files. Complete files of an earlier run are kept."""
     row = dimension * stored.itemsize
     distrust(folder, lambda number: _whole(folder, number, row))
 
@@ -53,7 +53,7 @@ def writer(folder: Path, dimension: int, stored: np.dtype[Any]) -> Write:
 
 
 def _whole(folder: Path, number: int, row: int) -> bool:
-    """Whether a shard has the number of vectors (of `row` bytes each) that its texts state."""
+    """Whether a shard's file holds as many vectors (of `row` bytes each) as the shard's texts state."""
     try:
         counted = int(np.load(_texts(folder, number))[1].sum())
         return _vectors(folder, number).stat().st_size == counted * row
@@ -62,7 +62,7 @@ def _whole(folder: Path, number: int, row: int) -> bool:
 
 
 def finish(folder: Path, dimension: int, stored: np.dtype[Any]) -> int:
-    """Write the header, last; return how many vectors there are."""
+    """Writes the header, which comes last, and returns the number of vectors."""
     counted = sorted(folder.glob("[0-9]*.texts.npy"))
     names = [path.name for path in [*counted, *sorted(folder.glob("[0-9]*.vectors.bin"))]]
     files.finish(
@@ -72,7 +72,7 @@ def finish(folder: Path, dimension: int, stored: np.dtype[Any]) -> int:
 
 
 def read(folder: Path) -> Index:
-    """The index in a folder, mapped into memory; a HarnessError says what is wrong with it."""
+    """The index in a folder, mapped into memory. Raises HarnessError if it is unfinished or damaged."""
     facts = files.read_facts(folder, FORMAT)
     dimension, stored = facts["dimension"], np.dtype(facts["stored"])
     texts = [files.array(_texts(folder, number)) for number in range(facts["parts"])]  # int64[2, n] each

@@ -1,5 +1,4 @@
-"""Sends one request to a service once: returns the JSON answer, or raises an error that says whether to
-retry."""
+"""Sends one request to a service once: returns the JSON answer, or raises an error: retry, or refused."""
 
 from __future__ import annotations
 

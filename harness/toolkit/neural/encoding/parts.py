@@ -1,5 +1,4 @@
-"""The types that a plugin and the encoding loop share: a forward pass, a shard, and the writing of a
-shard."""
+"""The types by which a plugin serves the encoding loop: a forward pass, a shard, and a shard's writer."""
 
 from __future__ import annotations
 
