@@ -1,4 +1,4 @@
-"""The released dump: corpus.jsonl holds documents with chunks, <split>.jsonl queries with judgements."""
+"""Reads the released dump: documents from corpus.jsonl, queries with judgements from <split>.jsonl."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ _LABELLED = Keys(("query", "judged_chunks"), {"query": ("dict",), "judged_chunks
 
 
 class Dump:
-    """The source of the dump. Documents without chunks have nothing to retrieve and are left out."""
+    """The passages, queries and judgements of a dump. Documents without chunks have nothing to retrieve and
+    are left out."""
 
     queries_apart = False
 
@@ -106,7 +107,8 @@ class Dump:
 
 
 def _candidates(path: Path, line: int, document: _Document) -> list[bool]:
-    """The document's candidates; all chunks are candidates if it does not list any."""
+    """Whether each chunk of the document is a candidate. All are if the document has no list of
+    candidates."""
     if not document.id:
         refuse(path, line, "the document has an empty id; give every document one")
     if document.candidates is None:

@@ -1,4 +1,4 @@
-"""The hub's configurations: tables of passages, queries and judgements, and the one of NQ-hard."""
+"""Reads the hub's configurations: tables of passages, queries and judgements, and the table of NQ-hard."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ _HARD = (*_QRELS, Column("query", _TEXT), Column("categories", pa.list_(_TEXT), 
 
 
 class Hub:
-    """`hard` is the configuration nq-hard. Each of its rows is a judgement with its query and the categories
-    of the pair, which label the judgement and become the query's slices."""
+    """The passages, queries and judgements of the hub's tables. `hard` says that queries and judgements come
+    from the configuration nq-hard. Each row of nq-hard holds a judgement, its query, and the categories of
+    the pair. The categories label the judgement and become the query's slices."""
 
     def __init__(
         self, corpus: tuple[Path, ...], asked: tuple[Path, ...], judged: tuple[Path, ...], hard: bool

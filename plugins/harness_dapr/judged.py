@@ -1,4 +1,4 @@
-"""Queries and judgements of one row of a file, and how rows are merged."""
+"""The query or judgement of one row of a file, and the merging of rows."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Judged(NamedTuple):
 
 
 def merged(questions: Iterable[Asked]) -> list[Query]:
-    """Each query once, at its first occurrence, with the slices of all its rows. A row of the dump or of
-    NQ-hard has one or a few judgements, so a query may have several rows."""
+    """The queries of all rows in the order of their first occurrence, each once, with the slices of all its
+    rows. A row of the dump or of NQ-hard has one or a few judgements, so a query may have several rows."""
     first: dict[str, Asked] = {}
     slices: dict[str, dict[str, None]] = {}  # sets in order
     for asked in questions:
@@ -47,8 +47,8 @@ def merged(questions: Iterable[Asked]) -> list[Query]:
 
 
 def highest(labels: Iterable[Judged], queries: Iterable[Query]) -> list[Judgement]:
-    """Each pair once, at its first occurrence, with its highest grade, as in the released loader, and with
-    the labels of all its rows."""
+    """The judgements of all rows in the order of their first occurrence. A pair of a query and a passage is
+    returned once, with its highest grade, as in the released loader, and with the labels of all its rows."""
     asked = {query.id for query in queries}
     grades: dict[tuple[str, str], int] = {}
     of_pairs: dict[tuple[str, str], dict[str, None]] = {}  # sets in order
@@ -65,7 +65,7 @@ def highest(labels: Iterable[Judged], queries: Iterable[Query]) -> list[Judgemen
 
 
 def digest(queries: Iterable[Query]) -> str:
-    """SHA-256 of the queries' content, so that a changed judgement does not change their key."""
+    """The SHA-256 of the queries' content, which does not change when a judgement changes."""
     hashed = hashlib.sha256()
     for query in queries:
         hashed.update(msgspec.json.encode((query.id, query.text, query.slices)))

@@ -10,8 +10,9 @@ _FORMATS = r"\.(?:parquet|jsonl|jsonl\.gz|jsonl\.zst)"
 
 
 def configuration(path: Path, dataset: str, name: str, split: str) -> tuple[Path, ...]:
-    """The files of `<dataset>-<name>` in order; if there are none, the first name that is looked for. Shards
-    that state their number are all named, whether they exist or not."""
+    """The files of `split` in the configuration `<dataset>-<name>`, in order. If no file exists, the result
+    is the first path that is looked for. If the shards' names state how many shards there are, all shards are
+    returned, whether they exist or not."""
     homes = [path / dataset / name, path / f"{dataset}-{name}", path / name]
     for home in homes:
         if home.is_dir():
@@ -24,8 +25,8 @@ def configuration(path: Path, dataset: str, name: str, split: str) -> tuple[Path
 
 
 def _forms(split: str) -> tuple[str, ...]:
-    """File names without their endings: one file, shards that state their number, shards of the hub's own
-    conversion, and files without a split, if there is only one split."""
+    """Patterns of file names without their endings: one file, shards whose names state how many there are,
+    shards of the hub's own conversion, and files without a split, for datasets with only one split."""
     return (split, rf"{split}-\d{{5}}-of-\d{{5}}", rf"{split}/\d{{4}}", r"\d{4}")
 
 
@@ -45,5 +46,5 @@ def _with_missing_shards(names: list[str]) -> list[str]:
 
 
 def hub_patterns(dataset: str, names: Iterable[str]) -> list[str]:
-    """Which of the hub's files are those of these configurations, in either layout of folders."""
+    """Patterns of the hub's files that belong to the configurations `names`, in both layouts of folders."""
     return [f"{home}/*" for name in names for home in (f"{dataset}/{name}", f"{dataset}-{name}")]

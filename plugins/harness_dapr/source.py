@@ -22,7 +22,7 @@ from harness_dapr.places import configuration, hub_patterns
 CITATION = "Wang et al., DAPR: A Benchmark on Document-Aware Passage Retrieval, ACL 2024"
 REPOSITORY = "UKPLab/dapr"
 URL = f"https://huggingface.co/datasets/{REPOSITORY}"
-LICENCES = {  # of the original datasets, as appendix A of the paper gives them
+LICENCES = {  # the licences of the original datasets, from appendix A of the paper
     "MSMARCO": "MIT, for non-commercial research",
     "NaturalQuestions": "CC BY-SA 3.0",
     "nq-hard": "CC BY-SA 3.0",
@@ -31,23 +31,23 @@ LICENCES = {  # of the original datasets, as appendix A of the paper gives them
     "ConditionalQA": "CC BY-SA 4.0",
 }
 SOURCE = "Wang et al. 2024, table 1"
-DOCUMENTS: dict[str, dict[str, int | float]] = {  # and passages of each, on average
+DOCUMENTS: dict[str, dict[str, int | float]] = {  # documents, and mean passages per document
     "MSMARCO": {"documents": 1_359_163},
     "NaturalQuestions": {"documents": 108_626, "passages_per_document.mean": 24.7},
     "MIRACL": {"documents": 5_758_285, "passages_per_document.mean": 5.7},
     "Genomics": {"documents": 162_259, "passages_per_document.mean": 77.9},
     "ConditionalQA": {"documents": 652, "passages_per_document.mean": 106.1},
 }
-QUERIES = {  # of each split, and judgements of each, on average
+QUERIES = {  # by split: the number of queries, and the mean judgements per query
     "MSMARCO": {"train": (92_905, 1.0), "dev": (2_839, 1.0), "test": (2_722, 1.0)},
     "NaturalQuestions": {"train": (93_275, 1.0), "dev": (3_610, 1.0), "test": (3_610, 1.2)},
     "MIRACL": {"train": (2_064, 2.8), "dev": (799, 2.7), "test": (799, 2.9)},
     "Genomics": {"test": (62, 121.9)},
     "ConditionalQA": {"train": (1_975, 4.1), "dev": (271, 4.0), "test": (271, 4.3)},
 }
-# The released code counts RoBERTa's tokens of 1,000 sampled passages; here all texts are counted, in words.
+# The released code counts RoBERTa's tokens in 1,000 sampled passages. The harness counts words in all texts.
 TOKENS = "Wang et al. 2024, table 1, perhaps in tokens"
-LENGTHS = {  # of passages, queries and titles, on average
+LENGTHS = {  # the mean lengths of passages, queries and titles
     "MSMARCO": (63.9, 7.2, 7.7),
     "NaturalQuestions": (105.5, 9.9, 4.7),
     "MIRACL": (105.3, 9.1, 5.0),
@@ -63,7 +63,7 @@ HARD = (
 
 
 class Dapr:
-    """One of the benchmark's datasets. The queries are all those of the split."""
+    """One dataset of the benchmark with all queries of one split."""
 
     def __init__(self, params: DaprParams) -> None:
         self.params = params
@@ -75,7 +75,8 @@ class Dapr:
         return Card("en", split, None, LICENCES[dataset], CITATION, URL, notes, official(dataset, split))
 
     def inputs(self, part: Part) -> Inputs:
-        """Queries that share a file with judgements are keyed by their content."""
+        """The parameters and files that `part` is keyed by. If queries share a file with judgements, the
+        queries are keyed by their content instead of the file."""
         release = self._release
         form = {"form": type(release).__name__.lower(), "hard": self.params.dataset == "nq-hard"}
         if part == "corpus":
@@ -87,7 +88,7 @@ class Dapr:
         return Inputs({"asked": self._asked_digest})
 
     def fetch(self) -> Iterator[Path]:
-        """Download the configurations of the hub that this dataset and split are read from."""
+        """Download the hub's configurations that hold this dataset and split, and yield their files."""
         if all(
             path.exists() for path in (*self._release.corpus, *self._release.asked, *self._release.judged)
         ):
@@ -124,12 +125,12 @@ class Dapr:
 
     @cached_property
     def _asked_digest(self) -> str | None:
-        """None if a file is still missing."""
+        """The digest of the queries' content, or None while a file of the queries is missing."""
         return digest(self.queries()) if all(path.exists() for path in self._release.asked) else None
 
 
 def official(dataset: str, split: str) -> tuple[Official, ...]:
-    """The counts that the paper prints for that split."""
+    """The counts that the paper prints for a split of a dataset."""
     if dataset == "nq-hard":
         return (
             Official(SOURCE, DOCUMENTS["NaturalQuestions"]),
@@ -145,7 +146,8 @@ def official(dataset: str, split: str) -> tuple[Official, ...]:
 
 
 def _release(params: DaprParams) -> Hub | Dump:
-    """The dump if its corpus.jsonl exists, otherwise the hub's configurations, which may be missing."""
+    """The reader of the dump if its corpus.jsonl exists, otherwise the reader of the hub's configurations,
+    whose files may still be missing."""
     hard = params.dataset == "nq-hard"
     dataset = "NaturalQuestions" if hard else params.dataset
     for folder in (params.path, params.path / dataset):
@@ -155,7 +157,8 @@ def _release(params: DaprParams) -> Hub | Dump:
                 wanted = "nq-hard" if hard else params.text
                 raise HarnessError(f"{folder}: the dump has no {wanted}; take the hub's files")
             return Dump(corpus, first_there([folder / f"{params.split}.jsonl"]))
-    passages = configuration(params.path, dataset, params.text, "test")  # whatever the queries' split is
+    # the hub has the passages in a split "test", whatever the queries' split is
+    passages = configuration(params.path, dataset, params.text, "test")
     if hard:
         asked = configuration(params.path, dataset, "nq-hard", "test")
         return Hub(passages, asked, asked, hard=True)

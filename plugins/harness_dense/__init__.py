@@ -69,8 +69,9 @@ def missing_files(params: DenseParams) -> Sequence[str | Need]:
 
 
 def libraries_by_param(params: DenseParams) -> Mapping[str, Sequence[str]]:
-    """The libraries that run the model, and those that compare vectors. The latter affect only the search, so
-    a new version of numba encodes nothing again."""
+    """The libraries that each of two parameters needs: `backend` those that run the model, `search` those
+    that compare vectors. The latter change only the search, so a new version of numba encodes nothing
+    again."""
     torch = ("torch", "transformers")
     backends = {"openvino": ("openvino", *torch), "onnx": ("onnxruntime",)}
     faiss = () if params.search == "exact" else ("faiss-cpu", "faiss-gpu")

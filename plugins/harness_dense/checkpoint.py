@@ -1,4 +1,4 @@
-"""Token states by torch, from checkpoints in the formats of transformers, DPR and ANCE."""
+"""Computes token states with torch, from checkpoints in the formats of transformers, DPR and ANCE."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ANCE_HEAD = ("embeddingHead.weight", "embeddingHead.bias", "norm.weight", "norm.
 
 
 def networks(params: DenseParams, at: Path, padding: int) -> tuple[list[Network], list[pooling.Step]]:
-    """One network for each worker, and the layers after pooling that an original checkpoint has."""
+    """One network for each worker, and the layers after pooling that a checkpoint of DPR or ANCE has."""
     if params.backend == "openvino":
         from harness_dense import openvino_encoder
 
@@ -31,7 +31,7 @@ def _states(states: torch_encoder.States) -> Network:
 
 
 def _load(params: DenseParams, at: Path, dtype: str) -> tuple[Any, list[pooling.Step]]:
-    """The network in a folder and, for an original checkpoint, its layers after pooling."""
+    """The network in the folder `at`, and its layers after pooling if it is a checkpoint of DPR or ANCE."""
     form = folder.original(at)
     if form == "dpr":
         return _dpr(at, dtype)
@@ -42,7 +42,8 @@ def _load(params: DenseParams, at: Path, dtype: str) -> tuple[Any, list[pooling.
 
 
 def _dpr(at: Path, dtype: str) -> tuple[Any, list[pooling.Step]]:
-    """Karpukhin et al. 2020: the state of the first token, projected if the checkpoint has a projection."""
+    """The network and layers of a DPR checkpoint (Karpukhin et al. 2020). Its vector is the state of the
+    first token, projected if the checkpoint has a projection."""
     side = "question" if any(name.startswith("question_") for name in folder.names_of_tensors(at)) else "ctx"
     kind = {"question": "DPRQuestionEncoder", "ctx": "DPRContextEncoder"}[side]
     encoder = getattr(checkpoints.load(at, kind, dtype), f"{side}_encoder")
@@ -53,7 +54,8 @@ def _dpr(at: Path, dtype: str) -> tuple[Any, list[pooling.Step]]:
 
 
 def _ance(at: Path, dtype: str) -> tuple[Any, list[pooling.Step]]:
-    """Xiong et al. 2021: norm(embeddingHead(the state of the first token))."""
+    """The network and layers of an ANCE checkpoint (Xiong et al. 2021). Its vector is
+    norm(embeddingHead(s)), where s is the state of the first token."""
     model = checkpoints.load(at, dtype=dtype, surplus=(*checkpoints.SURPLUS, *ANCE_HEAD))
     head = checkpoints.take(checkpoints.weights(at), "", at, ANCE_HEAD)
     weight, bias, scale, shift = (_array(head[name]) for name in ANCE_HEAD)

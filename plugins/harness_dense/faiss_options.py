@@ -24,7 +24,7 @@ _PART = re.compile(
 
 @dataclass(frozen=True)
 class Faiss:
-    """An index type by its name in faiss, and how thoroughly it is built and searched."""
+    """A type of faiss index by its name, with the options for building and searching the index."""
 
     faiss: str = param(help="as faiss names it: Flat, HNSW32, IVF1024,Flat, PQ48, OPQ48,IVF256,PQ48")
     probes: int = param(16, "of an IVF index: how many cells are searched", minimum=1)

@@ -1,4 +1,4 @@
-"""Search with a faiss index: it proposes vectors, which are then scored exactly, and its recall is measured.
+"""Search with a faiss index: faiss proposes vectors, which are scored exactly. The recall is measured.
 
 An index is built on one thread. That is slower, but several threads build a different HNSW graph every time.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from harness.types import JSON, Floats, Ints
 
 BLOCK = 1 << 16  # vectors passed to faiss at once
-TRAINING = 256 * 256  # vectors that an index learns from, or 64 for each cell where that is more
+TRAINING = 256 * 256  # vectors that an index is trained on, or 64 for each cell where that is more
 SAMPLE = 256  # queries that recall is measured on
 
 
@@ -45,8 +45,8 @@ def build(vectors: NDArray[Any], options: Faiss) -> Any:
 
 
 def search(index: Any, queries: Floats, vectors: NDArray[Any], k: int) -> tuple[Ints, Floats]:
-    """Like `exact.search`, but only among the k vectors that the index proposes for each query. Scores are
-    exact: the index decides which vectors are found, never their scores."""
+    """The hits and scores of each query among the k vectors that the index proposes for it, as from
+    `exact.search`. The index decides which vectors are hits, never their scores."""
     k = min(k, len(vectors))
     if k == 0 or len(queries) == 0:
         return exact.search(queries, vectors, k)
@@ -55,8 +55,8 @@ def search(index: Any, queries: Floats, vectors: NDArray[Any], k: int) -> tuple[
 
 
 def measured(index: Any, queries: Floats, vectors: NDArray[Any], k: int, seed: int = 0) -> dict[str, JSON]:
-    """Facts to report: the index's recall of the k best by exact search, over a seeded sample of at most
-    SAMPLE of these queries."""
+    """Facts to report: the share of the k best vectors by exact search that the index finds. It is measured
+    on a seeded sample of at most SAMPLE of the queries."""
     chosen = np.sort(np.random.default_rng(seed).permutation(len(queries))[:SAMPLE])
     sample = queries[chosen]
     best, _ = exact.search(sample, vectors, k)
@@ -94,7 +94,8 @@ def placed(index: Any, options: Faiss, device: str) -> tuple[Any, dict[str, JSON
 
 
 def _training(vectors: NDArray[Any], index: Any, seed: int) -> Floats:
-    """A seeded sample in the order of the vectors, large enough for every cell."""
+    """The vectors to train the index on: a seeded sample in the order of `vectors`, large enough for every
+    cell."""
     inverted = faiss.try_extract_index_ivf(index)
     wanted = max(TRAINING, 64 * (inverted.nlist if inverted else 0))
     chosen = np.sort(np.random.default_rng(seed).permutation(len(vectors))[:wanted])
@@ -121,7 +122,7 @@ def _threads(count: int) -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    """The message of faiss without the file and line of its sources."""
+    """The message of an error of faiss, without the file and line of faiss's source code."""
     text = str(error).strip()
     tail = text.rsplit(": ", 1)[-1].splitlines()[0] if text else type(error).__name__
     return tail.rstrip(".")

@@ -12,7 +12,7 @@ from harness.toolkit.neural import model_folder
 # sentence-transformers' names of pooling modes -> ours
 POOLING = {"cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max", "lasttoken": "last"}
 ANCE_HEAD = {"embeddingHead.weight", "embeddingHead.bias", "norm.weight", "norm.bias"}
-LONGEST_HEADER = 100 << 20  # what the format allows
+LONGEST_HEADER = 100 << 20  # bytes that the format of safetensors allows
 
 
 class Layer(NamedTuple):
@@ -24,7 +24,7 @@ class Layer(NamedTuple):
 
 
 class FolderSettings(NamedTuple):
-    """The settings in a folder; None for those that it does not state."""
+    """The settings in a model's folder. None stands for a setting that the folder does not state."""
 
     pooling: str | None = None
     normalise: bool | None = None
@@ -34,10 +34,10 @@ class FolderSettings(NamedTuple):
     length: int | None = None  # tokens that a text is cut to
     positions: int | None = None  # tokens that the network has places for
     lower: bool = False  # texts are lower-cased before they are tokenised
-    own_code: bool = False  # it brings code, or names where to fetch it
-    code: tuple[str, ...] = ()  # the hub's models that it takes code from
+    own_code: bool = False  # the folder has code, or names where to fetch it
+    code: tuple[str, ...] = ()  # the hub's models whose code this model uses
     exported: tuple[str, ...] = ()  # the ONNX files, the preferred one first
-    weights: bool = False  # it has safetensors
+    weights: bool = False  # the folder has safetensors
 
 
 def read(folder: Path) -> FolderSettings:
@@ -58,7 +58,8 @@ def read(folder: Path) -> FolderSettings:
 
 
 def network(folder: Path) -> Path:
-    """The folder of the network and its tokenizer: this one, or the one below it that modules.json names."""
+    """The folder of the network and its tokenizer: `folder` itself, or the subfolder that its modules.json
+    names."""
     modules = model_folder.read(folder / "modules.json") or []
     config: dict[str, Any] = next(
         (module for module in modules if str(module["type"]).endswith(".Transformer")), {}
@@ -74,7 +75,8 @@ def original(at: Path) -> str | None:
 
 
 def names_of_tensors(at: Path) -> frozenset[str]:
-    """The names in model.safetensors, read from its header alone; none if there is no such file."""
+    """The names of the tensors in model.safetensors, read from the file's header alone. The set is empty if
+    there is no such file."""
     try:
         with (at / "model.safetensors").open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
@@ -104,7 +106,8 @@ def layers(folder: Path) -> list[Layer]:
 
 
 def _sentence_transformer(folder: Path, described: FolderSettings) -> FolderSettings:
-    """The settings in sentence-transformers' files, with its defaults for the others: cosine, no prompt."""
+    """`described` with the settings in sentence-transformers' files. A setting that these files lack has the
+    default of sentence-transformers: cosine, no prompt."""
     settings = model_folder.read(folder / "config_sentence_transformers.json") or {}
     text = model_folder.read(network(folder) / "sentence_bert_config.json") or {}
     prompts = {name: prompt for name, prompt in (settings.get("prompts") or {}).items() if prompt is not None}
@@ -127,7 +130,7 @@ def _pooling(folder: Path) -> str | None:
             continue
         path = folder / module.get("path", "") / "config.json"
         settings = model_folder.read(path) or {}
-        if isinstance(settings.get("pooling_mode"), str):  # as later versions write it
+        if isinstance(settings.get("pooling_mode"), str):  # as later versions of the library write it
             modes = [{"lasttoken": "last"}.get(settings["pooling_mode"], settings["pooling_mode"])]
         else:
             modes = [name.removeprefix("pooling_mode_") for name, on in settings.items() if on is True]

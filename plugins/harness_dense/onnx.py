@@ -1,4 +1,4 @@
-"""Token states of exported encoders, through ONNX Runtime."""
+"""Computes the token states of exported encoders with ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ STATES = ("last_hidden_state", "token_embeddings")
 
 
 class Exported:
-    """A network of the pooling loop: tokens -> the last layer's state of each."""
+    """A `pooling.Network` in an ONNX file: it maps tokens to the last layer's state of each token."""
 
     def __init__(self, folder: Path) -> None:
         self._session = Session(folder)
         self._output = _states(self._session)
 
     def __call__(self, tokens: Tokens) -> Floats:
-        """float32[T, d]"""
+        """float32[T, d]: the states of all T tokens."""
         parts = list(self._session.each(tokens, self._output))
         result: Floats = np.concatenate(parts) if parts else np.zeros((0, 0), np.float32)
         return result
 
 
 def _states(session: Session) -> str:
-    """The output with one state a token."""
+    """The name of the session's output that has one state for each token."""
     named = [name for name in (*STATES, *session.outputs) if session.outputs.get(name) == 3]
     if not named:
         raise HarnessError(

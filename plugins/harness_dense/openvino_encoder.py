@@ -1,4 +1,4 @@
-"""Token states by OpenVINO: a network of transformers, converted when it is loaded, compiled for this CPU."""
+"""Computes token states with OpenVINO: converts a network of transformers and compiles it for this CPU."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _compiled(model: Any, dtype: str, streams: int) -> Any:
     takes_types = getattr(model.config, "type_vocab_size", 0) > 1
     names = INPUTS if takes_types else INPUTS[:2]
     with quiet(), warnings.catch_warnings(), torch.no_grad():
-        warnings.simplefilter("ignore")  # of the tracer, about Python in the model's code and its own age
+        warnings.simplefilter("ignore")  # the tracer warns of Python in the model's code, and of its own age
         converted = openvino.convert_model(_Bare(model, names), example_input=(example,) * len(names))
     settings = {
         "INFERENCE_PRECISION_HINT": PRECISION[dtype],

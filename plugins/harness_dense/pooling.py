@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Step: TypeAlias = "Callable[[Floats], Floats]"  # float32[n, d] -> float32[n, e]
 Network: TypeAlias = "Callable[[Tokens], Floats]"  # float32[T, d]: the last states of all tokens
 
-# Those that sentence-transformers' Dense modules name (torch.nn.modules.activation)
+# The activations that sentence-transformers' Dense modules name (torch.nn.modules.activation)
 ACTIVATIONS: dict[str, Step] = {
     "Identity": lambda x: x,
     "Tanh": np.tanh,
@@ -27,8 +27,9 @@ ACTIVATIONS: dict[str, Step] = {
 
 
 def pool(states: Floats, bounds: Ints, how: str) -> Floats:
-    """float32[n, d] from the states of n texts' tokens (float32[T, d], text i has bounds[i] to
-    bounds[i + 1] - 1). A text without any token has the vector 0."""
+    """float32[n, d]: one vector for each of n texts, pooled from the states of its tokens as `how` says.
+    `states` is float32[T, d]. The tokens of text i are bounds[i] to bounds[i + 1] - 1. A text without any
+    token has the vector 0."""
     nonempty = np.flatnonzero(np.diff(bounds))
     result = np.zeros((len(bounds) - 1, states.shape[1]), np.float32)
     starts, ends = bounds[nonempty], bounds[nonempty + 1]
@@ -44,20 +45,21 @@ def pool(states: Floats, bounds: Ints, how: str) -> Floats:
 
 
 def normalised(vectors: Floats) -> Floats:
-    """v / max(|v|, 1e-12), as in torch.nn.functional.normalize."""
+    """Each vector v divided by max(|v|, 1e-12), as in torch.nn.functional.normalize."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     result: Floats = vectors / np.maximum(lengths, np.float32(1e-12))
     return result
 
 
 def dense(weight: Floats, bias: Floats | None, activation: str = "Identity") -> Step:
-    """act(x W^T + b)"""
+    """The function x -> act(x W^T + b)."""
     act = ACTIVATIONS[activation]
     return lambda x: act(x @ weight.T if bias is None else x @ weight.T + bias)
 
 
 def layer_norm(weight: Floats, bias: Floats, epsilon: float) -> Step:
-    """(x - mean) / sqrt(var + epsilon) * w + b, over each vector"""
+    """The function x -> (x - mean) / sqrt(var + epsilon) * w + b, with the mean and variance of each
+    vector."""
 
     def apply(x: Floats) -> Floats:
         centred = x - x.mean(axis=1, keepdims=True)
@@ -69,8 +71,8 @@ def layer_norm(weight: Floats, bias: Floats, epsilon: float) -> Step:
 
 
 def steps(layers: Sequence[Layer]) -> list[Step]:
-    """The functions of the modules after pooling. `Normalize` is left out; the parameter `normalise` does
-    it."""
+    """The functions of the modules after pooling. The module `Normalize` is left out, because the parameter
+    `normalise` does the same."""
     return [_step(layer) for layer in layers if layer.kind != "Normalize"]
 
 

@@ -1,4 +1,4 @@
-"""Bi-encoders by short name: their hub ids and their authors' settings, with the source of each."""
+"""The known bi-encoders by short name: their hub ids and their authors' settings, each with a citation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ BGE_ZH = "为这个句子生成表示以用于检索相关文章："
 
 
 class Known(NamedTuple):
-    """The known settings of a model. None means that the folder states the setting, or nothing does."""
+    """The known settings of a model. A setting that is None is read from the model's folder, if the folder
+    has it."""
 
     name: str
     passages: str  # the hub's id of the passages' tower
@@ -21,15 +22,16 @@ class Known(NamedTuple):
     length: int | None  # tokens of a passage, special ones counted
     cite: str
     queries: str | None = None  # the hub's id of the queries' own tower
-    query_length: int | None = None  # where it is not the passages'
+    query_length: int | None = None  # where it differs from the passages' length
     query_prompt: str = ""
     passage_prompt: str = ""
-    own_code: bool = False  # it runs code of its own: trust_remote_code
-    titles: str = "none"  # how it reads a passage's title
+    own_code: bool = False  # the model runs code of its own: trust_remote_code
+    titles: str = "none"  # how the model reads a passage's title
 
 
 def find(name: str | Path) -> Known | None:
-    """The model of that short name, or whose passages' tower has that id."""
+    """The model whose short name, or whose hub id of the passages' tower, is `name`. None if there is
+    none."""
     if isinstance(name, Path):
         return None
     return next((known for known in MODELS if name in (known.name, known.passages)), None)

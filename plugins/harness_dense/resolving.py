@@ -1,4 +1,4 @@
-"""Resolves every setting of a model for the step's key, from suite, registry or the model's folder."""
+"""Resolves every setting of a model for the step's key: from suite, registry or the model's folder."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from harness_dense.registry import Known
 
 
 def resolved(params: DenseParams) -> DenseParams:
-    """Resolve all `auto` settings. The suite comes first, then the registry, then the model's folder. A
-    setting stays `auto` only if the model is missing and not in the registry."""
+    """`params` with every `auto` setting resolved. The suite comes first, then the registry, then the model's
+    folder. A setting stays `auto` only if the model is missing and not in the registry."""
     known = _known(params)
     model, revision = _located(params.model, params.revision)
     asked = params.query_model or (known.queries if known else None)
@@ -73,7 +73,8 @@ def missing_files(params: DenseParams) -> list[str | Need]:
 
 
 def _code_revision(params: DenseParams, *towers: FolderSettings | None) -> str | None:
-    """The commit of code that is in neither tower's folder, if the suite trusts it."""
+    """The commit of the code that a tower takes from another model of the hub, if the suite trusts that code.
+    Otherwise, it is `params.code_revision`."""
     names = sorted({name for described in towers if described for name in described.code})
     if len(names) > 1:
         raise HarnessError(
@@ -99,7 +100,7 @@ def _known(params: DenseParams) -> Known | None:
 
 
 def _located(model: Path | str, revision: str) -> tuple[Path | str, str]:
-    """Where a model is, by its short name, hub id or path."""
+    """The place and revision of the model with this short name, hub id or path."""
     known = registry.find(model)
     name = known.passages if known else model
     if isinstance(name, str) and "/" not in name and not models.is_local(name):
@@ -141,8 +142,8 @@ def _of_authors(known: Known | None) -> dict[str, Any]:
 
 
 def _of_folders(passages: FolderSettings | None, queries: FolderSettings | None) -> dict[str, Any]:
-    """The settings of both folders. By default vectors are not normalised, compared by inner product, and
-    have no prompt."""
+    """The settings that the towers' folders state, or the defaults: vectors are not normalised, they are
+    compared by inner product, and texts have no prompt."""
     settings: dict[str, Any] = {}
     if passages:
         settings["pooling"] = passages.pooling
@@ -158,7 +159,8 @@ def _of_folders(passages: FolderSettings | None, queries: FolderSettings | None)
 
 
 def _settings(params: DenseParams, authors: dict[str, Any], folders: dict[str, Any]) -> dict[str, Any]:
-    """Each setting from the first source that has it; unresolved only if there is no folder."""
+    """Each setting from the first of suite, registry and folder that has it. A setting is left out only if
+    there is no folder to read it from."""
     chosen: dict[str, Any] = {}
     for name in folders.keys() | authors.keys():
         given, known, from_folders = getattr(params, name), authors.get(name), folders.get(name)
@@ -172,7 +174,7 @@ def _settings(params: DenseParams, authors: dict[str, Any], folders: dict[str, A
 
 
 def _refuse_code(known: Known | None, towers: list[tuple[Path | str | None, FolderSettings | None]]) -> None:
-    """Refuse a model that needs its own code, as stated by its folder or by the registry."""
+    """Refuse a model that runs its own code, as its folder states, or the registry if there is no folder."""
     for name, described in towers:
         if described.own_code if described else known and known.own_code:
             raise HarnessError(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from harness.types import Floats, Ints
     from harness_dense.faiss_options import Faiss
 
-SAMPLED = 4096  # queries that are kept; recall is measured on some of them
+SAMPLED = 4096  # queries that are kept, so that recall can be measured on some of them
 
 
 class Dense:
@@ -38,7 +38,7 @@ class Dense:
 
     block = SHARD
 
-    @functools.cached_property  # parts of one corpus share it
+    @functools.cached_property  # the parts of one corpus share the tower
     def _tower(self) -> Tower:
         return towers.passages(self._params)
 
@@ -48,7 +48,7 @@ class Dense:
         return "fp32" if self._params.dtype in ("fp32", "stored") else "fp16"
 
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
-        """Write the vectors in the order of the texts."""
+        """Write the vectors of the texts, in their order, into `folder`, and return facts to report."""
         params, dimension = self._params, self._tower.dimension
         encoded = self._encode(texts, folder, vectors.writer(folder, len(texts), dimension, self._stored))
         form = {"dimension": dimension, "backend": params.backend, "dtype": params.dtype}
@@ -75,7 +75,7 @@ class Dense:
         return encode(texts, folder, prepare, tower.forwards, write, budget=budget, part=part)
 
     def encode(self, texts: Sequence[str], queries: bool) -> Floats:
-        """float32[n, d]: the vectors of texts as the model sees queries or passages."""
+        """float32[n, d]: the vectors of the texts, encoded as queries if `queries`, otherwise as passages."""
         tower = (towers.queries if queries else towers.passages)(self._params)
         if not texts:
             return np.zeros((0, tower.dimension), np.float32)
@@ -89,8 +89,8 @@ class Dense:
 
 
 class Search:
-    """An open index. A faiss index is built when the vectors are opened, and that time counts as search. So
-    another faiss index encodes nothing again."""
+    """An open index. A faiss index is built here, when the vectors are opened, and the time counts as search.
+    That is why a suite can try another faiss index without encoding anything again."""
 
     def __init__(self, params: DenseParams, index: vectors.Vectors, unit: Unit) -> None:
         self._params = params
@@ -107,8 +107,8 @@ class Search:
         )
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
-        """Inner products in fp32, which are cosines for vectors of length 1. Scores are always exact. The
-        choice of passages is exact too, except with a faiss index."""
+        """The hits of each query by inner product in fp32, which is the cosine for vectors of length 1. The
+        scores are always exact. The choice of passages is exact too, except with a faiss index."""
         return self.search_vectors(self.encode(queries), k, within)
 
     def search_vectors(self, queries: Floats, k: int, within: Ints | None = None) -> Hits:
@@ -122,7 +122,7 @@ class Search:
 
     @property
     def counts(self) -> bool:
-        """Whether `report` holds counts alone."""
+        """Whether `report` returns only counts."""
         return self._faiss is None
 
     def report(self) -> Mapping[str, JSON]:
@@ -130,13 +130,13 @@ class Search:
         return {**cut, **(self._faiss.report() if self._faiss else {})}
 
     def encode(self, queries: Sequence[str]) -> Floats:
-        """float32[Q, d]"""
+        """float32[Q, d]: the vectors of the queries."""
         rows, lost = self._rows(self._tower, queries)
         self._lost = self._lost.plus(lost)
         return rows
 
     def encode_passages(self, texts: Sequence[str]) -> Floats:
-        """float32[n, d]: passages without a title."""
+        """float32[n, d]: the vectors of passages without titles."""
         return self._rows(towers.passages(self._params), texts)[0]
 
     def vectors(self, positions: Ints) -> Floats:
@@ -154,7 +154,8 @@ class Search:
 
 
 class Approximate:
-    """Search by a faiss index. It keeps some of the queries, to measure the index's recall."""
+    """A faiss index over `rows`, with a sample of the searched queries. The sample is kept to measure the
+    index's recall."""
 
     def __init__(self, rows: NDArray[Any], options: Faiss, device: str) -> None:
         from harness_dense import faiss_search

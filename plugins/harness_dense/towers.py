@@ -35,15 +35,15 @@ class Tower(NamedTuple):
 
 @dataclass(frozen=True)
 class Vectors:
-    """A `Forward`: the network, pooling, and the layers after it."""
+    """A `Forward` of a network, its pooling, and the layers after pooling."""
 
     network: pooling.Network
-    how: str  # it pools
+    how: str  # cls, mean, max or last: the way of pooling
     layers: Sequence[pooling.Step]
     unit: bool  # vectors of length 1
 
     def __call__(self, batch: Tokens) -> list[Floats]:
-        """float32[d] for each text"""
+        """The vector of each text, float32[d]."""
         vectors = pooling.pool(self.network(batch), batch.bounds, self.how)
         for layer in self.layers:
             vectors = layer(vectors)
@@ -51,7 +51,7 @@ class Vectors:
 
 
 def passages(params: DenseParams) -> Tower:
-    assert params.passage_prompt is not None  # all settings are resolved before it is built
+    assert params.passage_prompt is not None  # all settings are resolved before a tower is built
     tower = _tower(params, params.model, params.revision, params.passage_prompt, int(params.passage_length))
     return tower._replace(titles=params.titles)
 
@@ -68,9 +68,10 @@ def prepared(tower: Tower, texts: Sequence[str], titles: Sequence[str] | None = 
     """The tokens of queries, or of passages beside their titles, as the tower reads them."""
     if titles is None or tower.titles == "none":
         return _tokens(tower, texts)
-    if tower.titles == "pair":  # RocketQA's: [CLS] title [SEP] text [SEP], types 0 and 1, whatever the title
+    if tower.titles == "pair":
+        # RocketQA reads [CLS] title [SEP] text [SEP] with the types 0 and 1, even if the title is empty
         return _tokens(tower, titles, texts)
-    # DPR's: the same without types, and no pair where the title or the text is empty
+    # DPR reads the same with the type 0 alone, and no pair where the title or the text is empty
     untyped = tower.tokeniser.pair._replace(types=(0, 0, 0, 0, 0))
     tower = tower._replace(tokeniser=tower.tokeniser._replace(pair=untyped))
     both = [bool(title and text) for title, text in zip(titles, texts, strict=True)]
@@ -108,7 +109,7 @@ def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, l
 def _networks(
     params: DenseParams, at: Path, inner: Path, padding: int
 ) -> tuple[Sequence[pooling.Network], list[pooling.Step]]:
-    """One network for each worker, and the layers of an original checkpoint."""
+    """One network for each worker, and the layers after pooling that a checkpoint of DPR or ANCE has."""
     if params.backend == "onnx":
         from harness_dense.onnx import Exported
 

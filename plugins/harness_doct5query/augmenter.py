@@ -1,4 +1,4 @@
-"""The context-augmenter behind the record: samples queries for each passage, and puts them after its text."""
+"""The context-augmenter `doct5query` samples queries for each passage and puts them after its text."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from harness_doct5query import DocT5QueryParams
 
 
 class Augmenter:
-    """A passage's queries depend on its text and the seed, not on what else is read or in which order: each
-    passage is sampled by itself, all its queries at once."""
+    """A model that samples queries for passages. The queries of a passage depend on its text and the seed,
+    not on other passages or their order: all queries of one passage are sampled at once, by themselves."""
 
     def __init__(self, params: DocT5QueryParams) -> None:
         folder = models.folder(params.model, params.revision)
@@ -28,8 +28,8 @@ class Augmenter:
             yield Addition(edits=tuple(_after(p.text, self.queries(p.text)) for p in document.passages))
 
     def queries(self, text: str) -> list[str]:
-        """The sampled queries in the order they were drawn; one that was drawn again is in it again, as a
-        weight of its terms (Nogueira and Lin 2019). None for a text without a token."""
+        """The sampled queries in the order in which they were drawn. A query that was drawn several times is
+        repeated, which weights its terms (Nogueira and Lin 2019). A text without a token has no queries."""
         params = self._params
         read, _ = tokens.tokenise(self._tokeniser, [text], params.passage_length)
         if len(read.ids) <= self._tokeniser.single.added:

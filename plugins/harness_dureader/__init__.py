@@ -1,4 +1,4 @@
-"""DuReader: Chinese web passages and search queries, in the files of its releases."""
+"""The datasets of DuReader: Chinese web passages and search queries, in the files of its releases."""
 
 from __future__ import annotations
 

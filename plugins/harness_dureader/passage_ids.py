@@ -13,17 +13,17 @@ import pyarrow.compute as pc
 
 from harness.toolkit.files.reading import pieces, refuse
 
-_PAIRS = re.compile(rb'(?:\s*"\d{1,18}"\s*:\s*"[^"\\]+"\s*,)*+')  # possessive: it never looks back
+_PAIRS = re.compile(rb'(?:\s*"\d{1,18}"\s*:\s*"[^"\\]+"\s*,)*+')  # possessive: no backtracking
 _SEGMENT = 1 << 20  # bytes
-_LONGEST = 1 << 12  # of one pair: a longer one is something else
+_LONGEST = 1 << 12  # bytes of a pair: what is longer is no pair
 
 
 def passage_ids(path: Path) -> pa.ChunkedArray:
-    """string[N]: the passage id of each row of the collection. The rows 0 to N - 1 may be listed in any
-    order, each once."""
+    """string[N]: the passage id of each row of the collection. The file must list each of the rows 0 to N - 1
+    once, in any order."""
     rows, ids = [], []
     for line, segment in _segments(path):
-        quoted = segment.split(b'"')  # rows at 1, 5, ..., ids at 3, 7, ...: nothing is escaped
+        quoted = segment.split(b'"')  # rows are at 1, 5, ..., ids at 3, 7, ..., as no quote is escaped
         rows.append(np.array(quoted[1::4], dtype="S18").astype(np.int64))
         try:
             ids.append(pa.array(quoted[3::4], pa.binary()).cast(pa.string()))
@@ -46,7 +46,8 @@ def passage_ids(path: Path) -> pa.ChunkedArray:
 
 
 def _segments(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Blocks of complete pairs, each pair with a comma after it, and the line on which the block begins."""
+    """The file in blocks, each with the line on which it begins. A block holds complete pairs, each followed
+    by a comma."""
     line, rest, opened = 1, b"", False
     for piece in _bigger(pieces(path)):
         rest += piece

@@ -1,4 +1,4 @@
-"""The passages of part-00, part-01, ...: the third of four columns, named by the row's number."""
+"""Reads the passages of part-00, part-01, ...: the third of four columns, with ids by the row's number."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _COLUMNS = "query, title, text, label"
 
 
 def rows(parts: Sequence[Path], ids: Path) -> Iterator[pa.RecordBatch]:
-    """Batches of the schema harness.collection.corpus.ROWS. All parts together have one row for each id."""
+    """The passages as batches of the schema harness.collection.corpus.ROWS. All parts together must have one
+    row for each id."""
     named = passage_ids(ids)
     done = 0
     for part in parts:
@@ -33,7 +34,8 @@ def rows(parts: Sequence[Path], ids: Path) -> Iterator[pa.RecordBatch]:
 
 
 def line_of(parts: Sequence[Path], row: int) -> str:
-    """`file:line` of that row, counted from 0 over all parts; the parts are read up to there."""
+    """The place of a row as `file:line`. Rows are counted from 0 over all parts. The parts are read up to
+    that row."""
     for part in parts:
         for first, chunk in chunks(part):
             lines = bytes(chunk).count(b"\n") + (bytes(chunk[-1:]) != b"\n")

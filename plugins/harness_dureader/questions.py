@@ -1,4 +1,4 @@
-"""Questions and their positive paragraphs (dev.json, ...), and the maps q2qid.*.json."""
+"""Reads questions and their positive paragraphs (dev.json, ...), and the maps q2qid.*.json."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Question(NamedTuple):
     line: int
     id: str
     text: str
-    positives: tuple[str, ...] | None  # passage ids in order, each once; None: they were not published
+    positives: tuple[str, ...] | None  # passage ids in order, each once; None if they were not published
 
 
 def questions(path: Path) -> Iterator[Question]:
-    """All questions in order. A duplicate id is refused."""
+    """All questions of the file, in order. A duplicate id is refused."""
     records: Records[Any] = Records(path, (_Question,), _KEYS)
     seen: dict[str, int] = {}
     for line, record in records.numbered():
@@ -59,7 +59,8 @@ def questions(path: Path) -> Iterator[Question]:
 
 
 def mapped(path: Path) -> Iterator[Question]:
-    """The questions of q2qid.<split>.json, {"question": "question id", ...}, which has no positives."""
+    """The questions of q2qid.<split>.json, which has the form {"question": "question id", ...} and no
+    positives."""
     try:
         ids = msgspec.json.decode(b"".join(pieces(path)), type=dict[str, str])
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -73,7 +74,8 @@ def mapped(path: Path) -> Iterator[Question]:
 
 
 def digest(questions: Iterable[Question]) -> str:
-    """SHA-256 of ids and texts, so that a changed judgement does not change the queries' key."""
+    """The SHA-256 of the questions' ids and texts. The queries are keyed by it, so that a changed judgement
+    does not change their key."""
     hashed = hashlib.sha256()
     for question in questions:
         hashed.update(msgspec.json.encode((question.id, question.text)))

@@ -46,8 +46,9 @@ _KEYS = Keys(
 
 
 class Raw:
-    """A question's documents are `<question>-<number>`, their paragraphs `<question>-<number>-<number>`.
-    Blank paragraphs are left out. The corpus holds the documents of all splits in `documents`."""
+    """The release as a dataset: the questions of one split, and a corpus of the web documents of all splits
+    in the parameter `documents`. The id of a document is `<question>-<number>`, and the id of a paragraph is
+    `<question>-<number>-<number>`. Blank paragraphs are left out."""
 
     def __init__(self, params: RawParams) -> None:
         self._params = params
@@ -56,7 +57,8 @@ class Raw:
         return Card("zh", self._params.split, None, LICENCE, CITATION, URL, (NOTE,))
 
     def inputs(self, part: Part) -> Inputs:
-        """Queries and judgements also depend on nothing but their split's file."""
+        """The files that a part is read from. Queries and judgements depend only on the file of their
+        split."""
         if part == "corpus":
             return Inputs({}, tuple(self._file(split) for split in self._params.documents))
         return Inputs({}, (self._file(self._params.split),))

@@ -35,7 +35,7 @@ URL = "https://github.com/baidu/DuReader/tree/master/DuReader-Retrieval"
 LICENCE = "for research only"  # section 7 of the paper
 _SOURCE = "Qiu et al. 2022, table 3"
 _PASSAGES = {"passages": 8_096_668}
-OFFICIAL = {  # of each split; its "#passages" are positives
+OFFICIAL = {  # by split; the table's "#passages" are positives
     "train": {
         "queries": 86_395,
         "positives": 222_395,
@@ -78,8 +78,9 @@ ENGLISH = {
 
 
 class Dureader:
-    """Every passage is a document of its own, without a title: the authors removed titles (section 2.2.2).
-    With `english`, the queries come from that file, and the judgements from the split."""
+    """One split of DuReader-retrieval. Every passage is a document of its own, without a title, because the
+    authors removed the titles (section 2.2.2). With the parameter `english`, the queries come from the file
+    that it names, and the judgements from the split."""
 
     def __init__(self, params: DureaderParams) -> None:
         self.params = params
@@ -100,8 +101,8 @@ class Dureader:
         return Card("zh", self.params.split, queries, LICENCE, CITATION, URL, notes, tuple(official))
 
     def inputs(self, part: Part) -> Inputs:
-        """The queries are keyed by their content, because their file holds the judgements too. The judgements
-        also depend on which queries are searched."""
+        """The parameters and files that a part is keyed by. The queries are keyed by their content, because
+        their file holds the judgements too. The judgements also depend on which queries are searched."""
         if part == "corpus":
             return Inputs({}, (*self._parts, self._ids))
         keyed = {"asked": self._asked_digest}
@@ -122,7 +123,8 @@ class Dureader:
         return (Query(question.id, question.text) for question in self._asked())
 
     def judgements(self) -> Iterator[Judgement]:
-        """The paragraphs of a question are its positives, grade 1; nothing else is judged."""
+        """The judgements of the queries: the answer paragraphs of a question have the grade 1, and nothing
+        else is judged."""
         if not self._questions.exists():
             raise HarnessError(f"{self._questions}: there is no such file; it holds the judgements")
         asked = {question.id: question.line for question in self._asked()}
@@ -153,19 +155,21 @@ class Dureader:
 
     @property
     def _asked_path(self) -> Path:
-        """The file of the queries. A split without JSON lines may still have the map from queries to ids."""
+        """The file of the queries: `english` if it is given, otherwise the split's JSON lines. If these are
+        missing, it is the map from queries to ids, if that exists."""
         if self.params.english:
             return self.params.english
         return self._map if self._map.exists() and not self._questions.exists() else self._questions
 
     @cached_property
     def _asked_digest(self) -> str | None:
-        """None if there is no file yet."""
+        """The digest of the queries, or None while their file is missing."""
         return questions.digest(self._asked()) if self._asked_path.exists() else None
 
 
 def _parts(folder: Path) -> tuple[Path, ...]:
-    """part-00, part-01, ... in order, as they are or compressed; the first name if there is none."""
+    """The paths of part-00, part-01, ... in order, plain or compressed. Without any part, the result is the
+    path of part-00 alone."""
     numbered = re.compile(r"(part-\d\d)(\.gz|\.zst)?")
     matches = [numbered.fullmatch(path.name) for path in folder.glob("part-*")]
     names = sorted({match.group(1) for match in matches if match})

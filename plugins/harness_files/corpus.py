@@ -1,4 +1,4 @@
-"""Passages of a JSONL, TSV, CSV or Parquet file as Arrow batches."""
+"""Reads the passages of a JSONL, TSV, CSV or Parquet file as Arrow batches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KEYS = Keys(
 )
 TEVATRON = Keys(("docid", "text"), {"docid": ("str",), "text": ("str",), "title": ("str", "NoneType")})
 PYSERINI = Keys(("id", "contents"), {"id": ("str",), "contents": ("str",), "title": ("str", "NoneType")})
-DPR_HEADER = b"id\ttext\ttitle"  # of psgs_w100.tsv, whose columns may stand in quotes
+DPR_HEADER = b"id\ttext\ttitle"  # the header of psgs_w100.tsv, whose columns may be quoted
 Place = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 
 
@@ -61,7 +61,7 @@ class _Pyserini(msgspec.Struct, gc=False):
 
 
 def rows(path: Path, format: str) -> Iterator[pa.RecordBatch]:
-    """Batches of the schema harness.collection.corpus.ROWS, one for each chunk of the file."""
+    """The passages of the file as batches of the schema harness.collection.corpus.ROWS."""
     if format == "table":
         yield from tables.passages(path)
         return
@@ -74,7 +74,8 @@ def rows(path: Path, format: str) -> Iterator[pa.RecordBatch]:
 
 
 def line_of(path: Path, row: int) -> int:
-    """The line that holds that row, counted from 0; it reads the file up to there."""
+    """The number of the line that holds `row`, where rows are counted from 0. The file is read up to that
+    line."""
     if tables.is_table(path):
         return tables.line_of(path, row)
     header = _first_line(path) == DPR_HEADER
@@ -92,7 +93,7 @@ def _json_rows(path: Path) -> Iterator[pa.RecordBatch]:
             records = Records(path, (_Tevatron,), TEVATRON)
         elif b'"contents"' in first:
             records = Records(path, (_Pyserini,), PYSERINI)
-    return map(_batch, records)  # which holds no chunk's strings while the next is decoded
+    return map(_batch, records)  # unlike a loop, it frees a chunk's strings before the next is decoded
 
 
 def _batch(rows: Sequence[Any]) -> pa.RecordBatch:
@@ -111,7 +112,7 @@ def _batch(rows: Sequence[Any]) -> pa.RecordBatch:
 
 
 def _tsv_rows(path: Path) -> Iterator[pa.RecordBatch]:
-    width = 0  # of the first line, and so of all
+    width = 0  # the number of columns of the first line, and thus of all lines
     dpr = _first_line(path) == DPR_HEADER
     for first, chunk in chunks(path):
         rows = []
@@ -135,7 +136,7 @@ def _tsv_rows(path: Path) -> Iterator[pa.RecordBatch]:
 
 
 def _dpr_columns(path: Path, number: int, columns: Sequence[str]) -> tuple[str, str, str]:
-    """id, title, text of DPR's id, text, title."""
+    """The id, title and text of a line of DPR, whose columns are id, text and title."""
     for column in columns:
         if column.startswith('"') and (len(column) == 1 or not column.endswith('"')):
             refuse(path, number, "a quoted column does not end in this line; write a passage on one line")

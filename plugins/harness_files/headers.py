@@ -1,4 +1,4 @@
-"""Tells a line of column names from a line of data, in files that have none."""
+"""Refuses a line of column names in files that must not have a header."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ TEXTS = {"text", "title", "contents", "passage", "query", "question", "answers"}
 
 
 def refuse_header(path: Path, number: int, columns: Sequence[str]) -> None:
-    """Raises HarnessError if the line names columns: it would be taken for a passage or a query."""
+    """Refuse the first line of a file if it names columns, because it would be read as a passage or a
+    query."""
     names = [column.strip().strip('"').casefold() for column in columns]
     if names[0] in IDS and set(names[1:]) <= TEXTS:
         refuse(path, number, "this line names the columns, which are fixed here; remove it")

@@ -12,8 +12,8 @@ from harness.toolkit.files.paths import first_there
 
 @dataclass(frozen=True)
 class FilesParams:
-    """Either `path`, or `corpus`, `queries` and `qrels`. `{split}` in the last two is replaced by the
-    split."""
+    """The parameters of a collection in files: either `path`, or `corpus`, `queries` and `qrels`. In
+    `queries` and `qrels`, `{split}` is replaced by the split."""
 
     path: Path | None = param(
         None,
@@ -75,7 +75,8 @@ class FilesParams:
         return self._of_split(self.queries) or self._table("queries", ".jsonl")
 
     def qrels_path(self) -> Path | None:
-        """None where the queries' answers alone tell what is relevant, or nothing does yet."""
+        """The path of the judgements, or None if there is no such file: relevance then follows from the
+        queries' answers, or nothing is judged yet."""
         if not self.judged:
             return None
         if self.path is None:
@@ -83,7 +84,7 @@ class FilesParams:
         return self._table(f"qrels/{self.split}", ".tsv")
 
     def _table(self, name: str, suffix: str) -> Path:
-        """A file of the folder, as BEIR has it or as a table."""
+        """The path of a file of the folder, with the suffix that BEIR has, or as a table (.parquet, .csv)."""
         names = [f"{name}{ending}" for ending in (suffix, ".parquet", ".csv")]
         return first_there([self._folder() / each for each in names])
 

@@ -1,4 +1,4 @@
-"""Judgements of a BEIR or TREC file, or of a table."""
+"""Reads the judgements of a BEIR or TREC file, or of a table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Judged(NamedTuple):
 
 
 def judged(path: Path) -> Iterator[Judged]:
-    """All judgements in order; duplicates are refused."""
+    """All judgements of the file, in order. Duplicates are refused."""
     seen: dict[str, dict[str, int]] = {}  # query -> passage -> line
     for number, query, passage, grade in tables.judgements(path) if tables.is_table(path) else _text(path):
         if not query or not passage:
@@ -37,8 +37,9 @@ def judged(path: Path) -> Iterator[Judged]:
 
 
 def _text(path: Path) -> Iterator[tuple[int, str, str, int]]:
-    """Line, query, passage and grade. The first line decides the format: four columns separated by spaces
-    (TREC: query, 0, passage, grade), or three separated by tabs below a header (BEIR)."""
+    """The line, query, passage and grade of each judgement in a text file. The first line decides the format:
+    four columns separated by spaces (TREC: query, 0, passage, grade), or three columns separated by tabs
+    below a header (BEIR)."""
     rows = lines(path)
     columns = 0
     for number, line in rows:

@@ -17,10 +17,12 @@ from harness_files.tables import is_table
 
 
 class Files:
-    """The split's queries are those that its judgements name, in the order of the queries' file; without
-    judgements they are all queries, each with its answers. A judged query that this file lacks is refused,
-    because no system could find anything for it and the scores would only look low; a judged passage that the
-    corpus lacks is kept, and stays in the denominator."""
+    """A collection in files, with the queries of one split.
+
+    The split's queries are those that its judgements name, in the order of the queries' file. Without
+    judgements they are all queries, each with its answers. A judged query that the queries' file lacks is
+    refused, because no system could find anything for the query, and the scores would only look low. A judged
+    passage that the corpus lacks is kept, and stays in the denominator."""
 
     def __init__(self, params: FilesParams) -> None:
         self.params = params
@@ -34,8 +36,8 @@ class Files:
         )
 
     def inputs(self, part: Part) -> Inputs:
-        """The queries depend on which queries are judged, not on their grades: a changed grade changes no
-        query."""
+        """The parameters and files that a part is keyed by. The queries depend on which queries are judged,
+        but not on the grades, so a changed grade does not change the queries' key."""
         if part == "corpus":
             return Inputs({"format": _format(self._corpus)}, (self._corpus,))
         if part == "queries":
@@ -92,7 +94,8 @@ class Files:
         return Query(topic.id, topic.text, exclude=excluded, answers=topic.answers)
 
     def _judged_digest(self) -> str | None:
-        """SHA-256 of the ids of judged queries; None where there is no file, or not yet."""
+        """The SHA-256 of the ids of the judged queries, or None if there is no file of judgements, or the
+        file is still missing."""
         if self._qrels is None or not self._qrels.exists():
             return None
         ids = sorted({row.query for row in qrels.judged(self._qrels)})

@@ -1,4 +1,4 @@
-"""Passages, queries and judgements in CSV files with a header, and in Parquet files."""
+"""Reads passages, queries and judgements from CSV files with a header, and from Parquet files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def passages(path: Path) -> Iterator[pa.RecordBatch]:
 
 
 def line_of(path: Path, row: int) -> int:
-    """The line of that row, counted from 0; in a Parquet file its number, from 1."""
+    """The line of `row`, where rows are counted from 0. In a Parquet file, it is the row's number from 1."""
     return next(islice((line for part in tables.parts(path, PASSAGES) for line in part.lines), row, None))
 
 

@@ -1,4 +1,4 @@
-"""Queries of a JSONL, TSV or TREC topics file."""
+"""Reads the queries of a JSONL, TSV, DPR or TREC topics file, or of a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness_files.headers import refuse_header
 _KINDS = {"_id": ("str",), "text": ("str",), "query_id": ("str",), "query": ("str",), "answers": ("list",)}
 _KEYS = Keys(("_id", "text"), _KINDS)
 _TEVATRON_KEYS = Keys(("query_id", "query"), _KINDS)
-# only the fields of TREC are tags: any other stays in the text
+# Only the names of TREC's fields are tags. Anything else in angle brackets stays in the text.
 _TAG = re.compile(r"<\s*(/?)\s*(top|num|title|desc|narr|dom|con|smry|def|fac)\s*>", re.I)
 _LABELS = {"num": re.compile(r"\s*Number\s*:", re.I), "title": re.compile(r"\s*Topic\s*:", re.I)}
 
@@ -43,7 +43,7 @@ class Topic(NamedTuple):
 
 
 def topics(path: Path, format: str) -> Iterator[Topic]:
-    """All queries in order; none has an empty id, no two have the same."""
+    """All queries of the file, in order. An empty or duplicate id is refused."""
     read = {
         "jsonl": _json_topics, "tsv": _tsv_topics, "dpr": _dpr_topics, "trec": _trec_topics,
         "table": _table_topics,
@@ -88,8 +88,8 @@ def _tsv_topics(path: Path) -> Iterator[Topic]:
 
 
 def _dpr_topics(path: Path) -> Iterator[Topic]:
-    """DPR's `*.qa.csv`: a question, a tab, and its answers as a list of Python. Questions have no ids there;
-    they get the place in the file, from 0, as Pyserini calls them."""
+    """The queries of DPR's `*.qa.csv`: a question, a tab, and its answers as a Python list. The file has no
+    ids, so the id of a question is its place in the file, counted from 0, as in Pyserini."""
     for place, (number, line) in enumerate(lines(path)):
         columns = [unquoted(column) for column in text_of(path, number, line).split("\t")]
         if len(columns) != 2:
@@ -99,7 +99,8 @@ def _dpr_topics(path: Path) -> Iterator[Topic]:
 
 
 def unquoted(column: str) -> str:
-    """A column as Python's csv module writes it: in quotes where it holds some, which are doubled."""
+    """The text of a column that Python's csv module has written: without the quotes around it, and with
+    doubled quotes made single. A column without quotes around it is returned as it is."""
     quoted = len(column) > 1 and column[0] == column[-1] == '"'
     return column[1:-1].replace('""', '"') if quoted else column
 
@@ -118,8 +119,9 @@ def _answers(path: Path, number: int, column: str, decode: Callable[[str], Any])
 
 
 def _trec_topics(path: Path) -> Iterator[Topic]:
-    """Reads `<top> <num> Number: 301 <title> words </top>`; other fields are left out, as is usual."""
-    start, field = 0, ""  # line of the open <top>; the tag that the text belongs to
+    """The queries of TREC topics of the form `<top> <num> Number: 301 <title> words </top>`. Other fields are
+    left out, as is usual."""
+    start, field = 0, ""  # the line of the open <top>, and the tag whose text is being read
     fields: dict[str, str] = {}
     number = 1
     for number, line in lines(path):
