@@ -1,4 +1,4 @@
-"""Coreference as context: a mention is annotated with its antecedent from an earlier passage."""
+"""Coreference as context: a mention is followed by its antecedent from an earlier passage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.types import Facts
 
 LANGUAGES = {"rules": ("en", "zh"), "xrenner": ("en",)}
 PIPELINE = "en_core_web_sm"
-# The distributions that a resolver needs; their versions can change its results.
+# The distributions that each resolver needs; their versions can change its results.
 DISTRIBUTIONS: dict[str, tuple[str, ...]] = {"rules": (), "xrenner": ("xrenner", "spacy")}
 
 
@@ -76,7 +76,9 @@ class RewrittenParams:
 
 
 def resolve(params: CoreferenceParams, facts: Facts) -> CoreferenceParams:
-    """`language: auto` becomes the passages' language, `versions: auto` the installed versions."""
+    """The parameters with `language: auto` replaced by the passages' language, and `versions: auto` by the
+    installed versions. Raises HarnessError for an unknown language and for other versions than those
+    installed."""
     language = facts.language if params.language == "auto" else params.language
     known = LANGUAGES[params.resolver]
     if language is None:
@@ -97,7 +99,8 @@ def resolve(params: CoreferenceParams, facts: Facts) -> CoreferenceParams:
 
 
 def _distributions(params: CoreferenceParams) -> list[str]:
-    """The distributions whose version can change the resolver's results; a folder is keyed by its files."""
+    """The distributions whose versions can change the resolver's results. A pipeline in a folder is not among
+    them, because the step's key covers its files."""
     pipeline = params.resolver == "xrenner" and not isinstance(params.pipeline, Path)
     return [*DISTRIBUTIONS[params.resolver], *([str(params.pipeline or PIPELINE)] if pipeline else [])]
 
@@ -112,7 +115,7 @@ def _version(distribution: str) -> str | None:
 
 
 def missing_files(params: CoreferenceParams) -> Sequence[str]:
-    """The missing files and models of the resolver."""
+    """The files and models of the resolver that are missing."""
     absent = [name for name in DISTRIBUTIONS[params.resolver] if importlib.util.find_spec(name) is None]
     needs = [f"{name} (pip install 'passage-harness[coref]')" for name in absent]
     if params.resolver == "xrenner":

@@ -25,14 +25,14 @@ MODEL = "https://storage.googleapis.com/allennlp-public-models/coref-spanbert-la
 
 
 class Asked(msgspec.Struct):
-    """A line of AllenNLP's input; it reads `document` and ignores `id`."""
+    """A line of AllenNLP's input. AllenNLP reads `document` and ignores `id`."""
 
     id: str
     document: str
 
 
 class Resolved(msgspec.Struct):
-    """What is used of a line of AllenNLP's output: words, and clusters of [first, last] word."""
+    """The used part of a line of AllenNLP's output: the words, and clusters of [first, last] word."""
 
     document: list[str]
     clusters: list[list[list[int]]]
@@ -43,7 +43,8 @@ _RESOLVED = Keys(("document", "clusters"), {"document": ("list",), "clusters": (
 
 
 def asked(documents: Iterable[Document]) -> Iterator[Asked]:
-    """Whole documents, their passages joined by newlines; without those that have no text."""
+    """Yields each document as one text, its passages joined by newlines. Documents without text are left
+    out."""
     for document in documents:
         text = "\n".join(passage.text for passage in document.passages)
         if text.strip():
@@ -51,8 +52,8 @@ def asked(documents: Iterable[Document]) -> Iterator[Asked]:
 
 
 def clusters(documents: Path, resolved: Path) -> Iterator[dict[str, object]]:
-    """The lines of `coreference-clusters`. Both files have the same documents in the same order. Raises
-    HarnessError with file and line where they have not."""
+    """Yields the lines of a file for `coreference-clusters`. Both files must have the same documents in the
+    same order; otherwise HarnessError names file and line."""
     inputs: Records[Asked] = Records(documents, (Asked,), _ASKED)
     outputs: Records[Resolved] = Records(resolved, (Resolved,), _RESOLVED)
     for given, line in zip_longest(inputs.numbered(), outputs.numbered()):
@@ -67,7 +68,8 @@ def clusters(documents: Path, resolved: Path) -> Iterator[dict[str, object]]:
 
 
 def _places(path: Path, number: int, text: str, words: Sequence[str]) -> list[tuple[int, int]]:
-    """Where each word begins and ends in the text, which is the words with white space between them."""
+    """The start and end of each word in the text, which must consist of the words with white space between
+    them."""
     places, at = [], 0
     for word in words:
         start = text.find(word, at)

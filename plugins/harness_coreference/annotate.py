@@ -1,4 +1,4 @@
-"""Clusters as edits: a mention is followed by the earliest mention of its cluster (DAPR, section 4.2.2)."""
+"""Turns clusters into edits: a mention is followed by its cluster's first mention (DAPR, section 4.2.2)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def edits(
     followed by a space and the cluster's first mention in parentheses; other mentions stay as they are.
 
     Every mention is handled by itself, so nested and overlapping mentions all get their own antecedent. If
-    two end at the same character, the shorter one's antecedent comes first. `same` (annotate or skip) decides
-    about a mention with the same words as its antecedent, apart from case and articles.
+    two mentions end at the same character, the antecedent of the shorter one comes first. `same` (annotate or
+    skip) decides about a mention with the same words as its antecedent, apart from case and articles.
     """
     inserted: dict[tuple[int, int], dict[tuple[int, str], None]] = defaultdict(dict)
     for cluster in clusters:
@@ -43,7 +43,8 @@ def edits(
 
 
 def earliest(cluster: Cluster) -> Mention:
-    """The mention that begins first; of several that begin together the longest, which has the full name."""
+    """The mention that begins first; of several that begin together, the longest, because it has the full
+    name."""
     return min(cluster, key=lambda mention: (mention.passage, mention.start, -mention.end))
 
 
@@ -54,11 +55,12 @@ def shown(passages: Sequence[str], mention: Mention) -> str:
 
 
 def _bare(text: str) -> str:
-    """The text in lowercase without article or demonstrative."""
+    """The text in lowercase, without its article or demonstrative."""
     return _ARTICLE.sub("", text.casefold())
 
 
 def _after(text: str, end: int) -> int:
-    """Where to insert after a mention that ends at `end`: after an ending joined to it, as in she'll."""
+    """Where to insert after a mention that ends at `end`: after an ending that is joined to it, as in
+    she'll."""
     ending = _JOINED.match(text, end)
     return ending.end() if ending else end

@@ -1,4 +1,4 @@
-"""The context-augmenter `coreference`: a resolver, and its clusters as edits of the passages."""
+"""The context-augmenter `coreference`: it applies a resolver's clusters as edits of the passages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Coreference:
-    """The edits of a document depend only on its passages; the title is not read."""
+    """An augmenter that edits a document's passages. The edits depend only on the passages; the title is not
+    read."""
 
     resolver: Resolver
     same: str

@@ -1,9 +1,9 @@
 """Coreference in Chinese by rules: he and she, phrases like `this company`, and explained short names.
 
-The only word lists are surnames and nouns for institutions. Names are found in the document itself: a name is
-a repeated string that no character always precedes or follows. A person's name begins with a surname and
-stands at least once beside a profession, a title or a verb of people. An institution's name stands beside its
-noun, as in `铸铜公司仁益祥记` or `仁益祥记，一家铸铜公司`.
+The only word lists are surnames, nouns for institutions, and words that mark names or people. Names are found
+in the document itself: a name is a repeated string that no character always precedes or follows. A person's
+name begins with a surname and stands at least once beside a profession, a title or a verb of people. An
+institution's name stands beside its noun, as in `铸铜公司仁益祥记` or `仁益祥记，一家铸铜公司`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from harness_coreference.contract import Cluster, Mention
 
-CLOSEST = 50  # mentions that a pronoun looks back over, as in DAPR's section 4.2.2
-LONGEST = 12  # characters of a name
+CLOSEST = 50  # earlier mentions that are searched for an antecedent, as in DAPR's section 4.2.2
+LONGEST = 12  # the most characters of a name
 READ = 100_000  # names are learnt from this many characters of a document, which bounds memory
-_AROUND, _CLAUSE = 12, 200  # characters read beside a name, and before a place in its sentence
+_AROUND, _CLAUSE = 12, 200  # the most characters read beside a name, and before a place in its sentence
 _RUN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 _NEVER = frozenset("的了是在与及这那也都就又不没把被让个")  # characters that no name contains
 _SINGLE = frozenset(
@@ -34,7 +34,7 @@ _DOUBLE = frozenset(
     "欧阳 司马 上官 诸葛 东方 皇甫 尉迟 公孙 令狐 慕容 司徒 夏侯 南宫 端木 百里 轩辕 宇文".split()
 )
 _PROFESSION = frozenset("师家者员长人匠士工官生手授任")
-_NO_PERSON = frozenset("号县镇乡村州市省区路街会社馆院校厂店报山河江湖海桥")  # how other names end
+_NO_PERSON = frozenset("号县镇乡村州市省区路街会社馆院校厂店报山河江湖海桥")  # last characters of other names
 _TITLE = (
     "先生",
     "女士",
@@ -54,7 +54,7 @@ _MAN, _WOMAN = ("先生",), ("女士", "小姐", "夫人")
 _ACTS = re.compile(
     r"[^，。；]{0,3}?(?:说|认为|喜欢|发言|表示|指出|出生|生于|毕业|逝世|去世|担任|曾任|签|写|创办|设计|爱|娶|嫁|画|亲|走|奔走|张罗)"
 )
-_KINDS = (  # interchangeable nouns at the ends of names
+_KINDS = (  # groups of interchangeable nouns at the ends of names
     ("公司", "企业", "商号", "厂商"),
     ("团体", "组织", "协会", "学会", "社团", "同志会", "研究会", "促进会", "联合会", "会"),
     ("学校", "大学", "中学", "小学", "学院"),
@@ -79,10 +79,10 @@ _PRONOUN = re.compile(r"(?<![其吉])[他她](?![们人])")
 
 
 class NamedMention(NamedTuple):
-    """A place in the document where something is named."""
+    """A mention with the full name of the thing that it names."""
 
     mention: Mention
-    thing: str  # the full name that this stands for
+    thing: str  # the full name that the mention stands for
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,12 @@ class Repeated:
     counts: Mapping[str, int]
 
     def forward(self, run: str) -> str:
-        """The name that `run` begins with: it grows while most of its occurrences have the same next
-        character."""
+        """The name that `run` begins with; empty if there is none. A name grows by the next character while
+        most of its occurrences have that character next."""
         return self._grown([run[:size] for size in range(2, min(len(run), LONGEST) + 1)], next_at=-1)
 
     def backward(self, run: str) -> str:
-        """The name that `run` ends with."""
+        """The name that `run` ends with; empty if there is none."""
         return self._grown([run[-size:] for size in range(2, min(len(run), LONGEST) + 1)], next_at=0)
 
     def _grown(self, longer: Sequence[str], next_at: int) -> str:
@@ -112,8 +112,8 @@ class Repeated:
 
 
 def repeated_in(passages: Sequence[str]) -> Repeated:
-    """Count repeated strings. Every prefix of a repeated string is repeated too, so longer strings are
-    counted only where the shorter one repeats."""
+    """The repeated strings of a document with their counts. Every prefix of a repeated string is repeated
+    too, so longer strings are counted only at places where the shorter one repeats."""
     text = "\n".join(_RUN.findall("\n".join(passages)[:READ]))
     counts: dict[str, int] = {}
     starts = [at for at, character in enumerate(text) if character != "\n"]
@@ -141,7 +141,7 @@ class Chinese:
 
 
 def _people(passages: Sequence[str], repeated: Repeated) -> dict[str, str]:
-    """Person -> gender, `man`, `woman` or nothing."""
+    """The names of persons, each with its gender: `man`, `woman` or, if unknown, an empty string."""
     evidence: Counter[str] = Counter()
     genders: dict[str, str] = {}
     for text in passages:
@@ -170,13 +170,13 @@ def _person_at(run: str, repeated: Repeated) -> str:
 
 
 def _human(before: str, after: str) -> int:
-    """The evidence in a name's surroundings that it is a person's name."""
+    """A score of the evidence beside a name that it is a person's name; 0 for no evidence."""
     named = before.removesuffix("的")[-1:] in _PROFESSION
     return 2 * named + 2 * after.startswith(_TITLE) + bool(_ACTS.match(after))
 
 
 def _short_names(passages: Sequence[str], repeated: Repeated) -> Iterator[tuple[str, str]]:
-    """(short, full) for `某某学会（简称“某会”）` and `某某学会成立于1901年，通称“某会”`."""
+    """Yields (short, full) for `某某学会（简称“某会”）` and `某某学会成立于1901年，通称“某会”`."""
     for text in passages:
         for match in _CALLED.finditer(text):
             sentence = re.split(r"[。！？]", text[max(0, match.start() - _CLAUSE) : match.start()])[-1]
@@ -188,7 +188,7 @@ def _short_names(passages: Sequence[str], repeated: Repeated) -> Iterator[tuple[
 
 
 def _institutions(passages: Sequence[str], repeated: Repeated) -> dict[str, str]:
-    """Institution -> the first noun of its kind."""
+    """The names of institutions, each with the first noun of its kind."""
     institutions: dict[str, str] = {}
     for text in passages:
         for match in _NOUN.finditer(text):
@@ -211,7 +211,8 @@ def _institutions(passages: Sequence[str], repeated: Repeated) -> dict[str, str]
 
 
 def _apposed(before: str, repeated: Repeated) -> str:
-    """The name that an apposition like `, ... one company` describes: the longest in the clause before it."""
+    """The name that an apposition like `, ... one company` describes: the longest name in the clause before
+    it."""
     clauses = re.split(r"[，,：]", re.split(r"[。！？；]", before)[-1])
     if len(clauses) < 2:
         run = _RUN.findall(clauses[0].removesuffix("是"))
@@ -223,7 +224,7 @@ def _apposed(before: str, repeated: Repeated) -> str:
 
 
 def _every(passages: Sequence[str], names: dict[str, str]) -> list[NamedMention]:
-    """All occurrences of all names; of several that begin together, the longest."""
+    """All occurrences of all names; of several names that begin together, the longest."""
     begin = {name[:2] for name in names}
     sizes = sorted({len(name) for name in names}, reverse=True)
     return [
@@ -236,8 +237,8 @@ def _every(passages: Sequence[str], names: dict[str, str]) -> list[NamedMention]
 def _places(
     text: str, names: Container[str], begin: Set[str], sizes: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
-    """Occurrences from left to right, without overlap. `begin` has the names' first two characters, `sizes`
-    their lengths in descending order."""
+    """Yields the start and end of each occurrence from left to right, without overlap. `begin` holds the
+    names' first two characters, `sizes` the names' lengths in descending order."""
     at = 0
     while at < len(text) - 1:
         ends = (at + size for size in sizes if at + size <= len(text)) if text[at : at + 2] in begin else ()
@@ -250,7 +251,8 @@ def _places(
 def _anaphors(
     passages: Sequence[str], mentions: Sequence[NamedMention], people: dict[str, str], kinds: dict[str, str]
 ) -> list[NamedMention]:
-    """He and she refer to the last matching person, `this company` to the last institution of its kind."""
+    """The pronouns and phrases with an antecedent. He and she refer to the last matching person, and `this
+    company` to the last institution of its kind."""
     genders = dict(people)
     anaphors: list[NamedMention] = []
     for number, text in enumerate(passages):

@@ -1,4 +1,4 @@
-"""The context-augmenter `coreference-clusters`: clusters that another resolver wrote to a file."""
+"""The context-augmenter `coreference-clusters`: it reads the clusters of another resolver from a file."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _KEYS = Keys(("id", "clusters"), {"id": ("str",), "clusters": ("list",), "text":
 
 
 class Clusters:
-    """A document's clusters are used if their text is the document's passages, in order, with only white
-    space between them. A mention that crosses the end of a passage is left out, because it can be neither
-    annotated nor used as an antecedent."""
+    """An augmenter that reads each document's clusters from a file. Clusters are used if their text is the
+    document's passages, in order, with only white space between them. A mention that crosses the end of a
+    passage is left out, because it can be neither annotated nor used as an antecedent."""
 
     def __init__(self, params: ClustersParams) -> None:
         self.params = params
@@ -76,7 +76,8 @@ class Clusters:
 
 
 def placed(line: Line, passages: Sequence[str]) -> list[Cluster] | None:
-    """The line's clusters over these passages; None if the line has another text."""
+    """The clusters of the line as mentions in these passages; None if the line's text or offsets do not
+    fit."""
     starts = _starts("\n".join(passages) if line.text is None else line.text, passages)
     if starts is None:
         return None
@@ -106,7 +107,7 @@ def _is_in(passages: Sequence[str], span: Sequence[int]) -> bool:
 
 
 def _starts(text: str, passages: Sequence[str]) -> list[int] | None:
-    """Where each passage begins in the text."""
+    """The start of each passage in the text; None if the text is not these passages."""
     starts, at = [], 0
     for passage in passages:
         start = text.find(passage, at)
@@ -118,7 +119,7 @@ def _starts(text: str, passages: Sequence[str]) -> list[int] | None:
 
 
 def _within(starts: Sequence[int], passages: Sequence[str], start: int, end: int) -> Mention | None:
-    """The passage that contains all of these characters, or None."""
+    """The mention, if one passage contains all of these characters; otherwise None."""
     number = bisect_right(starts, start) - 1
     if number < 0 or end > starts[number] + len(passages[number]):
         return None

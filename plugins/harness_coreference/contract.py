@@ -1,4 +1,4 @@
-"""The contract of a coreference resolver: passages of one document in, clusters of mentions out."""
+"""The contract of a coreference resolver: from the passages of one document to clusters of mentions."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ Cluster: TypeAlias = tuple[Mention, ...]  # mentions of the same thing, in order
 
 class Resolver(Protocol):
     def resolve(self, passages: Sequence[str]) -> list[Cluster]:
-        """The clusters of one document, each with at least two mentions. The same passages give the same
-        clusters, whatever was resolved before."""
+        """The clusters of one document, each with at least two mentions. The result depends only on these
+        passages, not on documents that were resolved before."""
         ...

@@ -1,4 +1,4 @@
-"""Coreference in English by rules: sieves from the most to the least precise over one document.
+"""Coreference in English by rules: sieves over one document, from the most to the least precise.
 
 The order is that of Raghunathan et al. (2010), "A multi-pass sieve for coreference resolution": first names
 and adjacent nouns (exact match, apposition, role, acronym), then parts of names, then nouns by head and
@@ -16,15 +16,15 @@ from harness_coreference.contract import Cluster, Mention
 from harness_coreference.english_mentions import Phrase, Word, cut, phrases, vocabulary
 from harness_coreference.entities import Entities
 
-CLOSEST = 50  # antecedents considered, as in DAPR's section 4.2.2
+CLOSEST = 50  # the most antecedents considered, as in DAPR's section 4.2.2
 FARTHEST = 1000  # mentions that `he` and `she` look back at most
-SURE = 2  # the personhood of a name with a title, a role or a known given name
-NEAR = 3  # sentences that `it` and `they` look back
+SURE = 2  # the personhood of certain persons, by a title, a role or a known given name
+NEAR = 3  # sentences that `it` and `they` look back at most
 _COPULAS = frozenset({"is", "was", "became", "are", "were"})
 
 
 class English:
-    """The resolver. Its time is linear in a document's length, because lookups by word give few
+    """The resolver for English. Its time is linear in a document's length, because lookups by word give few
     candidates."""
 
     def resolve(self, passages: Sequence[str]) -> list[Cluster]:
@@ -46,7 +46,7 @@ class English:
 
 
 def _names(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
-    """Equal names, apart from titles, are the same thing."""
+    """Joins equal names, apart from titles."""
     first: dict[tuple[str, ...], int] = {}
     for number, phrase in entities.of_kind("name"):
         bare = _bare(phrase.words)
@@ -57,13 +57,14 @@ def _names(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
 
 
 def _bare(name: tuple[str, ...]) -> tuple[str, ...]:
-    """The name without titles, unless only a family name would be left."""
+    """The name without titles, unless only one word would be left."""
     bare = tuple(word for word in name if word not in words.TITLES)
     return bare if len(bare) > 1 else name
 
 
 def _beside(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
-    """In `Hill & Co, a firm of builders` and `Ann Hill was a surveyor`, noun and name are the same thing."""
+    """Joins a name and a noun beside it, as in `Hill & Co, a firm of builders` and `Ann Hill was a
+    surveyor`."""
     for number in range(1, len(entities.phrases)):
         name, noun = entities.phrases[number - 1], entities.phrases[number]
         if name.kind != "name" or noun.kind != "noun" or name.passage != noun.passage:
@@ -79,7 +80,7 @@ def _beside(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
 
 
 def _acronyms(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
-    """`WWS` is the name with these initials, before it in parentheses or anywhere in the document."""
+    """Joins an acronym such as `WWS` with the name that has these initials, anywhere in the document."""
     by_initials: dict[str, int] = {}
     for number, phrase in entities.of_kind("name"):
         if len(phrase.words) > 2:
@@ -94,7 +95,7 @@ def _acronyms(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
 
 
 def _parts(entities: Entities) -> None:
-    """A family name or given name refers to the last preceding person of that name."""
+    """Joins a single family name or given name with the last preceding person of that name."""
     last: dict[str, int] = {}
     for number, phrase in entities.of_kind("name"):
         bare = tuple(word for word in phrase.words if word not in words.TITLES)
@@ -109,7 +110,7 @@ def _parts(entities: Entities) -> None:
 
 
 def _nouns(entities: Entities) -> None:
-    """A definite noun phrase refers to the last thing with its head and all its modifiers (strict head
+    """Joins a definite noun phrase with the last thing that has its head and all its modifiers (strict head
     match). An indefinite noun phrase begins a new thing."""
     by_head: dict[str, list[int]] = defaultdict(list)
     for number, phrase in enumerate(entities.phrases):
@@ -146,7 +147,8 @@ def _class(head: str) -> str:
 
 
 def _pronouns(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
-    """He and she refer to the closest matching person, even far back; it and they to a close thing."""
+    """Joins pronouns with their antecedents. He and she refer to the closest matching person, even far back;
+    it and they refer to a close thing."""
     before: list[int] = []
     for number, phrase in enumerate(entities.phrases):
         if phrase.kind != "pronoun":
@@ -181,8 +183,9 @@ def _looks_ahead(row: Sequence[Word], phrase: Phrase) -> bool:
 
 
 def _who(entities: Entities, before: Sequence[int], phrase: Phrase, gender: str) -> int | None:
-    """The most salient person of the passage so far; else the last person who has a name and is certainly a
-    person; else the most salient person of the last sentences."""
+    """The number of the person that `he` or `she` refers to: the most salient person of the passage so far;
+    else the last person who has a name and is certainly a person; else the most salient person of the last
+    sentences."""
     numbers: list[int] = []
     seen: set[int] = set()
     for number in islice(reversed(before), FARTHEST):
@@ -203,7 +206,8 @@ def _who(entities: Entities, before: Sequence[int], phrase: Phrase, gender: str)
 
 
 def _close(candidate: Phrase, phrase: Phrase) -> bool:
-    """Whether the candidate is in the same passage, or is a sentence's subject in the passage before."""
+    """Whether the candidate is near enough: in the same passage or the one before, and at most NEAR sentences
+    back. For `it`, a candidate in the passage before must also be its sentence's subject."""
     if candidate.passage < phrase.passage and not candidate.subject and phrase.head in words.NEUTER:
         return False
     return phrase.passage - candidate.passage <= 1 and phrase.sentence - candidate.sentence <= NEAR
@@ -216,8 +220,8 @@ def _agrees(entities: Entities, number: int, many: bool) -> bool:
 
 
 def _salient(entities: Entities, candidates: Sequence[int], phrase: Phrase) -> int | None:
-    """The candidate with the most weight; of equals the last. Subjects and names have double weight, and each
-    sentence in between halves it (after Lappin and Leass 1994)."""
+    """The candidate with the most weight; of equal ones the last. Subjects have double weight, names one and
+    a half times the weight, and each sentence in between halves the weight (after Lappin and Leass 1994)."""
     best, most = None, 0.0
     for number in candidates:
         candidate = entities.phrases[number]

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from harness_coreference import english_words as words
 
 _PIECE = re.compile(r"(?:[A-Z]\.){2,}|[A-Z]\.(?=\s[A-Z])|[^\W\d_]+(?:-[^\W\d_]+)*|['’][a-z]+|\d+|\S")
-_LONGEST = 4  # words of a noun phrase after its determiner
+_LONGEST = 4  # the most words of a noun phrase after its determiner
 _ENDS = frozenset(".!?:;•|")
 _INNER = frozenset({"&", "de", "van", "von", "der", "la", "du"})
 
@@ -20,7 +20,7 @@ class Word(NamedTuple):
     start: int
     end: int
     sentence: int  # counted through the document
-    opens: bool  # the first of its sentence
+    opens: bool  # whether it is the first of its sentence
 
 
 class Phrase(NamedTuple):
@@ -30,15 +30,15 @@ class Phrase(NamedTuple):
     start: int
     end: int
     kind: Literal["name", "noun", "pronoun"]
-    words: tuple[str, ...]  # in lowercase; a noun phrase is without its determiner, with the noun last
+    words: tuple[str, ...]  # in lowercase; of a noun phrase, without the determiner and with the noun last
     sentence: int
-    subject: bool = False  # opens its sentence
+    subject: bool = False  # whether it opens its sentence
     determiner: str = ""
-    of: tuple[str, ...] = ()  # the words of a phrase with `of` that follows
+    of: tuple[str, ...] = ()  # the content words of a following phrase with `of`
     role: str = ""  # the noun before a name, as in `the surveyor Ann Hill`
-    place: bool = False  # a name after `in`, `at` ...
-    capitals: bool = False  # a name with an acronym in it
-    ends: int = 0  # the word after it, within its passage
+    place: bool = False  # whether it is a name after `in`, `at` ...
+    capitals: bool = False  # whether it is a name with an acronym in it
+    ends: int = 0  # the index of the word after it, within its passage
     begins: int = 0
 
     @property
@@ -47,7 +47,7 @@ class Phrase(NamedTuple):
 
 
 def cut(passages: Sequence[str]) -> list[list[Word]]:
-    """The words and marks of each passage, with sentences numbered across the document."""
+    """The words and punctuation marks of each passage, with sentences numbered across the document."""
     chunks: list[list[Word]] = []
     sentence = 0
     for text in passages:
@@ -70,8 +70,8 @@ def cut(passages: Sequence[str]) -> list[list[Word]]:
 class Vocabulary(NamedTuple):
     """Evidence from the document about words whose capital may be due to the start of a sentence."""
 
-    common: frozenset[str]  # in lowercase somewhere
-    proper: frozenset[str]  # capitalised inside a sentence
+    common: frozenset[str]  # words that occur in lowercase
+    proper: frozenset[str]  # words that occur capitalised inside a sentence
 
 
 def vocabulary(rows: Sequence[Sequence[Word]]) -> Vocabulary:
@@ -84,7 +84,7 @@ def vocabulary(rows: Sequence[Sequence[Word]]) -> Vocabulary:
 
 
 def phrases(passage: int, row: Sequence[Word], known: Vocabulary) -> Iterator[Phrase]:
-    """The mentions of a passage by their start, without nesting."""
+    """Yields the mentions of a passage in the order of their start; they are not nested."""
     at = 0
     while at < len(row):
         phrase = (
@@ -116,10 +116,11 @@ _WEATHER = frozenset(
 
 
 def _empty(row: Sequence[Word], at: int) -> bool:
-    """Whether an `it` refers to nothing, as in `it is said that`, `it takes`, `it may be possible to`."""
+    """Whether the `it` at index `at` refers to nothing, as in `it is said that`, `it takes`, `it may be
+    possible to`."""
     after = [word.lower for word in row[at + 1 : at + 10] if word.sentence == row[at].sentence]
     while after and after[0] in words.AUXILIARIES - {"is", "was", "be", "been"} | {"not", "t"}:
-        after = after[1:]  # it will not take, it does not matter
+        after = after[1:]  # skips the auxiliaries of `it will not take`, `it does not matter`
     if after and after[0] in _WEATHER:
         return True
     copula = {"is", "was", "be", "been", "'s", "’s"}
@@ -127,7 +128,8 @@ def _empty(row: Sequence[Word], at: int) -> bool:
 
 
 def _name(passage: int, row: Sequence[Word], begins: int, at: int, known: Vocabulary) -> Phrase | None:
-    """The name at index `at`, in a phrase that begins at `begins` with determiner and role."""
+    """The name at index `at`, as a phrase that begins at `begins` with its determiner and role; None if no
+    name stands there."""
     if not _starts_name(row, at, known):
         return None
     end = at + 1
@@ -146,7 +148,7 @@ def _name(passage: int, row: Sequence[Word], begins: int, at: int, known: Vocabu
     before = row[begins - 1].lower if begins else ""
     phrase = _phrase(passage, row, begins, end, "name", tuple(spoken))
     return phrase._replace(
-        place=before in words.PLACES and len(spoken) <= 2,  # not Hill & Sons
+        place=before in words.PLACES and len(spoken) <= 2,  # three words are no place: Hill & Sons
         capitals=any(word.text.isupper() and len(word.text) > 2 for word in row[at:end])
         or row[at].text in ("UK", "US", "EU"),
     )
@@ -174,7 +176,8 @@ def _continues(row: Sequence[Word], at: int) -> bool:
 
 
 def _joins(row: Sequence[Word], begins: int, at: int) -> bool:
-    """Whether the word at `at` may be inside a name: Hill & Sons, Bank of England, Department for Work."""
+    """Whether the word at `at` may be inside a name, as in Hill & Sons, Bank of England, Department for
+    Work."""
     word, before = row[at].lower, row[at - 1].lower
     if word in _INNER:
         return True
@@ -190,17 +193,18 @@ def _shouted(row: Sequence[Word]) -> bool:
 
 
 def _noun_phrase(passage: int, row: Sequence[Word], at: int, known: Vocabulary) -> Phrase | None:
-    """`the old firm`, `a firm of builders`, and `the surveyor Ann Hill` as one phrase with its name."""
+    """The noun phrase at index `at`, such as `the old firm` or `a firm of builders`; with a name at its end,
+    as in `the surveyor Ann Hill`, the phrase of that name. None if there is neither."""
     first = row[at].lower
     definite = first in words.DEFINITE
     if not (definite or first in words.INDEFINITE or first in words.POSSESSIVE):
         return None
     if first == "that" and not row[at].opens and _is_content(row[at - 1]):
-        return None  # the order that appointed you
+        return None  # `that` is no determiner in `the order that appointed you`
     end = _nouns_end(row, at + 1)
     spoken = tuple(word.lower for word in row[at + 1 : end])
     role = spoken[-1] if spoken else ""
-    # the surveyor Ann Hill, the ship Gannet; but the form HMRC sent
+    # `the surveyor Ann Hill` and `the ship Gannet` have a role before a name; `the form HMRC sent` has not
     role_like = _is_role(role) or (first == "the" and end < len(row) and not row[end].text.isupper())
     if end < len(row) and row[end].sentence == row[at].sentence and (not spoken or role_like):
         name = _name(passage, row, at if spoken else end, end, known)
@@ -217,7 +221,8 @@ def _is_content(word: Word) -> bool:
 
 
 def _nouns_end(row: Sequence[Word], at: int) -> int:
-    """The end of the nouns and adjectives from `at` on: a verb, a function word or a mark."""
+    """The index after the nouns and adjectives that begin at `at`: a verb, a function word or a mark ends
+    them."""
     begins = at
     while at < len(row) and at - begins < _LONGEST:
         word = row[at]
@@ -232,7 +237,7 @@ def _nouns_end(row: Sequence[Word], at: int) -> int:
 
 
 def _verbal(row: Sequence[Word], at: int) -> bool:
-    """Whether the word after a noun looks like a verb."""
+    """Whether the word at `at`, which follows a noun, looks like a verb."""
     lower = row[at].lower
     if lower.endswith(("ed", "ing")) and len(lower) > 4:
         return not lower.endswith(("building", "meeting", "hearing", "training", "wedding"))
@@ -247,7 +252,7 @@ def _is_role(noun: str) -> bool:
 
 
 def _complement(row: Sequence[Word], at: int) -> tuple[str, ...]:
-    """The content words of `of the old town` at `at`."""
+    """The content words of a phrase like `of the old town` at `at`; empty if there is none."""
     if at >= len(row) or row[at].lower != "of":
         return ()
     at += 1

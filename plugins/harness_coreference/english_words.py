@@ -1,4 +1,4 @@
-"""The English word lists of the rules: closed classes, and small open ones (names, people, firms)."""
+"""The English word lists of the rules: closed classes, and small open classes (names, people, firms)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def _words(text: str) -> frozenset[str]:
 
 DEFINITE = _words("the this that these those")
 INDEFINITE = _words("a an another some")
-DISTRIBUTED = _words("any every each no either neither")  # they have no antecedent
+DISTRIBUTED = _words("any every each no either neither")  # phrases with these have no antecedent
 POSSESSIVE = _words("my your our its their his her whose")
 MALE = _words("he him his himself")
 FEMALE = _words("she her hers herself")
@@ -22,7 +22,7 @@ PREPOSITIONS = _words(
     "onto out outside over past per since than through throughout till to toward towards under "
     "underneath until up upon via with within without"
 )
-PLACES = _words("in at from near to off outside around toward towards")  # they precede a place
+PLACES = _words("in at from near to off outside around toward towards")  # prepositions before a place
 AUXILIARIES = _words(
     "am is are was were be been being do does did done has have had having can could may might must "
     "shall should will would cannot won don doesn didn isn aren wasn weren hasn haven hadn couldn "
@@ -73,9 +73,9 @@ STOPS = (
     | POSSESSIVE
     | PRONOUNS
 )
-NO_NAMES = STOPS - VERBS - ADVERBS  # words that are no names even if capitalised inside a sentence
+NO_NAMES = STOPS - VERBS - ADVERBS  # words that are not names, even if capitalised inside a sentence
 BLEND = _words("same other following next last previous whole entire own new old main current")
-# Nouns whose phrase with `the` rarely refers to an earlier one.
+# Nouns whose phrase with `the` rarely refers to an earlier phrase.
 LOOSE = _words(
     "day days week weeks month months year years time times hour hours minute minutes morning evening "
     "night afternoon winter summer autumn spring century date dates age end start beginning middle rest "
@@ -84,7 +84,7 @@ LOOSE = _words(
     "other others following future past present world internet moment course event most least order "
     "total left right north south east west uk us usa eu"
 )
-# Given names of women and of men, without those that both have.
+# Given names of women and of men, without names that both have.
 WOMEN = _words(
     "mary anna anne ann alice emma elizabeth margaret sarah jane helen laura julia maria susan linda "
     "barbara patricia jennifer karen nancy lisa betty dorothy sandra ashley donna carol michelle emily "
@@ -140,7 +140,7 @@ GROUPS = _words(
     "orchestra team group trust charity office court police army navy league federation academy guild "
     "works brewery newspaper government authority"
 )
-THINGS = _words(  # last words of names of neither people nor groups
+THINGS = _words(  # words in names that are neither of people nor of groups
     "railway railroad bridge street road avenue river mountain valley island bay "
     "festival garden station castle palace tower square airport harbour prize award medal act bill "
     "fund scheme allowance payment credit tax form charter treaty war battle report code law rights "
@@ -148,7 +148,7 @@ THINGS = _words(  # last words of names of neither people nor groups
     "republic kingdom press times journal"
 )
 FIRM_TAILS = _words("ltd inc llc plc co corp gmbh sons brothers bros partners")
-ALIKE = (  # interchangeable nouns
+ALIKE = (  # groups of interchangeable nouns
     _words("firm company business enterprise corporation"),
     _words("society association organisation organization"),
     _words("film movie picture"),

@@ -1,4 +1,4 @@
-"""The things of a document and their features, while the rules join the phrases that name them."""
+"""Keeps the things of a document and their features, while the rules join the phrases that name them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from harness_coreference.english_mentions import Phrase
 
 
 class Entities:
-    """Phrases joined into things (union-find). The features of a thing are the sum over its phrases."""
+    """Phrases that are joined into things (union-find). The features of a thing combine those of its
+    phrases."""
 
     def __init__(self, phrases: Sequence[Phrase]) -> None:
         self.phrases = phrases
@@ -46,7 +47,7 @@ class Entities:
         return ((number, phrase) for number, phrase in enumerate(self.phrases) if phrase.kind == kind)
 
     def person(self, number: int) -> float:
-        """Above 0: possibly a person; 2 or more: certainly."""
+        """The personhood of the thing: above 0 it is possibly a person, from 2 on certainly."""
         return self._people[self.root(number)]
 
     def named(self, number: int) -> bool:
@@ -70,7 +71,7 @@ class Entities:
         return phrase.kind == "pronoun" and phrase.head in words.PLURAL
 
     def is_nameless_person(self, number: int) -> bool:
-        """Whether `they` may mean this single person of unknown gender: a tenant, the child."""
+        """Whether `they` may mean this single person of unknown gender, such as a tenant or the child."""
         phrase = self.phrases[number]
         return phrase.kind == "noun" and self.person(number) > 0 and not self.gender(number)
 

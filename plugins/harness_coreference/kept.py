@@ -12,7 +12,7 @@ from typing import NamedTuple
 from harness.errors import HarnessError
 from harness.types import JSON
 
-_SOME = 500  # ids looked up at once
+_SOME = 500  # ids looked up at a time
 
 
 class Row(NamedTuple):
@@ -23,7 +23,7 @@ class Row(NamedTuple):
 
 
 class Kept:
-    """Rows by id. Memory does not grow with them: SQLite keeps them in a file that is removed with the
+    """Rows by id. They do not fill the memory: SQLite keeps them in a file that is removed with the
     object."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
@@ -46,7 +46,7 @@ class Kept:
         return Row(*row) if row else None
 
     def lacking(self, ids: Iterable[str]) -> Iterator[str]:
-        """The ids without a row, in order. The rows of all other ids are marked as used."""
+        """Yields the ids without a row, in order, and marks the rows of all other ids as used."""
         ids = iter(ids)
         while some := list(islice(ids, _SOME)):
             marks = ",".join("?" * len(some))
@@ -73,8 +73,9 @@ def absent(path: Path, what: str, id: str) -> HarnessError:
 def matched(
     kept: Kept, ids: Iterable[str], what: str, path: Path, missing: str, unknown: str
 ) -> dict[str, JSON]:
-    """The numbers of the corpus' ids that the file lacks, and of the file's ids that the corpus lacks.
-    `refuse` stops at the first. A file without any id of the corpus is refused."""
+    """Facts: the number of ids in the file, of the corpus' ids that the file lacks, and of the file's ids
+    that the corpus lacks. With `refuse` for `missing` or `unknown`, the first such id raises HarnessError. A
+    file without any id of the corpus is always refused."""
     lacking = 0
     for id in kept.lacking(ids):
         if missing == "refuse":

@@ -14,7 +14,7 @@ from harness.errors import HarnessError
 from harness_coreference.contract import Cluster, Mention
 
 _BRACKET = re.compile(r"\((\d+)\)|\((\d+)|(\d+)\)")
-_LONGEST = 100_000  # characters of a passage that are parsed; the rest has no mentions
+_LONGEST = 100_000  # the most characters of a passage that are parsed; the rest has no mentions
 
 
 class Token(NamedTuple):
@@ -24,7 +24,7 @@ class Token(NamedTuple):
 
 
 class Parsed:
-    """xrenner's English model with OntoNotes' conventions, without its neural parts."""
+    """A resolver by xrenner's English model with OntoNotes' conventions, without its neural parts."""
 
     def __init__(self, pipeline: str) -> None:
         try:
@@ -33,9 +33,9 @@ class Parsed:
             what = str(error).splitlines()[0]
             raise HarnessError(f"coreference: spaCy cannot load the pipeline '{pipeline}': {what}") from None
         self._rules = Xrenner(model="eng", override="OntoNotes", rule_based=True, no_seq=True)
-        for file in self._rules.lex.model_files.values():  # xrenner has read them and leaves them open
+        for file in self._rules.lex.model_files.values():  # xrenner has read these files and leaves them open
             file.close()
-        # It unifies the types of a chain's mentions, which are not used here, and fails on an empty chain.
+        # This filter unifies the types of a chain's mentions, which go unused, and fails on empty chains.
         self._rules.lex.filters["force_single_type_chains"] = False
 
     def resolve(self, passages: Sequence[str]) -> list[Cluster]:
@@ -60,7 +60,8 @@ class Parsed:
 
 
 def _rows(words: Sequence[Any]) -> Iterator[str]:
-    """A sentence in ten columns. If a head is white space, the head of that head replaces it."""
+    """Yields the words of a sentence as rows of ten columns. If a word's head is white space, the head of
+    that white space replaces it."""
     numbers = {word.i: number for number, word in enumerate(words, start=1)}
     for word in words:
         head = word.head
@@ -74,7 +75,7 @@ def _rows(words: Sequence[Any]) -> Iterator[str]:
 
 
 def _spans(annotated: str, count: int) -> Iterator[tuple[int, int, int]]:
-    """(thing, first token, last token) of CoNLL's brackets."""
+    """Yields (thing, first token, last token) for each mention in CoNLL's brackets."""
     rows = [line.split("\t") for line in annotated.splitlines() if line and not line.startswith("#")]
     if len(rows) != count:
         raise ValueError(f"xrenner returned {len(rows)} tokens for {count}")

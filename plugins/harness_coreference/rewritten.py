@@ -1,4 +1,4 @@
-"""The context-augmenter `coreference-rewritten`: passages that another tool rewrote, as edits of ours."""
+"""The context-augmenter `coreference-rewritten`: it turns passages that another tool rewrote into edits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ENDINGS = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
 _TOKEN = re.compile(r"\s+|[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")
-_MOST = 4_000_000  # word pairs that a comparison may examine; beyond it the whole text is replaced
+_MOST = 4_000_000  # the most word pairs that a comparison examines; longer texts are replaced as a whole
 
 
 class Line(msgspec.Struct, rename={"id": "_id"}, gc=False):
@@ -36,8 +36,8 @@ _KEYS = Keys(("_id", "text"), {"_id": ("str",), "text": ("str",)})
 
 
 class Rewritten:
-    """`path` is a file of rows with the columns `_id` and `text`, or a folder of such files, as in DAPR's
-    corpus_coref."""
+    """An augmenter that reads rewritten passages. `path` is a file of rows with the columns `_id` and `text`,
+    or a folder of such files, as in DAPR's corpus_coref."""
 
     def __init__(self, params: RewrittenParams) -> None:
         self.params = params
@@ -73,7 +73,7 @@ class Rewritten:
 
 
 def difference(text: str, rewritten: str) -> tuple[Edit, ...]:
-    """Word-by-word edits that turn `text` into `rewritten`; only insertions where that is possible."""
+    """Word-by-word edits that turn `text` into `rewritten`: only insertions, if insertions are enough."""
     if text == rewritten:
         return ()
     old, new = _TOKEN.findall(text), _TOKEN.findall(rewritten)

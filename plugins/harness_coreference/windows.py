@@ -1,4 +1,4 @@
-"""Splits long documents into windows, for resolvers whose time grows faster than the text."""
+"""Splits long documents into windows, for resolvers whose time grows faster than the length of the text."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from harness_coreference.contract import Cluster, Mention, Resolver
 
-# a word; a longer row of characters counts as several words
+# matches a word; more than 50 characters without a space count as several words
 _WORD = re.compile(r"\S{1,50}")
 
 
 class Piece(NamedTuple):
-    """A passage, or the part of a long passage that begins at its character `start`."""
+    """A passage, or the part of a long passage that begins at character `start`."""
 
     passage: int
     start: int
@@ -25,10 +25,10 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Windowed:
-    """Windows of whole passages, of at most `words` words; a passage that alone is longer is read as several.
-    Each window begins with the second half of the one before it, where that has passages that short, and
-    clusters of two windows that share a mention become one: a chain is followed as long as every such half
-    mentions it."""
+    """A resolver that reads a document in windows of whole passages, of at most `words` words. A passage with
+    more words is read as several parts. Each window begins with the passages of the second half of the window
+    before, if they are short enough. Clusters of two windows that share a mention are merged. Therefore a
+    chain is followed as long as every such half mentions it."""
 
     resolver: Resolver
     words: int
@@ -49,8 +49,8 @@ def words_in(text: str) -> int:
 
 
 def pieces(passage: int, text: str, words: int) -> Iterator[Piece]:
-    """The whole passage; if it has more than `words` words, parts of half as many, so that windows
-    overlap."""
+    """Yields the whole passage, or, if it has more than `words` words, parts of half as many words, so that
+    windows overlap."""
     starts = [match.start() for match in _WORD.finditer(text)]
     if len(starts) <= words:
         yield Piece(passage, 0, text, len(starts))
@@ -65,7 +65,7 @@ def _placed(mention: Mention, part: Piece) -> Mention:
 
 
 def windows(lengths: Sequence[int], words: int) -> Iterator[tuple[int, int]]:
-    """Overlapping ranges of passages that cover all of them, in order."""
+    """Yields overlapping ranges of passages that cover all passages, in order."""
     start = stop = 0
     while stop < len(lengths):
         stop, total = max(stop, start), sum(lengths[start:stop])
@@ -73,7 +73,7 @@ def windows(lengths: Sequence[int], words: int) -> Iterator[tuple[int, int]]:
         while stop < len(lengths) and (stop == start or total + lengths[stop] <= words):
             total += lengths[stop]
             stop += 1
-        if stop == before:  # the next passage does not fit beside the repeated ones
+        if stop == before:  # the next passage does not fit beside the repeated passages
             start = stop
             continue
         yield start, stop
@@ -81,7 +81,7 @@ def windows(lengths: Sequence[int], words: int) -> Iterator[tuple[int, int]]:
 
 
 def _half(lengths: Sequence[int], start: int, stop: int, words: int) -> int:
-    """The start of a window's second half: its last passages with at most half of `words`."""
+    """The start of a window's second half: its last passages with at most half of `words` in total."""
     total, at = 0, stop
     while at > start + 1 and total + lengths[at - 1] <= words // 2:
         at -= 1
@@ -90,7 +90,7 @@ def _half(lengths: Sequence[int], start: int, stop: int, words: int) -> int:
 
 
 def merged(clusters: Sequence[Cluster]) -> list[Cluster]:
-    """Merge clusters that share a mention; in the order of their first mentions."""
+    """The clusters, with clusters that share a mention merged, in the order of their first mentions."""
     parents = list(range(len(clusters)))
     owner: dict[Mention, int] = {}
 

@@ -1,4 +1,4 @@
-"""Rerankers that are language models: the probability that the next word is yes rather than no."""
+"""Re-rankers that are language models: they score a pair by the probability of the answer yes, not no."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harness_crossencoder import CrossEncoderParams
 from harness_crossencoder.wide import widen
 
 ANSWERS = ("no", "yes")
-# the format that Qwen3-Reranker's model card gives (Zhang et al. 2025, section 2)
+# the format in Qwen3-Reranker's model card (Zhang et al. 2025, section 2)
 SYSTEM = (
     "Judge whether the Document meets the requirements based on the Query and the Instruct provided. "
     'Note that the answer can only be "yes" or "no".'
@@ -27,12 +27,13 @@ AFTER = "<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
 
 
 def written(instruction: str, query: str, text: str) -> str:
-    """A pair as one text."""
+    """A pair of query and passage as one text."""
     return f"<Instruct>: {instruction}\n<Query>: {query}\n<Document>: {text}"
 
 
 def prompted(tokeniser: Tokeniser) -> Tokeniser:
-    """What stands around a pair is never cut; the end of its passage is."""
+    """The tokeniser with the prompt around each pair. The prompt is never cut; a long pair loses the end of
+    its passage."""
 
     def ids(text: str) -> tuple[int, ...]:
         return tuple(tokeniser.backend.encode(text, add_special_tokens=False).ids)
@@ -41,13 +42,13 @@ def prompted(tokeniser: Tokeniser) -> Tokeniser:
 
 
 def forwards(params: CrossEncoderParams, folder: Path, tokeniser: Tokeniser) -> Sequence[Forward]:
-    """One `Forward` for each GPU, else one for all cores."""
+    """One `Forward` for each GPU; without a GPU, one that uses all cores."""
     model = checkpoints.load(
         folder,
         "AutoModelForCausalLM",
         params.dtype,
         trust_remote_code=params.trust_remote_code,
-        spare=(r"lm_head\.weight",),  # the same as the embeddings, where it is not in the file
+        spare=(r"lm_head\.weight",),  # if the file lacks it, it is the same as the embeddings
         surplus=(),
     )
     answers = [tokeniser.backend.token_to_id(word) for word in ANSWERS]
@@ -66,7 +67,7 @@ def forwards(params: CrossEncoderParams, folder: Path, tokeniser: Tokeniser) -> 
 
 
 class Answering:
-    """A `Forward`: log p(yes) / p(no) after the last token, a softmax over these two."""
+    """A `Forward` that gives log p(yes) / p(no) after the last token, by a softmax over these two answers."""
 
     def __init__(self, body: Any, head: Any, padding: int, device: str) -> None:
         self._body, self._head, self._padding, self._device = body, head, padding, device

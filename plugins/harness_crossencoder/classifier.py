@@ -1,4 +1,4 @@
-"""Cross-encoders by torch: a pair through the encoder, the first token's state through the head."""
+"""Cross-encoders by torch: a pair goes through the encoder, and the first token's state through the head."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from harness.toolkit.neural.tokens import Tokens, padded
 from harness_crossencoder import CrossEncoderParams
 from harness_crossencoder.wide import widen
 
-# A checkpoint must have its head, except for computed buffers; it may also have its pre-training head.
+# A checkpoint may lack only computed buffers, so it must have its head; it may also have a pre-training head.
 SPARE = (r"(.*\.)?position_ids",)
 SURPLUS = (r"(.*\.)?position_ids", r"(.*\.)?pooler\.dense\.(weight|bias)", r"(cls|lm_head)\..*")
 
 
 def forwards(params: CrossEncoderParams, folder: Path, padding: int) -> Sequence[Forward]:
-    """One `Forward` for each worker: for each GPU, for each core with BERT's family, else one for all
-    cores."""
+    """One `Forward` for each worker. There is a worker for each GPU. On a CPU there is one for each core with
+    BERT's family, and otherwise one that uses all cores."""
     model = checkpoints.load(
         folder,
         "AutoModelForSequenceClassification",
@@ -49,7 +49,7 @@ def forwards(params: CrossEncoderParams, folder: Path, padding: int) -> Sequence
 
 
 class Whole:
-    """A `Forward` by the model's own code, on padded batches."""
+    """A `Forward` that runs the model's own code on padded batches."""
 
     def __init__(self, model: Any, padding: int, device: str) -> None:
         self._model, self._padding, self._device = model, padding, device
@@ -64,22 +64,23 @@ class Whole:
 
 
 class Packed:
-    """A `Forward` without padding, on one core: the encoder by `torch_packed`, then the model's own head."""
+    """A `Forward` without padding, on one core: `torch_packed` runs the encoder, then the model's own head
+    follows."""
 
     def __init__(self, model: Any, states: torch_encoder.States) -> None:
         self._model, self._states = model, states
 
     def __call__(self, batch: Tokens) -> list[float]:
-        torch.set_num_threads(1)  # of this thread, which belongs to the loop; the others have the other cores
+        torch.set_num_threads(1)  # for this thread, which belongs to the loop; others use the other cores
         first = self._states(batch)[torch.from_numpy(batch.bounds[:-1])]  # [n, d]
         with torch.inference_mode():
             return relevance(_head(self._model, first))
 
 
 def relevance(logits: torch.Tensor) -> list[float]:
-    """The logit of relevance from [n, 1], or the difference of [n, 2] (irrelevant, relevant). The difference
-    is log p / (1 - p) of their softmax: it orders pairs as the probability of the second class does, and
-    keeps its precision near 0 and 1."""
+    """The logit of relevance from [n, 1], or the difference of logits from [n, 2] (irrelevant, relevant). The
+    difference is log p / (1 - p) of their softmax: it orders pairs as the probability of the second class
+    does, and stays precise near 0 and 1."""
     scores: list[float] = (logits[:, -1] - logits[:, 0] if logits.shape[1] == 2 else logits[:, 0]).tolist()
     return scores
 
@@ -92,11 +93,11 @@ def _known_head(model: Any) -> bool:
 
 
 def _head(model: Any, first: torch.Tensor) -> torch.Tensor:
-    """[n, classes] from the states of first tokens [n, d], as each family computes it."""
+    """[n, classes]: the logits from the states of the first tokens [n, d], computed as each family does."""
     scores: torch.Tensor
     if hasattr(model, "pre_classifier"):  # DistilBERT
         scores = model.classifier(model.pre_classifier(first).relu())
-    elif hasattr(model.classifier, "out_proj"):  # RoBERTa; it takes the first of a sequence itself
+    elif hasattr(model.classifier, "out_proj"):  # RoBERTa: its head takes the first token itself
         scores = model.classifier(first[:, None])
     else:  # BERT (Devlin et al. 2019, section 4.1, with the pooler of its code)
         scores = model.classifier(model.base_model.pooler(first[:, None]))
@@ -104,6 +105,7 @@ def _head(model: Any, first: torch.Tensor) -> torch.Tensor:
 
 
 def _last(model: Any, classes: int) -> list[torch.nn.Linear]:
-    """The layer that computes the logits; None if a model's own code computes them in another way."""
+    """The layer that computes the logits, in a list; empty if the model's own code computes them in another
+    way."""
     linear = (module for module in model.modules() if isinstance(module, torch.nn.Linear))
     return [layer for layer in linear if layer.out_features == classes][-1:]

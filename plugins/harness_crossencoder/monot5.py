@@ -16,13 +16,13 @@ from harness.toolkit.neural.tokens import Template, Tokeniser, Tokens, padded
 from harness_crossencoder import CrossEncoderParams
 from harness_crossencoder.wide import widen
 
-ANSWERS = ("▁false", "▁true")  # T5's words for a text that is not relevant, and for one that is
+ANSWERS = ("▁false", "▁true")  # T5's words for an irrelevant and for a relevant text
 
 
 def prompted(tokeniser: Tokeniser, folder: Path) -> Tokeniser:
-    """A pair becomes `Query: q Document: d Relevant:` and the end token (Nogueira et al. 2020, section 3).
-    The prompt is never cut. T5's tokenizer splits at white space first, so the parts have the same tokens as
-    the whole."""
+    """The tokeniser that turns a pair into `Query: q Document: d Relevant:` and the end token (Nogueira et
+    al. 2020, section 3). The prompt is never cut. T5's tokenizer splits at white space first, so the tokens
+    of the parts are those of the whole."""
 
     def ids(text: str) -> tuple[int, ...]:
         return tuple(tokeniser.backend.encode(text, add_special_tokens=False).ids)
@@ -35,7 +35,7 @@ def prompted(tokeniser: Tokeniser, folder: Path) -> Tokeniser:
 
 
 def forwards(params: CrossEncoderParams, folder: Path, tokeniser: Tokeniser) -> Sequence[Forward]:
-    """One `Forward` for each GPU, else one for all cores."""
+    """One `Forward` for each GPU; without a GPU, one that uses all cores."""
     model = checkpoints.load(
         folder,
         "AutoModelForSeq2SeqLM",
@@ -55,7 +55,8 @@ def forwards(params: CrossEncoderParams, folder: Path, tokeniser: Tokeniser) -> 
 
 
 class MonoT5:
-    """A `Forward`: log p(true) / p(false) of the first word of the answer, a softmax over these two."""
+    """A `Forward` that gives log p(true) / p(false) of the first word of the answer, by a softmax over these
+    two words."""
 
     def __init__(self, model: Any, padding: int, device: str) -> None:
         self._model, self._padding, self._device = model, padding, device
@@ -72,7 +73,7 @@ class MonoT5:
 
 
 def _answering(weight: torch.Tensor, answers: Sequence[int]) -> torch.nn.Linear:
-    """The output layer with two words of the vocabulary in place of all."""
+    """The output layer, cut down to the two answers of the vocabulary."""
     head = torch.nn.Linear(weight.shape[1], len(answers), bias=False)
     head.weight = torch.nn.Parameter(weight[answers].clone(), requires_grad=False)
     return widen(head)

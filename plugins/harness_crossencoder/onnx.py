@@ -1,4 +1,4 @@
-"""Exported cross-encoders through ONNX Runtime, one pair at a time."""
+"""Runs exported cross-encoders with ONNX Runtime, one pair at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Exported:
-    """A `Forward`: the logit of relevance of each pair."""
+    """A `Forward` that gives the logit of relevance of each pair."""
 
     def __init__(self, folder: Path) -> None:
         self._session = Session(folder)
@@ -24,8 +24,8 @@ class Exported:
         return [self._logit(output) for output in self._session.each(batch, self._output)]
 
     def _logit(self, output: Floats) -> float:
-        """For two classes (irrelevant, relevant) the difference of logits: log p / (1 - p) of their
-        softmax."""
+        """The logit of relevance. For two classes (irrelevant, relevant) it is the difference of logits: log
+        p / (1 - p) of their softmax."""
         if len(output) not in (1, 2):
             raise HarnessError(
                 f"model: {self._session.path} gives {len(output)} numbers a pair; a cross-encoder gives one "
@@ -35,7 +35,7 @@ class Exported:
 
 
 def _logits(session: Session) -> str:
-    """The output with one row per pair."""
+    """The name of the output with one row per pair."""
     named = [name for name in ("logits", *session.outputs) if session.outputs.get(name) == 2]
     if not named:
         raise HarnessError(

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 class Known(NamedTuple):
     name: str
-    model: str  # its id on the hub
+    model: str  # the model's id on the hub
     cite: str
     kind: str = "classifier"
     length: int = 512  # tokens of a pair, special ones counted
 
 
 def find(name: str | Path) -> Known | None:
-    """The model of that short name, or that has that id."""
+    """The model with this short name or hub id; None if there is none."""
     if isinstance(name, Path):
         return None
     return next((known for known in MODELS if name in (known.name, known.model)), None)

@@ -1,4 +1,4 @@
-"""The re-ranker `crossencoder`: candidate pairs to tokens, through each model, then averaged."""
+"""The re-ranker `crossencoder`: it turns candidate pairs into tokens, scores them by each model, averages."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 class Reader(NamedTuple):
-    """A loaded model."""
+    """A loaded model with its tokeniser."""
 
     tokeniser: Tokeniser
-    forwards: Sequence[Forward]  # one for each worker; pairs -> how much is for relevance: log p / (1 - p)
-    whole: Callable[[str, str, str], str] | None = None  # instruction, query, passage -> a pair as one text
+    forwards: Sequence[Forward]  # one for each worker: pairs -> the logit of relevance, log p / (1 - p)
+    whole: Callable[[str, str, str], str] | None = None  # instruction, query, passage -> the pair as one text
 
 
 class CrossEncoder:
@@ -36,14 +36,14 @@ class CrossEncoder:
         self._params = params
 
     def index(self, texts: Texts, folder: Path) -> None:
-        """Nothing: a cross-encoder has no index."""
+        """Does nothing: a cross-encoder has no index."""
 
     def open(self, texts: Texts, folder: Path | None) -> Pairs:
         return Pairs(self._params, texts)
 
 
 class Pairs:
-    """An open re-ranker. It counts the scored pairs, and the cut pairs of each model."""
+    """An open re-ranker. It counts the scored pairs, and the pairs that each model's maximum length cut."""
 
     def __init__(self, params: CrossEncoderParams, texts: Texts) -> None:
         weights, code = settings.weights_of(params), params.trust_remote_code
@@ -77,7 +77,7 @@ class Pairs:
     def _read(self, reader: Reader, firsts: Sequence[str], seconds: Sequence[str]) -> NDArray[np.float64]:
         """float64[n]: one model's score of each pair."""
         params = self._params
-        assert params.length != "auto"  # `_completed` leaves nothing open
+        assert params.length != "auto"  # `_completed` resolves every `auto`
         if reader.whole is None:
             token_ids, lost = tokens.tokenise(
                 reader.tokeniser, firsts, params.length, seconds, first_length=params.query_length
@@ -93,9 +93,10 @@ class Pairs:
 
 
 def combined(every: NDArray[np.float64], kind: str, average: str) -> NDArray[np.float64]:
-    """float64[n] from float64[m, n]. One model gives a classifier's logit, or monoT5's log p(true) (Nogueira
-    et al. 2020, section 3). Several models give the mean of these logits, or the mean of p = 1 / (1 +
-    exp(-logit)), which the cross-encoders of DuReader-retrieval write (Qiu et al. 2022, appendix A.1)."""
+    """float64[n]: the scores of the pairs from the models' logits, float64[m, n]. One model gives a
+    classifier's logit, or monoT5's log p(true) (Nogueira et al. 2020, section 3). Several models give the
+    mean of these logits, or the mean of p = 1 / (1 + exp(-logit)), as the cross-encoders of
+    DuReader-retrieval do (Qiu et al. 2022, appendix A.1)."""
     logs = -np.logaddexp(0, -every)  # log p
     if len(every) > 1 and average == "probabilities":
         result: NDArray[np.float64] = np.exp(logs).mean(axis=0)
@@ -105,7 +106,8 @@ def combined(every: NDArray[np.float64], kind: str, average: str) -> NDArray[np.
 
 
 def _completed(params: CrossEncoderParams, folders: Sequence[Path]) -> CrossEncoderParams:
-    """The parameters with the settings in the models' folders, if these were missing while planning."""
+    """The parameters, completed by the settings in the models' folders if these were missing while
+    planning."""
     if "auto" not in (params.kind, params.length):
         return params
     settled: dict[str, Any] = (

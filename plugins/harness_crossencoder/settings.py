@@ -17,14 +17,14 @@ AUTO_CLASSES = ("AutoModelForSequenceClassification", "AutoModelForSeq2SeqLM", "
 
 
 class FolderSettings(NamedTuple):
-    """The settings in a model's folder."""
+    """The settings that a model's folder states."""
 
     kind: str
-    length: int | None  # tokens that its tokenizer gives a pair
-    positions: int | None  # tokens that the network has places for
+    length: int | None  # the most tokens of a pair, by tokenizer and network
+    positions: int | None  # the most tokens that the network has places for
     own_code: bool
-    exported: bool  # it has an ONNX file
-    weights: bool  # it has safetensors
+    exported: bool  # whether the folder has an ONNX file
+    weights: bool  # whether the folder has safetensors
 
 
 class Member(NamedTuple):
@@ -33,12 +33,12 @@ class Member(NamedTuple):
     model: Path | str
     revision: str
     known: Known | None
-    settings: FolderSettings | None  # None if it is missing
+    settings: FolderSettings | None  # None if the folder is missing
 
 
 def resolved(params: CrossEncoderParams) -> CrossEncoderParams:
-    """Resolve all `auto` settings. The suite comes first, then the registry, then the model's folder. A
-    setting stays `auto` only if a model is missing and not in the registry."""
+    """The parameters with all `auto` settings resolved. The suite comes first, then the registry, then the
+    model's folder. A setting stays `auto` only if a model is missing and not in the registry."""
     members = [_member(model, revision) for model, revision in named(params)]
     if not params.trust_remote_code:
         _refuse_code(members)
@@ -88,7 +88,7 @@ def missing_files(params: CrossEncoderParams) -> list[str | Need]:
 
 
 def weights_of(params: CrossEncoderParams) -> Sequence[str]:
-    """The patterns of the weight files."""
+    """The patterns of the names of weight files."""
     return model_folder.EXPORTS if params.backend == "onnx" else models.WEIGHTS
 
 
@@ -113,7 +113,7 @@ def _member(model: Path | str, revision: str) -> Member:
     if folder is None or not folder.is_dir():
         return Member(at, commit, known, None)
     described = read(folder)
-    if not described.weights and (names := models.listed(at, commit)):  # they may only be on the hub
+    if not described.weights and (names := models.listed(at, commit)):  # the weights may be on the hub only
         weights = any(name.endswith(".safetensors") for name in names)
         described = described._replace(exported=bool(model_folder.exported_among(names)), weights=weights)
     return Member(at, commit, known, described)
@@ -151,7 +151,7 @@ def _refuse_code(members: Iterable[Member]) -> None:
 def _common(
     name: str, asked: str, pairs: Iterable[tuple[Member, str | None]], otherwise: str = "auto"
 ) -> str:
-    """The given value, or the value on which all models that state it agree."""
+    """The value that was asked for, or else the one on which all models that state a value agree."""
     values = {value: member for member, value in pairs if value is not None}
     if asked != "auto" or not values:
         return asked if asked != "auto" else otherwise
@@ -162,7 +162,7 @@ def _common(
 
 
 def _length(params: CrossEncoderParams, members: Sequence[Member]) -> int | str:
-    """The given length, or the greatest length that all models support."""
+    """The length that was asked for, or else the greatest length that all models support."""
     for member in members:
         places = member.settings and member.settings.positions
         if params.length != "auto" and places and params.length > places:
@@ -176,7 +176,7 @@ def _length(params: CrossEncoderParams, members: Sequence[Member]) -> int | str:
 
 
 def _taken(member: Member) -> int | None:
-    """How many tokens of a pair a model is given; None if it is not here and nobody knows it."""
+    """How many tokens of a pair the model reads; None if neither its folder nor the registry says it."""
     if member.settings is None:
         return member.known.length if member.known else None
     if member.known:

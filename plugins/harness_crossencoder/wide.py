@@ -1,4 +1,5 @@
-"""The last layer of a network in fp32 whatever comes before: in bf16 a logit has 8 bits, and many tie."""
+"""Computes a network's last layer in fp32, whatever comes before: in bf16 a logit has 8 bits, and many
+tie."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import torch
 
 
 def widen(layer: torch.nn.Linear) -> torch.nn.Linear:
-    """The same layer, computing in fp32 from now on."""
+    """The same layer, changed to compute in fp32."""
     layer.float()
     layer.register_forward_pre_hook(_in_fp32)
     return layer
