@@ -1,7 +1,7 @@
-"""Leaderboards compared: what differs, by how much, and whether the queries can tell.
+"""Compares leaderboards: what differs, by how much, and whether the difference is significant.
 
-`data` reads the leaderboards and refuses those that cannot be compared, `tests` computes, `regressions` says
-what got worse, `text` writes it all for people.
+`data` reads the leaderboards and refuses those that cannot be compared, `significance` computes the tests,
+`regressions` lists what got worse, `text` writes the result for people.
 """
 
 from harness.compare.data import Field, load

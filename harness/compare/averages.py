@@ -1,4 +1,4 @@
-"""Differences of averages over datasets: queries are resampled, and signs drawn, within each dataset."""
+"""Compares averages over datasets: queries are resampled, and signs flipped, within each dataset."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from harness.compare.significance import Comparison
     from harness.compare.stats.block import Floats
 
-BLOCK = 1 << 21  # signs drawn at once
+BLOCK = 1 << 21  # how many signs are drawn at once
 
 
 class AveragedPair(NamedTuple):
-    """`first` minus `second` in one measure, averaged over datasets."""
+    """A pair of systems in one measure, averaged over datasets: `first` minus `second`."""
 
     average: str
     datasets: tuple[str, ...]
     measure: str
     first: str
     second: str
-    queries: int  # of all datasets
+    queries: int  # the queries of all datasets together
     means: tuple[float, float]
     difference: float
-    interval: tuple[float, float]  # 95 %, of this difference alone
-    p: float  # of this pair alone, by randomisation
-    corrected: float  # by Holm, over the pairs of this average and measure
+    interval: tuple[float, float]  # 95 %, for this difference alone
+    p: float  # for this pair alone, by randomisation
+    corrected: float  # corrected by Holm, over the pairs of this average and measure
 
 
 class _Part(NamedTuple):
-    """One dataset's share of an average."""
+    """One dataset of an average, with one column."""
 
     field: Field
     column: Column
@@ -48,8 +48,9 @@ class _Part(NamedTuple):
 
 
 def averaged(loaded: Loaded, pairs: Sequence[Comparison], permutations: int) -> list[AveragedPair]:
-    """Every average that the first leaderboard's suite names, for the pairs that are compared on each of its
-    datasets. Filters that leave out one of the datasets leave out the average."""
+    """The pairs of every average that the suite of the first leaderboard names. A pair is in an average if it
+    is compared on each of its datasets. An average is left out if the filters leave out one of its
+    datasets."""
     fields = {field.dataset: field for field in loaded.fields}
     compared = dict.fromkeys((item.measure, item.first, item.second) for item in pairs)
     made: list[AveragedPair] = []
@@ -89,7 +90,7 @@ def _of_measure(
             [each[:, a] - each[:, b] for each, (a, b) in zip(resampled, known, strict=True)], axis=0
         )
         low, high = np.quantile(drawn, (0.025, 0.975)).tolist()
-        # the weight of a query is that of its dataset; ratios of sums count by their linearised values
+        # each dataset has the same weight; for ratios of sums, the linearised values of queries are used
         shares = [
             _differences(part.column.block, a, b) / len(parts)
             for part, (a, b) in zip(parts, known, strict=True)
@@ -111,7 +112,7 @@ def _of_measure(
 
 
 def _resampled_levels(part: _Part) -> Floats:
-    """float64[R, S]: the level of each system over resamples of the dataset's queries."""
+    """float64[R, S]: the level of each system in each resample of the dataset's queries."""
     block, seed = part.column.block, _seed(part.field.dataset)
     if block.average == "ratio":
         sums = bootstrap.resampled(
@@ -123,10 +124,11 @@ def _resampled_levels(part: _Part) -> Floats:
 
 
 def _randomised(weighted: Floats, permutations: int, seed: str) -> Floats:
-    """float64[P], two-sided, of weighted differences float64[Q, P]: were two systems alike, the sign of each
-    query's difference would be random. All pairs share the signs."""
+    """float64[P]: the two-sided p-values of weighted differences float64[Q, P], by randomisation. If two
+    systems did not differ, the sign of each query's difference would be random. All pairs are flipped by the
+    same signs."""
     total = weighted.sum(axis=0)
-    observed = np.abs(total) * (1 - 1e-9)  # a sum in another order may differ in its last digits
+    observed = np.abs(total) * (1 - 1e-9)  # the last digits of a sum depend on its order
     stream = np.random.PCG64(_seed(seed))
     step = max(1, BLOCK // len(weighted))
     extreme = np.zeros(weighted.shape[1], np.int64)
@@ -139,7 +141,7 @@ def _randomised(weighted: Floats, permutations: int, seed: str) -> Floats:
 
 
 def _differences(block: Block, first: int, second: int) -> Floats:
-    """float64[Q]: what each query adds to the difference of the levels."""
+    """float64[Q]: the part of each query in the difference of the levels. The parts add up to it."""
     each = pseudo_values(block)
     return np.asarray((each[:, first] - each[:, second]) * block.scale / len(block.part))
 

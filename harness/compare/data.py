@@ -1,4 +1,5 @@
-"""The values of each query of several leaderboards side by side; what cannot be compared is refused."""
+"""The per-query values of several leaderboards side by side. Leaderboards that cannot be compared are
+refused."""
 
 from __future__ import annotations
 
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """A row that has values for each query."""
+    """A row that has per-query values."""
 
-    name: str  # as it is shown: the system, with its leaderboard where several have one of that name
+    name: str  # the system, with its leaderboard if several have this system
     system: str
     board: int
     row: Row
@@ -34,44 +35,44 @@ class Entry(NamedTuple):
 
 
 class Column(NamedTuple):
-    """One measure on a dataset: block column i is systems[i]."""
+    """One measure on a dataset. Column i of the block is the system `systems[i]`."""
 
     label: str
-    systems: tuple[int, ...]  # numbers of entries
+    systems: tuple[int, ...]  # positions in the field's entries
     block: Block
 
 
 class Field(NamedTuple):
-    """One dataset: all systems over the queries that they share."""
+    """One dataset, with all systems over the queries that they share."""
 
     dataset: str
     split: str
     queries: int
-    of: int  # the most queries that one of them has
+    of: int  # the largest number of queries of a system
     entries: tuple[Entry, ...]
     columns: tuple[Column, ...]
 
 
 class Judged(NamedTuple):
-    """Who judged a dataset, and what it is but for the judgements."""
+    """A dataset without its judgements, and who judged it."""
 
     dataset: str
-    by_machine: bool  # at least in part
-    corpus: str  # digests of the contents
+    by_machine: bool  # whether a machine made at least some of the judgements
+    corpus: str  # digest of the content
     queries: str
 
 
 class Loaded(NamedTuple):
-    boards: tuple[str, ...]  # their names, told apart
+    boards: tuple[str, ...]  # distinct names of the leaderboards
     fields: tuple[Field, ...]
     notes: tuple[str, ...]
-    missing: tuple[tuple[str, str, str], ...]  # (dataset, system, why): in the first, but in none after it
-    averages: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of the first: name -> datasets
+    missing: tuple[tuple[str, str, str], ...]  # (dataset, system, reason) of rows lacking later
+    averages: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of the first leaderboard: name -> datasets
     judged: tuple[Judged, ...] = ()
 
 
 class Filters(NamedTuple):
-    """Patterns as a shell has them; none of a kind takes all."""
+    """Patterns as in a shell. Without patterns of a kind, everything of that kind is taken."""
 
     datasets: tuple[str, ...] = ()
     measures: tuple[str, ...] = ()
@@ -79,8 +80,9 @@ class Filters(NamedTuple):
 
 
 def load(paths: Sequence[Path], filters: Filters | None = None, together: bool = True) -> Loaded:
-    """Read leaderboards. Rows that stand in several of them unchanged are taken once if they are compared
-    all `together`. Raises HarnessError for what cannot be compared, naming what differs."""
+    """Reads leaderboards to be compared. If all are compared `together`, a row that is unchanged in several
+    of them is taken once. Raises HarnessError for leaderboards that cannot be compared, naming what
+    differs."""
     boards = [board_file.read(path) for path in paths]
     return of_boards(boards, distinct_names(boards, paths), filters or Filters(), together)
 
@@ -88,7 +90,7 @@ def load(paths: Sequence[Path], filters: Filters | None = None, together: bool =
 def of_boards(
     boards: Sequence[Leaderboard], names: Sequence[str], filters: Filters, together: bool = True
 ) -> Loaded:
-    """As `load`, of leaderboards that were read."""
+    """The same as `load`, for leaderboards that were read already."""
     _check_scoring(boards, names)
     _check_filters(boards, filters)
     notes: list[str] = []
@@ -111,7 +113,8 @@ def of_boards(
 
 
 def _judged(boards: Sequence[Leaderboard]) -> tuple[Judged, ...]:
-    """Datasets of one name are the same data, so the first of a name is enough."""
+    """The judges of each dataset whose contents have digests. Datasets of one name have the same data, so the
+    first of a name is used."""
     datasets = {dataset.name: dataset for board in reversed(boards) for dataset in board.data.datasets}
     return tuple(
         Judged(
@@ -126,7 +129,7 @@ def _judged(boards: Sequence[Leaderboard]) -> tuple[Judged, ...]:
 
 
 def distinct_names(boards: Sequence[Leaderboard], paths: Sequence[Path]) -> list[str]:
-    """Their names; their paths if two have one name."""
+    """The names of the leaderboards, or their paths if two leaderboards have the same name."""
     names = [str(board.data.name) for board in boards]
     if len(set(names)) < len(names):
         names = [shown_path(path.parent if path.is_file() else path) for path in paths]
@@ -169,7 +172,8 @@ def _check_filters(boards: Sequence[Leaderboard], filters: Filters) -> None:
 def _labels(
     boards: Sequence[Leaderboard], names: Sequence[str], filters: Filters, notes: list[str]
 ) -> list[tuple[str, str]]:
-    """Label and measure of every column that all leaderboards have, in the order of the first."""
+    """The label and measure of every column that all leaderboards have, in the order of the first
+    leaderboard."""
     shared = []
     for column in boards[0].data.columns:
         lacking = [
@@ -228,7 +232,7 @@ def _has_values(row: Row, notes: list[str]) -> bool:
 
 
 def _once(rows: Sequence[tuple[int, Row]]) -> list[tuple[int, Row]]:
-    """Without rows that another leaderboard has already: the same system with the same values."""
+    """The rows without duplicates. A duplicate has the same system, origin and values as an earlier row."""
     seen = set()
     kept = []
     for number, row in rows:
@@ -280,7 +284,8 @@ def _block(
 
 
 def _shared(dataset: str, entries: Sequence[Entry]) -> list[Ints]:
-    """int64[n] for each entry: where the queries that all have stand in its file, in the first's order."""
+    """int64[n] for each entry: the positions in its file of the queries that all entries have, in the order
+    of the first entry."""
     first = entries[0].values.queries
     if all(entry.values.queries.equals(first) for entry in entries):
         return [np.arange(len(first))] * len(entries)
@@ -300,7 +305,7 @@ def _shared(dataset: str, entries: Sequence[Entry]) -> list[Ints]:
 def _missing(
     boards: Sequence[Leaderboard], names: Sequence[str], filters: Filters
 ) -> Iterator[tuple[str, str, str]]:
-    """What the first leaderboard has and a later one lacks, or has as failed."""
+    """The rows of the first leaderboard that a later leaderboard lacks or has as failed."""
     for board, name in zip(boards[1:], names[1:], strict=True):
         later = {(row.dataset, row.system): row for row in board.rows}
         for row in boards[0].rows:
@@ -315,7 +320,7 @@ def _missing(
 
 
 def check_baseline(baseline: str | None, entries: Sequence[Entry]) -> None:
-    """Raises HarnessError if no entry is called like the baseline."""
+    """Raises HarnessError if no entry has the name of the baseline."""
     names = {name for entry in entries for name in (entry.name, entry.system)}
     if baseline is not None and baseline not in names:
         known = ", ".join(sorted({entry.name for entry in entries}))

@@ -1,4 +1,5 @@
-"""Two leaderboards of one suite: what was changed between them, and what that did to each row."""
+"""The differences between two leaderboards of one suite: what was changed, and how each row's means
+changed."""
 
 from __future__ import annotations
 
@@ -16,18 +17,19 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Dataset, Row
 from harness.leaderboard.same_rules import different_data, redefined_columns
 
-Key = tuple[str, str, str]  # dataset, system, origin
+Key = tuple[str, str, str]  # (dataset, system, origin)
 
 
 class Change(NamedTuple):
-    """Something that differs, and the systems whose rows it is part of; none: it concerns the suite."""
+    """A setting or version that differs, with the systems whose rows it affects. Without systems, it affects
+    the whole suite."""
 
     text: str
     systems: tuple[str, ...] = ()
 
 
 class Moved(NamedTuple):
-    """One mean of a row in both leaderboards. Without values per query there is no comparison."""
+    """One mean of a row in both leaderboards. `comparison` is None if per-query values are missing."""
 
     dataset: str
     measure: str
@@ -41,17 +43,18 @@ class Moved(NamedTuple):
 class Diff(NamedTuple):
     names: tuple[str, str]
     changes: tuple[Change, ...]
-    moved: tuple[Moved, ...]  # means that differ
-    same: int  # rows whose means are all equal
-    came: tuple[str, ...]  # rows, with the reason of one that failed
+    moved: tuple[Moved, ...]  # the means that differ
+    same: int  # how many rows have only equal means
+    came: tuple[str, ...]  # rows; a row that failed has the reason
     went: tuple[str, ...]
-    refused: tuple[str, ...]  # why numbers of a dataset, or of all, are not compared
+    refused: tuple[str, ...]  # why the numbers of a dataset, or all numbers, are not compared
     notes: tuple[str, ...]
     alpha: float
 
 
 def diff(paths: tuple[Path, Path], filters: Filters | None = None) -> Diff:
-    """Read two leaderboards and find what differs. Rows are matched by dataset, system and origin."""
+    """Reads two leaderboards and returns their differences. Rows are matched by dataset, system and
+    origin."""
     filters = filters or Filters()
     old, new = (board_file.read(path) for path in paths)
     names = distinct_names((old, new), paths)
@@ -75,7 +78,8 @@ def diff(paths: tuple[Path, Path], filters: Filters | None = None) -> Diff:
 
 
 def _part(board: Leaderboard, filters: Filters, both: Sequence[Leaderboard]) -> Leaderboard:
-    """The chosen datasets and columns; a pattern may match in one of the two only."""
+    """The leaderboard with only the chosen datasets and columns. A pattern may match in only one of the
+    two."""
     selection.check_patterns(
         "dataset", {item.name for each in both for item in each.data.datasets}, filters.datasets
     )
@@ -90,7 +94,7 @@ def _by_key(board: Leaderboard, filters: Filters) -> dict[Key, Row]:
 
 
 def _refused(old: Leaderboard, new: Leaderboard, names: Sequence[str]) -> tuple[list[str], set[str]]:
-    """Why numbers cannot be compared, and the datasets on which they can."""
+    """The reasons why numbers cannot be compared, and the datasets on which they can."""
     if old.data.suite.protocol != new.data.suite.protocol:
         return ["the protocols differ, so no number is compared"], set()
     redefined = redefined_columns(old, new)
@@ -136,7 +140,7 @@ def _shown(value: object) -> str:
 
 
 def _row_changes(pairs: Sequence[tuple[Row, Row]]) -> list[Change]:
-    """Each change once, with the systems that have it."""
+    """Each change once, with the systems whose rows have it."""
     systems: dict[str, dict[str, None]] = {}
     for old, new in pairs:
         for text in history.parameters(old.provenance, new.provenance, versions=True):
@@ -153,7 +157,7 @@ def _differ(pair: tuple[Row, Row]) -> bool:
 def _compared(
     old: Leaderboard, new: Leaderboard, names: Sequence[str], sound: set[str], filters: Filters
 ) -> tuple[dict[tuple[str, str, str], Comparison], list[str]]:
-    """By dataset, column and system; nothing where no row has values per query."""
+    """The comparisons by dataset, column and system, with notes; empty if no row has per-query values."""
     boards = [selection.of_datasets(board, sound) for board in (old, new)]
     try:
         loaded = of_boards(boards, names, Filters((), filters.measures, ()), together=False)
@@ -183,7 +187,8 @@ def _moved(
 
 
 def _alone(rows: dict[Key, Row], others: dict[Key, Row]) -> Iterator[str]:
-    """Rows that are scored here and not there, each with the reason if it failed there."""
+    """The rows that succeeded here and are missing or failed in the other leaderboard, with the reason of
+    failure."""
     for key, row in rows.items():
         other = others.get(key)
         if row.status == "ok" and (other is None or other.status == "failed"):

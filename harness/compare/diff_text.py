@@ -1,4 +1,5 @@
-"""What differs between two leaderboards, on one screen, as Markdown for a pull request, or as JSON."""
+"""Writes the differences between two leaderboards: on one screen, as Markdown for a pull request, or as
+JSON."""
 
 from __future__ import annotations
 
@@ -10,13 +11,14 @@ from harness.compare.diff import Change, Diff, Moved
 from harness.leaderboard import text_tables
 from harness.leaderboard.text_tables import Table
 
-NAMED = 5  # systems of a change
-LISTED = 20  # changes, and rows that came or went
+NAMED = 5  # how many systems of a change are named
+LISTED = 20  # how many changes, new rows and missing rows are listed
 FORMATS = ("table", "markdown", "json")
 
 
 def render(found: Diff, form: str, every: bool = False) -> str:
-    """Tables of the first column of each dataset in which a mean differs, or of `every` column."""
+    """The differences as text. The tables are those of the first column of each dataset in which a mean
+    differs, or of `every` column."""
     if form == "json":
         return orjson.dumps(_plain(found), option=orjson.OPT_INDENT_2).decode() + "\n"
     tables, further = _tables(found, every)
@@ -61,12 +63,12 @@ def _listed(title: str, lines: list[str] | tuple[str, ...], bullet: str) -> list
     if not lines:
         return []
     rest = [f"{bullet}and {len(lines) - LISTED} more"] if len(lines) > LISTED else []
-    blank = [""] if bullet == "- " else []  # Markdown: a list begins after an empty line
+    blank = [""] if bullet == "- " else []  # in Markdown, a list begins after an empty line
     return [f"{title}:", *blank, *(f"{bullet}{line}" for line in lines[:LISTED]), *rest, ""]
 
 
 def _tables(found: Diff, every: bool) -> tuple[list[Table], list[str]]:
-    """The tables, and a line a dataset for what else is significant."""
+    """The tables, and one line for each dataset on what else is significant."""
     tables, further = [], []
     for dataset, of_dataset in groupby(found.moved, key=lambda item: item.dataset):
         by_measure = {

@@ -1,4 +1,4 @@
-"""How often the order of systems by a machine's judgements is that by people's, where both are there."""
+"""How often a machine's judgements order systems as people's judgements do, where both exist."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXPLAINED = (
 
 
 class OrderAgreement(NamedTuple):
-    """One measure on two datasets that differ in who judged."""
+    """One measure on two datasets that differ only in who judged them."""
 
     people: str
     machine: str
@@ -27,16 +27,16 @@ class OrderAgreement(NamedTuple):
     systems: int
     pairs: int
     alike: int  # pairs of systems in the same order
-    told_apart: int  # pairs that people's judgements tell apart
+    told_apart: int  # pairs that differ significantly by people's judgements
     told_apart_alike: int
-    tau: float | None  # None: one of the two orders has ties alone
+    tau: float | None  # None if all systems are tied in one of the two orders
 
 
 def agreements(
     judged: Sequence[Judged], standings: Sequence[Standing], comparisons: Sequence[Comparison], alpha: float
 ) -> tuple[OrderAgreement, ...]:
-    """For each dataset that a machine judged, at least in part, and each that people judged with the same
-    queries and passages."""
+    """The agreement of each dataset that a machine judged, at least in part, with each dataset of the same
+    queries and passages that people judged."""
     means: dict[str, dict[str, dict[str, float]]] = {}  # dataset -> measure -> system -> mean
     for item in standings:
         means.setdefault(item.dataset, {}).setdefault(item.measure, {})[item.system] = item.mean
@@ -86,7 +86,7 @@ def _agreement(
 
 
 def _sign(value: float) -> int:
-    return int(value > 1e-12) - int(value < -1e-12)  # means of one sum in two orders may differ by less
+    return int(value > 1e-12) - int(value < -1e-12)  # smaller differences come from the order of summation
 
 
 def tables(items: Sequence[OrderAgreement]) -> list[Table]:

@@ -1,4 +1,4 @@
-"""What in a leaderboard's tables is significantly better or worse than a baseline."""
+"""Marks in a leaderboard's tables: which values are significantly better or worse than a baseline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class Marked(NamedTuple):
 
 
 def against(path: Path, baseline: str, datasets: tuple[str, ...], measures: tuple[str, ...]) -> Marked:
-    """+ and - for every row that the queries tell apart from the baseline, = for the baseline itself."""
+    """The marks of a leaderboard: + and - for rows that are significantly better and worse than the baseline,
+    = for the baseline itself."""
     loaded = load([path], Filters(datasets, measures))
     entries = [entry for field in loaded.fields for entry in field.entries]
     check_baseline(baseline, entries)

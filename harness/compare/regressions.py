@@ -1,4 +1,4 @@
-"""What got worse, for CI: drops beyond a tolerance, significant drops, and rows that went away."""
+"""Regressions for CI: drops beyond a tolerance, significant drops, and rows that are gone."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ EXIT_CODE = 3
 class Regression(NamedTuple):
     dataset: str
     system: str
-    measure: str | None  # None: the whole row is gone
+    measure: str | None  # None if the whole row is gone
     reason: str
 
 
 def watched(texts: Sequence[str], labels: Sequence[str]) -> dict[str, float | None]:
-    """Label -> tolerance from `MEASURE=TOLERANCE` or `MEASURE`; every measure, without one, if nothing is
-    given. A measure's own name may hold an `=`."""
+    """The tolerance of each measure, from texts `MEASURE=TOLERANCE` or `MEASURE`. Without texts, every
+    measure is watched, without a tolerance. A measure's own name may contain `=`."""
     tolerances: dict[str, float | None] = {}
     for text in texts:
         name, _, tolerance = text.rpartition("=")
@@ -49,8 +49,9 @@ def _tolerance(text: str, number: str) -> float:
 
 
 def regressions(loaded: Loaded, compared: Compared, watch: Mapping[str, float | None]) -> list[Regression]:
-    """A measure with a tolerance may fall by no more than that, whatever the test says. One without may not
-    fall significantly: the corrected p is below alpha."""
+    """The rows that are gone, and the measures that fell. A measure with a tolerance may fall by no more than
+    the tolerance, whatever the test says. A measure without one may not fall significantly: a fall with a
+    corrected p below alpha is a regression."""
     regressed = [Regression(dataset, system, None, why) for dataset, system, why in loaded.missing]
     for item in compared.comparisons:
         if item.measure not in watch:

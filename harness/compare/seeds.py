@@ -1,4 +1,4 @@
-"""Recipes compared over their seeds: is a difference more than the luck of a seed?"""
+"""Compares recipes over their seeds: whether a difference is more than the luck of a seed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from harness.scoring import seeds
 
 
 class Recipes(NamedTuple):
-    """`first` minus `second` in one measure on one dataset, over queries and seeds together. A system that
-    has no seeds counts as one seed, taken as given."""
+    """A pair of recipes in one measure on one dataset: `first` minus `second`, over queries and seeds
+    together. A system without seeds counts as one seed, taken as given."""
 
     dataset: str
     measure: str
@@ -26,14 +26,15 @@ class Recipes(NamedTuple):
     seeds: tuple[int, int]
     queries: int
     difference: float
-    interval: tuple[float, float]  # 95 %, of this difference alone
-    seed_error: float  # the standard error that comes from the seeds
+    interval: tuple[float, float]  # 95 %, for this difference alone
+    seed_error: float  # the part of the standard error that comes from the seeds
     p: float
-    corrected: float  # Holm, over the recipes' pairs of this measure and dataset
+    corrected: float  # corrected by Holm, over the pairs of recipes of this measure and dataset
 
 
 def compared(loaded: Loaded, baseline: str | None = None) -> tuple[Recipes, ...]:
-    """All pairs of which one at least has several seeds; with a baseline, those that it is in."""
+    """All pairs in which at least one recipe has several seeds; with a baseline, only the pairs with the
+    baseline."""
     return tuple(item for field in loaded.fields for column in field.columns
                  for item in _pairs(field, column, baseline))  # fmt: skip
 
@@ -64,7 +65,7 @@ def _pairs(field: Field, column: Column, baseline: str | None) -> Iterator[Recip
 
 
 def _members(field: Field, column: Column) -> dict[str, list[int]]:
-    """The block's columns of each recipe, and of each system without seeds."""
+    """The columns of the block that belong to each recipe, or to each system without seeds."""
     members: dict[str, list[int]] = {}
     for place, number in enumerate(column.systems):
         entry = field.entries[number]
@@ -100,7 +101,7 @@ def tables(items: Sequence[Recipes], alpha: float) -> list[Table]:
 
 
 def verdict(item: Recipes, alpha: float) -> str:
-    """What may be said of the difference."""
+    """What the test allows to conclude about the difference."""
     if item.corrected < alpha:
         return "more than luck"
     if abs(item.difference) <= 2 * item.seed_error:

@@ -1,4 +1,5 @@
-"""Every pair that is compared: differences, intervals, tests, and tiers of what cannot be told apart."""
+"""Compares pairs of systems: differences, intervals, tests, and tiers of systems that do not differ
+significantly."""
 
 from __future__ import annotations
 
@@ -36,19 +37,20 @@ FAMILIES = {
 
 
 class Settings(NamedTuple):
-    """How to compare. `pairs`: all; each with `baseline`; each with the first leaderboard's of its name."""
+    """How to compare. `pairs` is `all`, or `baseline`: each system with the baseline, or `name`: each system
+    with the system of its name in the first leaderboard."""
 
     pairs: Literal["all", "baseline", "name"] = "all"
     baseline: str | None = None
     family: str = "column"
     test: Literal["randomisation", "t", "wilcoxon"] = "randomisation"
-    correction: Literal["max-t", "holm", "none"] | None = None  # None: max-t if the test is by randomisation
+    correction: Literal["max-t", "holm", "none"] | None = None  # None: max-t with randomisation, else Holm
     permutations: int | None = None  # None: as many as the family needs
     alpha: float = 0.05
 
 
 class Comparison(NamedTuple):
-    """`first` minus `second` in one measure on one dataset."""
+    """A pair of systems in one measure on one dataset: `first` minus `second`."""
 
     dataset: str
     measure: str
@@ -57,20 +59,20 @@ class Comparison(NamedTuple):
     queries: int
     means: tuple[float, float]
     difference: float
-    interval: tuple[float, float]  # 95 %, of this difference alone
-    p: float  # of this pair alone
-    corrected: float  # within its family
-    effect: float | None  # Hedges' g; None: infinite
+    interval: tuple[float, float]  # 95 %, for this difference alone
+    p: float  # for this pair alone
+    corrected: float  # corrected within its family
+    effect: float | None  # Hedges' g; None if it is infinite
     won: int
     tied: int
     lost: int
-    detectable: float | None  # the difference that would have been found with a power of 0.8 in this family
+    detectable: float | None  # the difference that a test in this family would find with a power of 0.8
     family: str
-    exact: bool  # p is over all sign patterns, not drawn
+    exact: bool  # whether p is over all sign patterns; if not, patterns were drawn
 
 
 class Standing(NamedTuple):
-    """A system in one measure on one dataset."""
+    """A system in one measure on one dataset, with its mean."""
 
     dataset: str
     measure: str
@@ -82,14 +84,14 @@ class Standing(NamedTuple):
 class Compared(NamedTuple):
     settings: Settings
     correction: str
-    permutations: int | None  # None: no test by randomisation
-    families: dict[str, int]  # name -> how many tests
+    permutations: int | None  # None if the test is not randomisation
+    families: dict[str, int]  # name -> number of tests
     standings: tuple[Standing, ...]
     comparisons: tuple[Comparison, ...]
     notes: tuple[str, ...]
     averages: tuple[AveragedPair, ...] = ()
-    recipes: tuple[Recipes, ...] = ()  # where models have several seeds
-    judges: tuple[OrderAgreement, ...] = ()  # where people and a machine judged the same queries and passages
+    recipes: tuple[Recipes, ...] = ()  # pairs of recipes, if models have several seeds
+    judges: tuple[OrderAgreement, ...] = ()  # if people and a machine judged the same data
 
 
 class _Cell(NamedTuple):
@@ -138,7 +140,7 @@ def compare(loaded: Loaded, settings: Settings) -> Compared:
 
 
 def _pairs(field: Field, column: Column, settings: Settings) -> Pairs:
-    """Numbers of the block's columns."""
+    """The pairs to compare, as column numbers of the block."""
     entries = [field.entries[i] for i in column.systems]
     chosen: list[tuple[int, int]]
     if settings.pairs == "all":
@@ -166,8 +168,8 @@ def _family(cell: _Cell, by: str) -> str:
 
 
 def _permutations(settings: Settings, correction: str, largest: int) -> int:
-    """How many permutations to draw. The smallest p of B is 1 / (B + 1): times the family's size, as Holm
-    has it, that must stay well below alpha, or nothing could ever be significant."""
+    """The number of permutations to draw. With B permutations the smallest p is 1 / (B + 1). This p, times
+    the size of the family for Holm, must be well below alpha, or no difference could be significant."""
     least = math.ceil((largest if correction == "holm" else 1) / settings.alpha)
     if settings.permutations is None:
         return max(PERMUTATIONS, 4 * least)
@@ -207,19 +209,19 @@ def _alone(cell: _Cell, test: str) -> Floats:
 
 
 def _seed(dataset: str) -> int:
-    """Of a dataset's name, so that what else is compared changes no number."""
+    """A seed derived from the dataset's name, so that the other datasets of a comparison change no number."""
     return int.from_bytes(hashlib.sha256(dataset.encode()).digest()[:8], "little")
 
 
 def _significance(settings: Settings, correction: str, size: int, critical: float | None) -> float:
-    """The level that one test of a family has to reach on its own."""
+    """The level that one test of a family has to reach by itself."""
     if correction == "max-t" and critical:
         return paired.normal_two_sided(critical)
     return settings.alpha / size if correction == "holm" else settings.alpha
 
 
 def _intervals(cells: Sequence[_Cell]) -> list[tuple[float, float]]:
-    """The 95 % percentile bootstrap interval of every pair of a dataset: both systems, and all columns, are
+    """The 95 % percentile bootstrap interval of every pair of a dataset. All systems and all columns are
     resampled by the same queries."""
     if not cells:
         return []
@@ -300,7 +302,7 @@ def _standings(loaded: Loaded, comparisons: Sequence[Comparison], settings: Sett
 
 
 def _hopeless(cells: Sequence[_Cell], settings: Settings) -> list[str]:
-    """Datasets with so few queries that no randomisation could be significant."""
+    """A note on each dataset with so few queries that no randomisation test can be significant."""
     few = {
         cell.field.dataset: cell.field.queries
         for cell in cells

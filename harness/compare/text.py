@@ -1,4 +1,4 @@
-"""A comparison as text for a terminal, Markdown for a pull request, LaTeX for a paper, or JSON."""
+"""Writes a comparison as text for a terminal, Markdown for a pull request, LaTeX for a paper, or JSON."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from harness.leaderboard import text_tables
 from harness.leaderboard.text_tables import Table
 from harness.types import JSON
 
-PAIRS = 30  # of all pairs of systems: what a terminal shows in one table
+PAIRS = 30  # the most pairs that a terminal shows in one table
 SEEDS = (
     "Over seeds: Student's t with the variance over queries and that over each recipe's seeds, degrees of "
     "freedom by Satterthwaite, Holm's correction; a difference of at most two standard errors of the seeds "
     "is within their luck."
 )
-LARGEST = 10  # of more pairs: what it shows of them
+LARGEST = 10  # how many differences it shows if there are more pairs
 FORMATS = ("table", "markdown", "latex", "json")
-NARROWEST = 40  # columns of a terminal to which prose is wrapped
+NARROWEST = 40  # the narrowest width to which prose is wrapped
 TESTS = {
     "randomisation": "paired randomisation test",
     "t": "paired t-test",
@@ -40,7 +40,8 @@ CORRECTIONS = {
 def render(
     compared: Compared, form: str, regressions: Sequence[Regression] | None = None, width: int | None = None
 ) -> str:
-    """`width` is that of the terminal, for tables; None: as wide as they are."""
+    """The comparison in one of the forms. `width` is the width of the terminal for tables; None leaves tables
+    as wide as they are."""
     if form == "json":
         return _json(compared, regressions)
     if form == "latex":
@@ -57,12 +58,12 @@ def render(
 
 
 def _wrapped(line: str, width: int) -> str:
-    """Prose within the width; the lines of tables, which are indented, stay as they are."""
+    """Prose wrapped to the width. Lines of tables, which are indented, stay as they are."""
     return line if line.startswith("  ") else textwrap.fill(line, max(width, NARROWEST))
 
 
 def method(compared: Compared) -> str:
-    """In one sentence how the p-values came about."""
+    """One sentence on how the p-values were computed."""
     settings, sizes = compared.settings, sorted(set(compared.families.values()))
     test = TESTS[settings.test]
     if compared.permutations is not None:
@@ -75,7 +76,7 @@ def method(compared: Compared) -> str:
 
 
 class _Part(NamedTuple):
-    """One measure on one dataset."""
+    """The standings and pairs of one measure on one dataset."""
 
     title: str
     standings: list[Standing]
@@ -93,14 +94,15 @@ def _parts(compared: Compared) -> Iterator[_Part]:
 
 
 def _ordered(pairs: Sequence[Comparison], kind: str) -> list[Comparison]:
-    """The largest difference first; against a baseline what is best first; by name as the systems stand."""
+    """The pairs in the order in which they are shown: the largest difference first; with a baseline, the best
+    system first; by name, in the order of the leaderboard."""
     if kind == "name":
         return list(pairs)
     return sorted(pairs, key=lambda item: -item.difference if kind == "baseline" else -abs(item.difference))
 
 
 def tables(compared: Compared) -> list[Table]:
-    """For each dataset and measure the standings, then the pairs."""
+    """The tables of each dataset and measure: the standings (if all pairs are compared) and the pairs."""
     made = []
     for part in _parts(compared):
         if compared.settings.pairs == "all":
@@ -110,7 +112,7 @@ def tables(compared: Compared) -> list[Table]:
 
 
 def averages(compared: Compared) -> list[Table]:
-    """For each average and measure its pairs, ordered as those of a dataset."""
+    """One table of pairs for each average and measure, ordered like the pairs of a dataset."""
     head = ("pair", "difference", "95 %", "p", "corrected")
     kind, alpha = compared.settings.pairs, compared.settings.alpha
     made = []
@@ -136,8 +138,8 @@ def averages(compared: Compared) -> list[Table]:
 
 
 def _brief(compared: Compared, width: int | None) -> list[str]:
-    """The tables as a person reads them in a terminal: a measure in which no query differs is one line, and
-    of very many pairs only the largest significant differences are there."""
+    """The tables as a terminal shows them. A measure in which no query differs is one line, and if there are
+    very many pairs only the largest significant differences are listed."""
     made, abridged = [], False
     alpha, every = compared.settings.alpha, compared.settings.pairs == "all"
     for part in _parts(compared):
@@ -169,7 +171,7 @@ def _brief(compared: Compared, width: int | None) -> list[str]:
 
 
 def _same(part: _Part, every: bool) -> str:
-    """That no query tells any pair apart."""
+    """The line for a measure in which no query differs between any pair."""
     if every:
         return f"all {len(part.standings)} systems have the same values, mean {part.standings[0].mean:.4f}"
     return f"both sides of every pair ({len(part.pairs)}) have the same values"
@@ -261,8 +263,8 @@ def _json(compared: Compared, regressions: Sequence[Regression] | None) -> str:
 
 
 def _latex(compared: Compared) -> str:
-    """One table a dataset (for the package booktabs): systems by measures, tiers as superscripts or, against
-    a baseline, + and - for what is significantly better and worse."""
+    """One LaTeX table for each dataset (for the package booktabs), with systems as rows and measures as
+    columns. Tiers are superscripts; with a baseline, + and - mark what is significantly better and worse."""
     signs = {
         (item.dataset, item.measure, item.first): "+" if item.difference > 0 else "-"
         for item in compared.comparisons

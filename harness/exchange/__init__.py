@@ -1,4 +1,5 @@
-"""A leaderboard in the forms of other tools. Each form is a module with `write(board, out, store)`."""
+"""Exports a leaderboard in the forms of other tools. Each form is a module with `write(board, out,
+store)`."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ FORMS: dict[str, Writer] = {
 
 
 def export(board: Leaderboard, form: str, out: Path, store: Store) -> Written:
-    """Write the leaderboard into `out`. The store is asked for judgements alone, and nothing is run."""
+    """Writes the leaderboard into `out`. The store is read for what the form needs, such as judgements;
+    nothing is run."""
     if out.resolve() == board.folder.resolve():
         raise HarnessError(f"--out {shown_path(out)}: is the leaderboard's own folder; name another one")
     with disk.explaining(out):

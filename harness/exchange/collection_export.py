@@ -1,4 +1,4 @@
-"""Writes a dataset of a suite as files for other tools, with a page on how it was made."""
+"""Writes a dataset of a suite as files for other tools, with a README on how it was made."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harness.store import disk
 from harness.store.artifacts import Artifact, Store
 from harness.types import Part
 
-KEPT = "kept"  # the folder of a stage's own files, such as those of a pool
+KEPT = "kept"  # the folder for a stage's own files, such as the files of a pool
 
 
 def write(
@@ -30,8 +30,8 @@ def write(
     form: str,
     out: Path,
 ) -> list[str]:
-    """Write the collection into the folder `out`, which must be new or empty; returns what the form cannot
-    hold. A folder is whole or not there."""
+    """Writes the dataset into the folder `out`, which must be new or empty. Returns notes on what the form
+    cannot hold. After a failure, no part of the folder is left."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise HarnessError(f"{shown_path(out)}: is there already; name another folder with --out")
     beside = out.with_name(f".{out.name}.partial")
@@ -61,7 +61,8 @@ def write(
 
 
 def _pool(collection: Collection, steps: Mapping[str, Step], store: Store, out: Path) -> list[str]:
-    """The files of the last stage that keeps some."""
+    """Copies the files of the last stage that keeps files of its own. Returns a note if earlier stages have
+    such files too."""
     kept = [stage for stage in collection.stages if (store.read(stage).folder / KEPT).is_dir()]
     if not kept:
         what = f"{collection.spec.name}: no stage of it makes a pool"
@@ -77,7 +78,7 @@ def _pool(collection: Collection, steps: Mapping[str, Step], store: Store, out: 
 def _page(
     collection: Collection, steps: Mapping[str, Step], store: Store, form: str, notes: list[str]
 ) -> Iterator[str]:
-    """The README, whose header is the one that MTEB reads."""
+    """The lines of the README. Its header is the one that MTEB reads."""
     card, name = collection.card, collection.spec.name
     header = {"language": card.language, "license": card.licence}
     yield "---"

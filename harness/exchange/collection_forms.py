@@ -1,4 +1,5 @@
-"""A collection as the files of BEIR, TREC, DuReader-retrieval, T2Ranking or MTEB, to be read back equal."""
+"""Writes a dataset in the form of BEIR, TREC, DuReader-retrieval, T2Ranking or MTEB. Reading it gives equal
+data."""
 
 from __future__ import annotations
 
@@ -14,11 +15,11 @@ from harness.collection.queries import Judgements, Queries
 from harness.errors import HarnessError
 from harness.types import Card
 
-BLOCK = 8192  # passages that are held at once
+BLOCK = 8192  # passages that are in memory at once
 
 
 class Whole(NamedTuple):
-    """A finished collection: what a form is written from."""
+    """A finished dataset, from which a form is written."""
 
     corpus: Corpus
     queries: Queries
@@ -27,7 +28,8 @@ class Whole(NamedTuple):
 
 
 def beir(whole: Whole, out: Path) -> list[str]:
-    """`corpus.jsonl`, `queries.jsonl`, `qrels/<split>.tsv`; documents by the keys that `files` reads."""
+    """Writes `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv`. Passages name their document with the
+    keys that the dataset `files` reads."""
     _lines(out / "corpus.jsonl", _passages(whole, documents=True))
     _lines(out / "queries.jsonl", _queries(whole))
     _table(out / "qrels" / f"{whole.card.split}.tsv", ("query-id", "corpus-id", "score"), _graded(whole))
@@ -35,8 +37,8 @@ def beir(whole: Whole, out: Path) -> list[str]:
 
 
 def mteb(whole: Whole, out: Path) -> list[str]:
-    """The folder of an MTEB task: `corpus.jsonl`, `queries.jsonl`, `qrels/<split>.jsonl` and a README whose
-    header names the language. Passages stand alone."""
+    """Writes the folder of an MTEB task: `corpus.jsonl`, `queries.jsonl`, `qrels/<split>.jsonl`, and a README
+    whose header names the language. Passages do not name their documents."""
     _lines(out / "corpus.jsonl", _passages(whole, documents=False))
     _lines(out / "queries.jsonl", _queries(whole))
     rows = (
@@ -47,7 +49,8 @@ def mteb(whole: Whole, out: Path) -> list[str]:
 
 
 def trec(whole: Whole, out: Path) -> list[str]:
-    """`corpus.jsonl`, `topics.<split>.tsv` and `qrels.<split>.txt` in trec_eval's four columns."""
+    """Writes `corpus.jsonl`, `topics.<split>.tsv`, and `qrels.<split>.txt` in the four columns of
+    trec_eval."""
     split = whole.card.split
     _lines(out / "corpus.jsonl", _passages(whole, documents=True))
     _flat(whole.queries.texts, "a query")
@@ -60,7 +63,8 @@ def trec(whole: Whole, out: Path) -> list[str]:
 
 
 def dureader(whole: Whole, out: Path) -> list[str]:
-    """`part-00`, `passage2id.map.json` and `<split>.json`, whose questions hold their positive paragraphs."""
+    """Writes `part-00`, `passage2id.map.json` and `<split>.json`. Each question of `<split>.json` holds its
+    positive paragraphs."""
     collection, split = out / "passage-collection", whole.card.split
     texts = (("-", "-", text, "0") for _, text in _flat_passages(whole))
     _table(collection / "part-00", None, texts)
@@ -77,7 +81,8 @@ def dureader(whole: Whole, out: Path) -> list[str]:
 
 
 def t2ranking(whole: Whole, out: Path) -> list[str]:
-    """`collection.tsv`, `queries.<split>.tsv`, and the judgements as positives and with their grades."""
+    """Writes `collection.tsv`, `queries.<split>.tsv`, and the judgements twice: the positives alone, and all
+    judgements with their grades."""
     split, graded = whole.card.split, list(_graded(whole))
     passages = ((name, text) for name, text in _flat_passages(whole))
     _table(out / "collection.tsv", ("pid", "text"), passages)
@@ -100,8 +105,8 @@ FORMS: dict[str, Callable[[Whole, Path], list[str]]] = {
 
 
 def _passages(whole: Whole, documents: bool) -> Iterator[dict[str, Any]]:
-    """Each passage as an object, in order; with what makes it part of a document, if that is wanted and some
-    document is more than one passage of its own id."""
+    """Each passage as an object, in order. With `documents`, the object names the passage's document and
+    place, unless each passage is a document of its own with the same id."""
     read = whole.corpus
     for low in range(0, read.passages, BLOCK):
         positions = np.arange(low, min(low + BLOCK, read.passages))
@@ -120,7 +125,8 @@ def _passages(whole: Whole, documents: bool) -> Iterator[dict[str, Any]]:
 
 
 def _flat_passages(whole: Whole) -> Iterator[tuple[str, str]]:
-    """Ids and texts for tables without quoting. A tab or a line end in a text is refused."""
+    """The id and text of each passage, for tables without quoting. Raises HarnessError for a text with a tab
+    or a line end."""
     for row in _passages(whole, documents=False):
         _flat([row["text"]], f"the passage '{row['_id']}'")
         yield row["_id"], row["text"]
@@ -166,7 +172,7 @@ def _questions(whole: Whole) -> Iterator[dict[str, Any]]:
 
 
 def _text(whole: Whole, position: int) -> str:
-    """The text of a passage; none of one that the corpus lacks."""
+    """The text of a passage; empty for a passage that the corpus lacks."""
     return whole.corpus.texts(np.array([position]))[0] if position >= 0 else ""
 
 

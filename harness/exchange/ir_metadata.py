@@ -1,4 +1,5 @@
-"""What ir_metadata says of a run (www.ir-metadata.org, schema 0.1), as a YAML file beside each run."""
+"""Writes the metadata of a run as ir_metadata defines them (www.ir-metadata.org, schema 0.1): a YAML file for
+each run."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ RANKING = {"search": "retrieval", "combine": "combination", "rerank": "re-rankin
 
 
 def write(board: Leaderboard, out: Path, store: Store) -> Written:
-    """`DATASET/SYSTEM.ir_metadata.yaml`, where the form `trec` puts `DATASET/SYSTEM.run`."""
+    """Writes `DATASET/SYSTEM.ir_metadata.yaml`, in the folder in which the form `trec` writes
+    `DATASET/SYSTEM.run`."""
     notes: list[str] = []
     paths = []
     for row in scored(board, notes):
@@ -36,7 +38,7 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
 
 
 def metadata(board: Leaderboard, row: Row) -> dict[str, JSON]:
-    """PRIMAD's six components, as far as the leaderboard knows them, and the resources of schema 0.2."""
+    """The six components of PRIMAD, as far as the leaderboard knows them, and the resources of schema 0.2."""
     components: dict[str, JSON] = {
         "schema-version": SCHEMA,
         "run-version": RUN,
@@ -50,7 +52,7 @@ def metadata(board: Leaderboard, row: Row) -> dict[str, JSON]:
     }
     if row.cost.seconds is not None:
         components["resources"] = _resources(row.cost, row.cost.seconds)
-    if row.origin == "imported":  # nothing of how it was made is known here
+    if row.origin == "imported":  # how an imported run was made is not known
         for component in ("platform", "implementation"):
             del components[component]
     return components
@@ -99,7 +101,8 @@ def _implementation(board: Leaderboard, row: Row) -> JSON:
 
 
 def _method(row: Row) -> JSON:
-    """Context and indexing in order, then every stage that ranks, with what it reads where that is plain."""
+    """Context and indexing in order, followed by every stage that ranks. A stage names the rankings that it
+    reads if they are certain."""
     steps = row.provenance.steps
     if row.origin == "imported":
         return {"run file": next((step.params for step in steps), None)}

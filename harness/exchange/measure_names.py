@@ -1,4 +1,4 @@
-"""Our measures under the names that trec_eval and MTEB have for the same numbers."""
+"""The names that trec_eval and MTEB use for the measures of the harness."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 PLAIN = re.compile(r"(\w+)(?:@(\d+))?")
-Names: TypeAlias = Mapping[str, tuple[str | None, str | None]]  # with a cut-off, and without one
+Names: TypeAlias = Mapping[str, tuple[str | None, str | None]]  # (name with a cut-off, name without one)
 TREC_EVAL: Names = {
     "nDCG": ("ndcg_cut_{}", "ndcg"),
     "AP": ("map_cut_{}", "map"),
@@ -28,18 +28,19 @@ MTEB: Names = {
 
 
 def trec_eval(measure: str) -> str | None:
-    """`nDCG@10` is `ndcg_cut_10`; None for what trec_eval has no name for, such as another relevance level,
-    which is an option there."""
+    """The name of a measure in trec_eval: `nDCG@10` is `ndcg_cut_10`. None for a measure that trec_eval has
+    no name for, such as one with another relevance level, which is an option of trec_eval."""
     return _named(measure, TREC_EVAL)
 
 
 def mteb(measure: str) -> str | None:
-    """`nDCG@10` is `ndcg_at_10`; None for what MTEB does not report."""
+    """The name of a measure in MTEB: `nDCG@10` is `ndcg_at_10`. None for a measure that MTEB does not
+    report."""
     return _named(measure, MTEB)
 
 
 def of_mteb(name: str) -> str | None:
-    """`ndcg_at_10` is `nDCG@10`; None for what is no such score."""
+    """The measure of a score of MTEB: `ndcg_at_10` is `nDCG@10`. None for a name that is no such score."""
     family, _, cut = name.rpartition("_at_")
     ours = next((ours for ours, (with_cut, _) in MTEB.items() if with_cut == f"{family}_at_{{}}"), None)
     return f"{ours}@{cut}" if ours and cut.isdecimal() and cut.isascii() else None

@@ -1,4 +1,5 @@
-"""The models that a suite made, as folders that transformers and others load, each with a card."""
+"""Exports the models that a suite made, as folders that transformers and other libraries load, each with a
+model card."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ TASKS = {"dual-encoder": "sentence-similarity", "cross-encoder": "text-ranking"}
 
 
 def write(board: Leaderboard, out: Path, store: Store) -> Written:
-    """`SYSTEM/PART/`, the folder that training left, with `README.md`: where it comes from, how it was made,
-    what it scores. A model whose training is no longer in the store is noted."""
+    """Writes each model into `SYSTEM/PART/`: the files that training left, and `README.md` with its origin,
+    its training and its scores. A model whose training is no longer in the store gets a note."""
     notes: list[str] = []
     paths: list[Path] = []
     rows: dict[tuple[str, MadeModel], list[Row]] = {}
@@ -46,7 +47,8 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
 
 
 def trained(store: Store, step: str) -> Artifact | None:
-    """The training that left a model, the chosen checkpoint where one was chosen; None if it is not here."""
+    """The artifact of the training that made a model, or of its chosen checkpoint. None if the artifact is
+    missing or damaged."""
     try:
         if step.startswith("validate-") and store.has(step):
             step = str(store.read(step).facts["validation"]["model"])
@@ -56,7 +58,7 @@ def trained(store: Store, step: str) -> Artifact | None:
 
 
 def card(board: Leaderboard, model: MadeModel, rows: Sequence[Row]) -> str:
-    """The model's README in the form of the Hugging Face hub."""
+    """The README of a model, in the form of the Hugging Face Hub."""
     steps = {step.key: step for step in rows[0].provenance.steps}
     chain = [step for step in steps.values() if step.step in RECIPE]
     maker = next((step for step in chain if model.step.endswith(step.key)), chain[-1])
@@ -103,7 +105,7 @@ def _said(step: Step) -> dict[str, JSON]:
 
 
 def _licence(base: str) -> str | None:
-    """What the front matter of the base's README says."""
+    """The licence in the front matter of the base model's README, or None."""
     page = Path(base) / "README.md"
     if not page.is_file():
         return None
@@ -117,7 +119,7 @@ def _licence(base: str) -> str | None:
 
 
 def _short(base: str) -> str:
-    """Without folders of the machine that it was made on."""
+    """The name of the base model without the folders of this machine."""
     return Path(base).name if base.startswith("/") else base
 
 

@@ -1,4 +1,4 @@
-"""MTEB's task results: results/MODEL/REVISION/TASK.json, as its own loader reads them."""
+"""Writes the task results of MTEB: results/MODEL/REVISION/TASK.json, in the form that MTEB's loader reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.plan import keys
 from harness.store.artifacts import Store
 
 MAIN = "ndcg_at_10"  # the main score of MTEB's retrieval tasks
-UNKNOWN = "und-Zyyy"  # its loader leaves out scores that name no language at all
+UNKNOWN = "und-Zyyy"  # MTEB's loader ignores scores without a language
 # ISO 639-1 -> ISO 639-3 and script, as MTEB writes them
 LANGUAGES = {
     "ar": "ara-Arab", "de": "deu-Latn", "en": "eng-Latn", "es": "spa-Latn", "fr": "fra-Latn",
@@ -24,8 +24,8 @@ LANGUAGES = {
 
 
 def write(board: Leaderboard, out: Path, store: Store) -> Written:
-    """A file a row: the system is the model, its fingerprint the revision, the dataset the task. A row
-    without a column that MTEB knows is left out."""
+    """Writes one file for each row: the system is the model, its fingerprint the revision, the dataset the
+    task. A row without a column that MTEB reports is left out."""
     notes: list[str] = []
     paths = []
     for row in scored(board, notes):
@@ -51,7 +51,8 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
 
 
 def _scores(board: Leaderboard, row: Row) -> dict[str, float]:
-    """MTEB's names -> the means of the passages' columns; the main score is nDCG@10, else the first."""
+    """The means of the row's passage columns under the names of MTEB. The main score is nDCG@10, or else the
+    first column."""
     scores: dict[str, float] = {}
     for column in board.data.columns:
         named = mteb(column.measure) if column.unit == "passage" else None

@@ -1,4 +1,4 @@
-"""MTEB's task results -> rows that claim a mean and no more, to be shown beside one's own."""
+"""Turns task results of MTEB into rows that claim means, to be shown beside other rows."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ META, DEFAULT = "model_meta.json", "default"
 
 
 class Result(msgspec.Struct):
-    """What of a result file is read; it has had this form since MTEB 1.11."""
+    """The fields of a result file that are read. The form has not changed since MTEB 1.11."""
 
     task_name: str
     dataset_revision: str
-    scores: dict[str, list[dict[str, Any]]]  # split -> a score by name for each subset
+    scores: dict[str, list[dict[str, Any]]]  # split -> for each subset, its scores by name
     mteb_version: str | None = None
 
 
 def files(paths: Sequence[Path]) -> list[Path]:
-    """Result files, and those below folders."""
+    """The result files in `paths`, with those below folders."""
     results: dict[Path, None] = {}
     for path in paths:
         inside = sorted(path.rglob("*.json")) if path.is_dir() else [path]
@@ -50,8 +50,9 @@ def files(paths: Sequence[Path]) -> list[Path]:
 
 
 def board(paths: Sequence[Path], measures: Sequence[str], out: Path, name: str) -> Leaderboard:
-    """The leaderboard of results/MODEL/REVISION/TASK.json files: the folder names the system. Raises
-    HarnessError, naming every file that is none, and for two results of one model on one task."""
+    """The leaderboard of result files results/MODEL/REVISION/TASK.json. The MODEL folder names the system.
+    Raises HarnessError, naming every file, for files that are no results and for two results of one model on
+    one task."""
     wanted = tuple(parse(text, {}).name for text in measures)
     rows: dict[tuple[str, str], Row] = {}
     datasets: dict[str, Dataset] = {}
@@ -105,7 +106,8 @@ def _read(path: Path) -> Result:
 
 
 def _rows(path: Path, result: Result, wanted: Sequence[str]) -> Iterator[tuple[Dataset, Row]]:
-    """A dataset and a row for every split and subset; of several, the names tell them apart."""
+    """A dataset and a row for every split and subset of a result. If there are several, the dataset's name
+    contains the subset and the split."""
     parts = [(split, scores) for split, subsets in result.scores.items() for scores in subsets]
     model, revision = path.absolute().parent.parent.name.replace("__", "/"), path.absolute().parent.name
     for split, scores in parts:

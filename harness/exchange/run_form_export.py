@@ -1,4 +1,4 @@
-"""Runs in the forms that `harness score` reads besides TREC's: a file for each system."""
+"""Writes runs in the forms besides TREC's that `harness score` reads: one file for each system."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ ENDINGS = {"msmarco": "tsv", "rocketqa": "tsv", "tevatron": "txt", "dureader": "
 
 
 def write(board: Leaderboard, out: Path, store: Store, *, form: str) -> Written:
-    """`DATASET/SYSTEM.ENDING`. Raises HarnessError for a run that is not the one that its row cites."""
+    """Writes `DATASET/SYSTEM.ENDING` for each row. Raises HarnessError for a run that is not the one that its
+    row cites."""
     notes: list[str] = []
     paths = []
     for row in scored(board, notes):
@@ -40,7 +41,8 @@ def _columns(run: Path, form: str) -> Iterator[str]:
 
 
 def _lists(run: Path) -> Iterator[str]:
-    """As DuReader-retrieval's own script writes it: indented by a tab, no newline at the end."""
+    """The lines of a run in DuReader-retrieval's form, as its own script writes them: indented by a tab,
+    without a newline at the end."""
     ranked: dict[str, list[str]] = {}
     for _, line in lines_of(run):
         query, _, passage, *_ = line.split()

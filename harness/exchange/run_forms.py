@@ -1,4 +1,4 @@
-"""Runs in the forms of the field's tools, told apart by what stands in the file."""
+"""Reads runs in the forms of other tools. The content of a file shows its form."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from harness.types import Floats, Ints
 
-# form -> its columns; `dureader` is one JSON object, query id -> passage ids, best first
+# form -> its columns; the form `dureader` is one JSON object of query id -> passage ids, best first
 COLUMNS: dict[str, tuple[str, ...]] = {
     "trec": ("query", "Q0", "passage", "rank", "score", "tag"),
-    "rocketqa": ("query", "passage", "rank", "score"),  # T2Ranking's too
+    "rocketqa": ("query", "passage", "rank", "score"),  # T2Ranking has the same form
     "msmarco": ("query", "passage", "rank"),
     "tevatron": ("query", "passage", "score"),
 }
@@ -42,12 +42,12 @@ PICKLE, JSON_START = b"\x80", b"{"
 class ForeignRun(NamedTuple):
     run: Run
     form: str
-    by_rank: bool  # the file's ranks give the order, and the run's scores are 1 / rank
+    by_rank: bool  # the order comes from the file's ranks; the run's scores are then 1 / rank
 
 
 def read_run(path: Path, form: str | None = None) -> ForeignRun:
-    """Read a run in `form`, or in the form that the file shows. Raises HarnessError for a damaged file,
-    with its line, and for one that may be either of two forms."""
+    """Reads a run in `form`, or in the form that its content shows. Raises HarnessError for a damaged file,
+    with the line, and for a file that may have either of two forms."""
     form = form or _form_of(path)
     if form == "trec":
         return ForeignRun(run_files.read_run(path), form, by_rank=False)
@@ -66,7 +66,7 @@ def _form_of(path: Path) -> str:
         raise HarnessError(f"{path}: {problem}; let Tevatron write text: search with --save_text")
     if first.lstrip().startswith(JSON_START):
         return "dureader"
-    width = 6 if first.startswith(b"#") else len(first.split())  # run_files passes over TREC's comments
+    width = 6 if first.startswith(b"#") else len(first.split())  # run_files skips TREC's comments
     if width == 4 and first.split()[1] in (b"0", b"Q0"):
         raise HarnessError(f"{path}:1: looks like judgements, not a run; give them as --qrels")
     if width != 3:
@@ -102,7 +102,7 @@ def _first_line(path: Path) -> bytes:
 
 
 def _table(path: Path, form: str) -> pa.Table | None:
-    """The columns; None for a file that `_explain` has something to say about."""
+    """The columns of the file. None for a damaged file, whose problem `_explain` then reports."""
     names = COLUMNS[form]
     try:
         table = pyarrow.csv.read_csv(
@@ -152,7 +152,7 @@ def _ranked(path: Path, table: pa.Table, form: str) -> ForeignRun:
             _explain(path, form)
         rounded = written.astype(np.float32)
         ids = ranking.ranks_of(passages)[passage]
-        # the harness breaks ties by descending id: where the ranks say otherwise, they replace the scores
+        # the harness breaks ties by descending id; if the file breaks them otherwise, its ranks are used
         by_rank = bool((same & (rounded[1:] == rounded[:-1]) & (ids[1:] > ids[:-1])).any())
         scores = scores if by_rank else rounded
     hits = run_files.rows_of(row, passage, scores, len(queries))
@@ -160,7 +160,7 @@ def _ranked(path: Path, table: pa.Table, form: str) -> ForeignRun:
 
 
 def _lists(path: Path) -> ForeignRun:
-    """DuReader's form: `{query: [passage, ...]}`."""
+    """Reads a run in DuReader's form, `{query: [passage, ...]}`."""
     text = "".join(line for _, line in lines_of(path))
 
     def refuse(query: str, problem: str) -> NoReturn:
@@ -200,7 +200,7 @@ def _lists(path: Path) -> ForeignRun:
 
 
 def _places(row: Ints) -> Ints:
-    """Where each line stands within its query, from 0; `row` is sorted."""
+    """The place of each line within its query, from 0. `row` must be sorted."""
     first = np.flatnonzero(np.r_[True, row[1:] != row[:-1]])
     return np.arange(len(row)) - np.repeat(first, np.diff(np.r_[first, len(row)]))
 
@@ -219,7 +219,7 @@ def _codes(table: pa.Table, name: str) -> NDArray[np.int64]:
 
 
 def _explain(path: Path, form: str) -> NoReturn:
-    """Read the file line by line for what is wrong with it, and raise it."""
+    """Reads a damaged file line by line, and raises HarnessError for the first problem."""
     columns = COLUMNS[form]
     passages: dict[tuple[str, str], int] = {}  # query and passage -> line
     ranks: dict[tuple[str, int], int] = {}
@@ -258,6 +258,6 @@ def _explain(path: Path, form: str) -> NoReturn:
 
 
 def _contradiction(places: Sequence[tuple[int, float, int]]) -> tuple[int, float, int] | None:
-    """The first place whose score is higher than the one ranked before it."""
+    """The first place whose score is higher than that of the place before it; None if there is none."""
     pairs = itertools.pairwise(sorted(places))
     return next((after for before, after in pairs if after[1] > before[1]), None)

@@ -1,4 +1,4 @@
-"""Runs that were made elsewhere -> rows of a leaderboard, with the measures and files that ours have."""
+"""Turns run files made elsewhere into rows of a leaderboard, with measures and files like all other rows."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from harness.suite.systems import why_no_file
 from harness.types import JSON, Hits
 
 Naming: TypeAlias = Literal["file", "tag"]
-ENDINGS = (".gz", ".run", ".trec", ".txt", ".tsv", ".res", ".json")  # of a run's file, no part of its name
-DEPTH = 1000  # a suite's default
+ENDINGS = (".gz", ".run", ".trec", ".txt", ".tsv", ".res", ".json")  # left out of a system's name
+DEPTH = 1000  # the default depth of a suite
 STEP = "import"
 
 
 class Foreign(NamedTuple):
-    """A run file and the system that it stands for."""
+    """A run file, and the name of the system that made it."""
 
     system: str
     path: Path
@@ -52,19 +52,19 @@ class Foreign(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What runs are scored on, and by."""
+    """The dataset on which runs are scored, and the measures."""
 
-    name: str  # of the leaderboard
+    name: str  # the name of the leaderboard
     suite: SuiteFacts
     dataset: Dataset
     opened: Opened
     scoring: Scoring
-    judgements: Judgements | None  # to be kept beside the leaderboard; None: a suite says where they are
+    judgements: Judgements | None  # judgements to keep beside the leaderboard; None if a suite names them
 
 
 def read_runs(paths: Sequence[Path], naming: Naming = "file", form: str | None = None) -> list[Foreign]:
-    """Read runs, named by their files or by the tags in them, in one form or in what each file shows. Every
-    problem is told at once."""
+    """Reads runs in `form`, or in the form that each file shows. Systems are named by the files or by the
+    tags in them. Raises one error with the problems of all files."""
     by_system: dict[str, Foreign] = {}
     problems = []
     for path in paths:
@@ -88,7 +88,7 @@ def read_runs(paths: Sequence[Path], naming: Naming = "file", form: str | None =
 
 
 def name_of(path: Path) -> str:
-    """A run's or judgements' file without its endings: `bm25.run.gz` is `bm25`."""
+    """The name of a file of a run or of judgements without its endings: `bm25.run.gz` is `bm25`."""
     name = path.name
     while (ending := next((end for end in ENDINGS if name.endswith(end)), "")) and name != ending:
         name = name.removesuffix(ending)
@@ -107,7 +107,7 @@ def on_qrels(
     dataset: str | None = None,
     split: str = "test",
 ) -> Target:
-    """A dataset of judgements alone: its passages are those that are judged or found."""
+    """A target of judgements alone. The passages of its dataset are those that are judged or ranked."""
     scoring = _scoring(measures, protocol, depth, catalogue)
     dataset = dataset or name_of(qrels.with_suffix("") if qrels.suffix == ".qrels" else qrels)
     for text, option in ((dataset, "--dataset"), (split, "--split")):
@@ -131,7 +131,8 @@ def on_qrels(
 def on_suite(
     suite: Suite, dataset: str | None, catalogue: Catalogue, store: Store, reporter: Reporter
 ) -> Target:
-    """A suite's dataset, scored as the suite says, so that the rows can join its leaderboard."""
+    """A target that is a suite's dataset, scored as the suite says. Its rows can be merged into the suite's
+    leaderboard."""
     prepared = runner.prepare(suite, catalogue, store)
     names = list(prepared.plan.collections)
     if dataset is None and len(names) == 1:
@@ -150,8 +151,8 @@ def on_suite(
 
 
 def write(target: Target, runs: Sequence[Foreign], out: Path, command: str) -> Leaderboard:
-    """Score the runs and write their leaderboard, with its files, into `out`. Nothing is written unless all
-    can be scored."""
+    """Scores the runs and writes their leaderboard, with its files, into `out`. Writes nothing if a run
+    cannot be scored."""
     _refuse_to_replace(out)
     ranked, problems = [], []
     for each in runs:
@@ -171,7 +172,8 @@ def write(target: Target, runs: Sequence[Foreign], out: Path, command: str) -> L
 
 
 def _scoring(measures: Sequence[str], protocol: str | None, depth: int, catalogue: Catalogue) -> Scoring:
-    """Raises HarnessError for what judgements alone cannot give."""
+    """The scoring by these measures or this protocol. Raises HarnessError if it needs more than judgements of
+    passages."""
     if protocol is not None:
         try:
             scoring: Scoring | None = protocols.of_protocol(protocol, depth, catalogue)
@@ -193,7 +195,7 @@ def _scoring(measures: Sequence[str], protocol: str | None, depth: int, catalogu
 
 
 def _ranking(target: Target, each: Foreign) -> tuple[Hits, dict[str, JSON]]:
-    """The ranking that is scored, and what was done to the file's."""
+    """The ranking that is scored, and facts on how it differs from the one in the file."""
     opened, depth = target.opened, target.suite.depth or DEPTH
     corpus = opened.corpus
     hits = ids_only.placed(each.run, "passage", opened, strict=False)
@@ -228,7 +230,7 @@ def _row(
     opened, dataset, suite = target.opened, target.dataset.name, target.suite
     numbers, values = scored_numbers.scored(hits, opened, target.scoring, suite.seed)
     params = {"sha256": disk.sha256(each.path), "depth": suite.depth}
-    # what a ranking holds follows from the file, which queries are asked and what they exclude
+    # the ranking depends on the file, on the dataset's queries, and on the passages that they exclude
     part = "queries" if "queries" in opened.contents else "judgements"
     fingerprint = keys.key({"step": STEP, **params, part: opened.contents[part]})
     step = Step(
@@ -255,7 +257,8 @@ def _row(
 
 
 def _judgements(target: Target, out: Path) -> dict[str, File]:
-    """Keeps the judgements beside the leaderboard, so that it can be verified with nothing else."""
+    """Keeps the judgements beside the leaderboard, so that the leaderboard can be verified without other
+    data."""
     if target.judgements is None:
         return {}
     path = Path("qrels", f"{target.dataset.name}.qrels")
@@ -280,7 +283,8 @@ def _content(target: Target, rows: Sequence[Row]) -> Board:
 
 
 def _refuse_to_replace(out: Path) -> None:
-    """A leaderboard that a suite's run wrote is joined by `harness merge`, never written over."""
+    """Raises HarnessError if `out` holds a leaderboard with rows that were not imported. Such a leaderboard
+    is never overwritten; `harness merge` adds to it."""
     if not (out / board_file.FILE).exists():
         return
     if any(row.origin != "imported" for row in board_file.read(out).rows):

@@ -1,4 +1,5 @@
-"""Tables for pandas or a spreadsheet: one line a row of the leaderboard, and one line a value of a query."""
+"""Tables for pandas or a spreadsheet: one with a line for each row, one with a line for each value of a
+query."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ VALUES = ("dataset", "split", "system", "query", "measure", "value")
 
 
 def write(board: Leaderboard, out: Path, store: Store) -> Written:
-    """`rows.csv` and `values.csv`, in UTF-8."""
+    """Writes `rows.csv` and `values.csv`, in UTF-8."""
     notes: list[str] = []
     rows = put(out / "rows.csv", text_tables.render(board, "csv").encode())
     target = out / "values.csv"
@@ -30,8 +31,8 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
 
 
 def records(board: Leaderboard, notes: list[str] | None = None) -> Iterator[Value]:
-    """One for each row, query and measure: `pandas.DataFrame(records(board), columns=VALUES)`. What is left
-    out is added to the notes."""
+    """One record for each row, query and measure: `pandas.DataFrame(records(board), columns=VALUES)`. A row
+    whose values are missing is left out, with a line added to `notes`."""
     notes = [] if notes is None else notes
     for row in scored(board, notes):
         per_query_values = per_query.read(board, row)

@@ -1,4 +1,4 @@
-"""Training data in the forms of the field's trainers: queries with their positives and negatives."""
+"""Reads training data in the forms of other trainers: queries with their positives and negatives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEGATIVE = re.compile(r"negative(_[0-9]+)?")
 
 
 class Text(NamedTuple):
-    """A query or passage. Where a file has ids alone, the text is empty; where it has none, so is the id."""
+    """A query or passage. `text` is empty if the file has only ids; `id` is empty if the file has no ids."""
 
     text: str
     title: str = ""
@@ -36,9 +36,9 @@ Reader: TypeAlias = Callable[[Path, Numbered], Iterator[Example]]
 
 
 def read(path: Path, form: str | None = None) -> Iterator[Example]:
-    """The examples of a file, plain or .gz, streamed in its order; lines of one query that stand together are
-    one example. The form is told by the first line unless it is given. Raises HarnessError with file and line
-    for a damaged file, for one that no form fits, and for any pickle."""
+    """The examples of a file, plain or .gz, streamed in file order. Consecutive lines of one query are one
+    example. Without `form`, the first line shows the form. Raises HarnessError, with file and line, for a
+    damaged file, a file in no known form, and any pickle."""
     if form is not None and form not in FORMS:
         raise HarnessError(f"form '{form}': is none of training data; known are: {', '.join(FORMS)}")
     numbered = ((number, line.rstrip("\r\n")) for number, line in lines_of(path) if line.strip())
@@ -107,8 +107,9 @@ def _passages(path: Path, number: int, row: dict[str, Any], key: str) -> tuple[T
 
 
 def _sentence_transformers(path: Path, numbered: Numbered) -> Iterator[Example]:
-    """Lists of anchor, positive and any number of negatives; objects of anchor, positive, negative (or
-    negative_1, negative_2 ...); objects of query, pos and neg, of which the last two are lists."""
+    """Reads lines of one of three kinds: a list of an anchor, a positive and any number of negatives; an
+    object of anchor, positive and negative (or negative_1, negative_2 ...); an object of query, pos and neg,
+    where pos and neg are lists."""
     for number, line in numbered:
         row = _json(path, number, line)
         if isinstance(row, list):
@@ -133,7 +134,8 @@ def _sentence_transformers(path: Path, numbered: Numbered) -> Iterator[Example]:
 
 
 def _rocketqa(path: Path, numbered: Numbered) -> Iterator[Example]:
-    """query, title, passage, label (0 or 1): for its cross-encoder and for RocketQAv2's joint training."""
+    """Reads the columns query, title, passage, label (0 or 1), in which RocketQA trains its cross-encoder and
+    RocketQAv2 trains both models jointly."""
     rows = (_columns(path, number, line, 4) for number, line in numbered)
     for query, group in itertools.groupby(rows, key=lambda row: row[1][0]):
         sides: dict[str, list[Text]] = {"1": [], "0": []}
@@ -145,7 +147,8 @@ def _rocketqa(path: Path, numbered: Numbered) -> Iterator[Example]:
 
 
 def _rocketqa_pairs(path: Path, numbered: Numbered) -> Iterator[Example]:
-    """query, title and text of a positive, title and text of a negative, 0: for its dual-encoder."""
+    """Reads the columns query, title and text of a positive, title and text of a negative, 0, in which
+    RocketQA trains its dual-encoder."""
     rows = (_columns(path, number, line, 6) for number, line in numbered)
     for query, group in itertools.groupby(rows, key=lambda row: row[1][0]):
         positives: dict[Text, None] = {}
@@ -157,7 +160,8 @@ def _rocketqa_pairs(path: Path, numbered: Numbered) -> Iterator[Example]:
 
 
 def _triples(path: Path, numbered: Numbered, *, ids: bool) -> Iterator[Example]:
-    """MS MARCO's query, positive, negative: texts (triples.train.small) or ids (qidpidtriples)."""
+    """Reads the columns query, positive, negative of MS MARCO: texts (triples.train.small) or ids
+    (qidpidtriples)."""
     rows = (_columns(path, number, line, 3) for number, line in numbered)
     for query, group in itertools.groupby(rows, key=lambda row: row[1][0]):
         positives: dict[Text, None] = {}

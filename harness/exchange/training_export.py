@@ -1,4 +1,4 @@
-"""What a suite's models were trained on, as Tevatron and sentence-transformers read it."""
+"""Exports the training data of a suite's models in the forms of Tevatron and sentence-transformers."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ FORMS = ("tevatron-training", "sentence-transformers-training")
 
 
 def write(board: Leaderboard, out: Path, store: Store, form: str) -> Written:
-    """`examples-KEY.jsonl` for each set of examples that a row's models learned from. The texts come from the
-    store: nothing is run."""
+    """Writes `examples-KEY.jsonl` for each set of examples that the models of the rows were trained on. The
+    texts come from the store; nothing is run."""
     notes: list[str] = []
     paths: list[Path] = []
     wanted: dict[str, str] = {}
@@ -55,7 +55,7 @@ def write(board: Leaderboard, out: Path, store: Store, form: str) -> Written:
 
 
 def examples(store: Store, artifact: Artifact) -> Iterator[Example]:
-    """Each query with its positives and every negative that a trainer may draw, best first."""
+    """Each query with its positives, and with all negatives that a trainer may draw, best first."""
     inputs = {step.partition("-")[0]: step for step in artifact.described["inputs"]}
     queries = read_queries(store.read(inputs["queries"]).folder)
     corpus = Corpus(store.read(inputs["corpus"]).folder)
@@ -89,7 +89,8 @@ def _tevatron(example: Example) -> dict[str, object] | None:
 
 
 def _sentence_transformers(example: Example) -> dict[str, str] | None:
-    """Its first positive and its best negative: columns must be the same in every line."""
+    """A line of the example's first positive and best negative. Only one of each is written, because every
+    line must have the same columns."""
     if not example.positives or not example.negatives:
         return None
     texts = (example.query, example.positives[0], example.negatives[0])

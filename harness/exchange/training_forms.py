@@ -1,4 +1,4 @@
-"""Training data in the forms of the field's trainers, one line at a time."""
+"""Writes training data in the forms of other trainers, one line at a time."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Writer: TypeAlias = Callable[[int, Example], Iterator[str]]
 
 
 def write(examples: Iterable[Example], form: str, to: Path) -> int:
-    """Write a file and return how many examples it holds. A form that has no place for ids or titles drops
-    ids and puts a title before its text. Raises HarnessError for an example that the form cannot hold."""
+    """Writes a file of examples and returns their number. A form without ids or titles drops the ids and puts
+    titles before the texts. Raises HarnessError for an example that the form cannot hold."""
     count = 0
     to.parent.mkdir(parents=True, exist_ok=True)
     with disk.replacing(to) as beside, beside.open("w", encoding="utf-8", newline="") as file:
@@ -45,7 +45,8 @@ def _passage(number: int, text: Text) -> dict[str, str]:
 
 
 def _sentence_transformers(number: int, example: Example) -> Iterator[str]:
-    """`anchor`, `positive` and `negative`, or `negative_1` and so on: a line for each positive."""
+    """One line for each positive: `anchor`, `positive` and `negative`, or `negative_1`, `negative_2` and so
+    on."""
     names = [f"negative_{place}" for place in range(1, len(example.negatives) + 1)]
     negatives = dict(
         zip(["negative"] if len(names) == 1 else names, _whole(number, example.negatives), strict=True)
@@ -100,7 +101,7 @@ def _need_negatives(number: int, example: Example) -> None:
 
 
 def _whole(number: int, texts: Iterable[Text]) -> list[str]:
-    """Texts with their titles before them."""
+    """The texts, each with its title before it."""
     return [f"{text.title} {_text(number, text)}" if text.title else _text(number, text) for text in texts]
 
 

@@ -1,4 +1,4 @@
-"""Plain TREC files: a run a system, and the judgements of each dataset."""
+"""Plain TREC files: one run for each system, and the judgements of each dataset."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from harness.store.artifacts import Corrupt, Store
 
 
 def write(board: Leaderboard, out: Path, store: Store) -> Written:
-    """`DATASET/SYSTEM.run` and `DATASET/qrels`, as trec_eval reads them, and `DATASET/qrels-documents` for
-    runs of documents. Raises HarnessError for a run that is not the one that its row cites."""
+    """Writes `DATASET/SYSTEM.run` and `DATASET/qrels`, as trec_eval reads them, and `DATASET/qrels-documents`
+    if runs rank documents. Raises HarnessError for a run that is not the one that its row cites."""
     notes: list[str] = []
     paths = [path for row in scored(board, notes) if (path := _run(board, row, out, notes))]
     for dataset in board.data.datasets:
@@ -55,7 +55,8 @@ def _run(board: Leaderboard, row: Row, out: Path, notes: list[str]) -> Path | No
 def _judgements(
     board: Leaderboard, dataset: Dataset, path: Path, store: Store, notes: list[str]
 ) -> Path | None:
-    """Those that lie beside the leaderboard, or that the store still has."""
+    """Writes the judgements that are kept beside the leaderboard, or those in the store. Returns the path, or
+    None with a note if neither has them."""
     for row in board.rows:
         if row.dataset == dataset.name:
             beside = cited_files.intact(board, row, JUDGEMENTS)
@@ -76,7 +77,8 @@ def _judgements(
 
 
 def _of_documents(dataset: Dataset, path: Path, store: Store, notes: list[str]) -> Path | None:
-    """The judgements that runs of documents are scored on, from what the store has."""
+    """Writes the judgements of documents, derived from the passages and judgements in the store. Returns the
+    path, or None with a note if the store lacks them."""
     steps = {part: f"{part}-{dataset.digests.get(part)}" for part in ("corpus", JUDGEMENTS)}
     if not all(map(store.has, steps.values())):
         notes.append(f"{dataset.name}: the store lacks its passages, and so the judgements of documents")
@@ -92,7 +94,7 @@ def _of_documents(dataset: Dataset, path: Path, store: Store, notes: list[str]) 
     positions[missing] = corpus.passages + np.arange(len(missing))
     judged = Judged(judgements.query, positions[judgements.passage], judgements.grade)
     best = of_documents(judged, corpus.document_of, corpus.documents)
-    # a passage that the corpus lacks counts as a document of its own, so that its query stays judged
+    # a passage that the corpus lacks counts as a document of its own, so its query stays judged
     unknown = [judgements.passage_ids[number] for number in missing]
     names = [*corpus.document_ids(np.arange(corpus.documents)), *unknown]
     codes = best.passage.astype(np.int32)

@@ -1,4 +1,4 @@
-"""What an export wrote, and what the exports share."""
+"""The files that an export wrote, and functions that all exports use."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from harness.store import disk
 
 class Written(NamedTuple):
     paths: tuple[Path, ...]
-    notes: tuple[str, ...]  # what was left out, and why
+    notes: tuple[str, ...]  # what was left out, with reasons
 
 
 def scored(board: Leaderboard, notes: list[str]) -> Iterator[Row]:
-    """The rows that have numbers; the others are noted."""
+    """The rows that have numbers. A note is added for each of the others."""
     for row in board.rows:
         if row.status == "ok":
             yield row
@@ -28,7 +28,7 @@ def scored(board: Leaderboard, notes: list[str]) -> Iterator[Row]:
 
 
 def target(out: Path, *parts: str) -> Path:
-    """Where a file named after a row goes, with its folder made. Raises HarnessError for a name that leads
+    """The path of a file named after a row; its folder is created. Raises HarnessError for a name that leads
     out of the folder."""
     path = within(out, *parts)
     if path is None:

@@ -1,4 +1,5 @@
-"""A leaderboard as the page reads it: rows, cards, curves and plots; values of queries packed beside."""
+"""The data of the report page: rows, dataset cards, curves and plots; per-query values are packed
+separately."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import AverageRow, Cost, Measure, Row
 from harness.types import JSON
 
-Tested = tuple[str, str]  # system and origin: a published row may have a tested one's name
-Tiers = Mapping[tuple[str, str], Mapping[Tested, str]]  # (dataset, column) -> letters of what was tested
+Tested = tuple[str, str]  # (system, origin): a published row may have the name of a tested one
+Tiers = Mapping[tuple[str, str], Mapping[Tested, str]]  # (dataset, column) -> the letters of each tested row
 COSTS = {
     "seconds": "seconds of work",
     "search_latency_ms.p50": "median latency of a query (ms)",
@@ -28,22 +29,22 @@ COSTS = {
 
 
 class Queries(NamedTuple):
-    """The values of one dataset's primary measure for every query and row."""
+    """The per-query values of one dataset's primary measure, for every row."""
 
     ids: list[str]
-    values: Any  # float64[rows, Q], NaN where there is none
+    values: Any  # float64[rows, Q], NaN if a row has no value
 
 
 class Content(NamedTuple):
-    """What the page holds: what is read at once, and packed chunks that are read when they are needed."""
+    """The data of the page: `board` is read at once, and each packed chunk when it is needed."""
 
     board: dict[str, JSON]
     chunks: dict[str, str]
-    queries: list[Queries]  # one a dataset
+    queries: list[Queries]  # one for each dataset
 
 
 def content(board: Leaderboard, tiers: Tiers, suite: str | None) -> Content:
-    """The page's data without texts; `suite` is the text of the suite, if it is known."""
+    """The data of the page without texts. `suite` is the text of the suite file, if it is known."""
     data = board.data
     order = {item.name: i for i, item in enumerate(data.datasets)}
     rows = [row for row in board.rows if row.dataset in order]
@@ -99,7 +100,7 @@ def content(board: Leaderboard, tiers: Tiers, suite: str | None) -> Content:
 
 
 def queries_of(board: Leaderboard, rows: list[Row], label: str | None) -> Queries:
-    """The values of a column for the queries of all these rows, NaN where a row has none."""
+    """The values of a column for the queries of all these rows, NaN if a row has no value."""
     ids: pa.StringArray = pa.array([], pa.string())
     lines: list[tuple[Any, Any]] = []
     for row in rows:
@@ -121,8 +122,8 @@ def queries_of(board: Leaderboard, rows: list[Row], label: str | None) -> Querie
 
 
 def _primary(columns: list[str], rows: list[Row]) -> str | None:
-    """The first column that at least half of the scored rows have, such as one of passages where a few
-    systems rank documents alone."""
+    """The first column that at least half of the scored rows have. If a few systems rank documents, it is
+    thus still a column of passages."""
     scored = [row for row in rows if row.measures]
     labels = (label for label in columns if 2 * sum(label in row.measures for row in scored) >= len(scored))
     return next(labels, None) if scored else None
@@ -166,12 +167,12 @@ def _row(row: Row, dataset: int, tiers: Tiers) -> dict[str, JSON]:
 
 
 def _digits(measure: Measure) -> list[int]:
-    """To how many digits a paper prints it."""
+    """The number of digits that a paper prints; empty for a number that is not published."""
     return [source.digits for source in (measure.sources or ())[:1]]
 
 
 def _costs(cost: Cost) -> dict[str, JSON]:
-    """Every part of the cost as one number by one name."""
+    """Every part of the cost as one number under one name."""
     costs: dict[str, JSON] = to_builtins(cost)
     costs.pop("contexts", None)
     for name, value in costs.pop("search_latency_ms", {}).items():

@@ -1,4 +1,4 @@
-"""Texts and rankings of a bounded number of queries, for the report's inspector."""
+"""Texts and rankings of a limited number of queries, for the query inspector of the report."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.store.artifacts import Store
 from harness.types import JSON
 
-QUERIES = 200  # of a report
-BYTES = 2_000_000  # deflated, of a report
-TOP = 10  # hits of a ranking
-POSITIVES = 10  # of a query and system
-LONGEST = 1500  # characters of a text
+QUERIES = 200  # the most queries of a report
+BYTES = 2_000_000  # the most compressed bytes of a report
+TOP = 10  # how many hits of a ranking are kept
+POSITIVES = 10  # how many positives of a query and system are kept
+LONGEST = 1500  # how many characters of a text are kept
 
 
 class Evidence(NamedTuple):
-    """One dataset's queries to look at, and what is said of them."""
+    """The queries of one dataset that the inspector shows, with a note on them."""
 
     data: dict[str, JSON]
-    judged: list[float | None]  # for each row, the share of its first results that have a judgement
-    note: str  # how many queries are in the report, and what is not at hand
+    judged: list[float | None]  # for each row, the share of judged passages among its first hits
+    note: str  # how many queries are in the report, and which data are missing
 
 
 def chosen(values: Any, most: int) -> list[int]:
-    """The queries on which systems differ most (float64[rows, Q] -> their numbers), by that; equal ones in
-    order."""
+    """The numbers of the `most` queries on which systems differ most (`values` is float64[rows, Q]), the
+    largest difference first. Equal differences are in the order of the queries."""
     if not values.size or not most:
         return []
     known = np.isfinite(values)
@@ -48,8 +48,8 @@ def chosen(values: Any, most: int) -> list[int]:
 def of_dataset(
     board: Leaderboard, number: int, ids: Sequence[str], values: Any, store: Store, texts: bool
 ) -> Evidence:
-    """What is at hand of the queries of one dataset on which systems differ most. Without `texts` only ids
-    and numbers are taken."""
+    """The available evidence for the queries of one dataset on which systems differ most. Without `texts`, it
+    contains only ids and numbers."""
     datasets = board.data.datasets
     dataset = datasets[number]
     rows = board.rows_of(dataset.name)
@@ -119,7 +119,8 @@ def _query(view: QueryView, places: Sequence[int]) -> dict[str, JSON]:
 def _texts(
     inspected: Inspected, view: QueryView, variants: Sequence[Variant], written: dict[str, list[JSON]]
 ) -> dict[str, list[JSON]]:
-    """`VARIANT ID` -> [pieces, how many characters were cut]; a piece is [text, 1 if context added it]."""
+    """`VARIANT ID` -> [pieces, number of characters that were cut]. A piece is [text, 1 if context added
+    it]."""
     wanted: dict[Variant, dict[str, None]] = {}
     for ranking in view.rankings:
         variant = ranking.variant or Variant((), ranking.unit)
@@ -148,5 +149,5 @@ def _cut(text: str) -> tuple[str, int]:
 
 
 def _whole(text: str) -> str:
-    """Text that JSON can hold: a lone surrogate cannot be written as UTF-8."""
+    """The text with lone surrogates replaced, since JSON in UTF-8 cannot hold them."""
     return text.encode("utf-8", "replace").decode()

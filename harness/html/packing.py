@@ -1,4 +1,5 @@
-"""Numbers and JSON as text for a page: deflated, base64; values of queries as codes of one or two bytes."""
+"""Packs numbers and JSON as text for a page: deflated, in base64. Per-query values become codes of one or two
+bytes."""
 
 from __future__ import annotations
 
@@ -17,23 +18,24 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-LEVELS = (65535, 255, 63, 31, 15)  # of a measure's range, tried until the values fit
-EXACT = 4096  # at most so many different values are listed as they are
-BUDGET = 10_500_000  # characters for all that grows with the number of queries
+LEVELS = (65535, 255, 63, 31, 15)  # steps of a measure's range, tried in turn until the values fit
+EXACT = 4096  # up to so many different values are stored exactly
+BUDGET = 10_500_000  # characters for all data that grow with the number of queries
 
 
 class Coded(NamedTuple):
-    """Values as codes: 0 is none; code c is palette[c - 1], or lies (c - 1) steps above the lowest."""
+    """Values as codes. Code 0 is a missing value. Code c is palette[c - 1], or `low` plus (c - 1) times
+    `step`."""
 
-    codes: bytes  # row after row, little-endian
-    width: int  # bytes a code
-    palette: list[float] | None  # None: in equal steps, rounded to the nearest
+    codes: bytes  # one row after the other, little-endian
+    width: int  # bytes of a code
+    palette: list[float] | None  # None if values are rounded to equal steps
     low: float
     step: float
 
 
 def island(data: JSON) -> str:
-    """JSON that may stand within a <script> element, whatever its texts hold."""
+    """JSON that is safe inside a <script> element, whatever texts it holds."""
     text = orjson.dumps(data).decode()
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -49,7 +51,7 @@ def packed_json(data: JSON) -> str:
 
 
 def coded(values: Values, levels: int) -> Coded:
-    """float64[systems, Q], NaN where there is none, as codes of at most so many levels."""
+    """The values float64[systems, Q], NaN for missing ones, as codes of at most `levels` levels."""
     known = np.isfinite(values)
     distinct = np.unique(values[known])
     if len(distinct) <= min(levels, EXACT):
@@ -62,7 +64,8 @@ def coded(values: Values, levels: int) -> Coded:
 
 
 def fitting(tables: Sequence[Values], budget: int) -> list[tuple[Coded, str]]:
-    """Every dataset's values, with as many levels as fit the budget together, and their text."""
+    """The coded values of every dataset with their packed text, with the most levels that fit the budget for
+    all datasets together."""
     coded_tables: list[tuple[Coded, str]] = []
     for levels in LEVELS:
         coded_tables = []

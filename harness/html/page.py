@@ -1,4 +1,4 @@
-"""The page itself: template, style, scripts and data in one file that asks the network for nothing."""
+"""Builds the page: template, style, scripts and data in one file that makes no network request."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from harness.types import JSON
 
 HERE = Path(__file__).parent
 SCRIPTS = ("base", "table", "plots", "results", "compare", "queries", "rows", "about", "main")  # in order
-VEGA = "window.vegaEmbed = vegaEmbed;"  # all that vl-convert gives out of its bundle
+VEGA = "window.vegaEmbed = vegaEmbed;"  # the only name that is used from vl-convert's bundle
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
 def build(board: Leaderboard, store: Store, suite: str | None, tiers: TierLetters, texts: bool) -> str:
-    """The whole report of a leaderboard as HTML. `texts` says whether queries and passages are in it."""
+    """The whole report of a leaderboard as HTML. `texts` says whether the report contains the texts of
+    queries and passages."""
     made = content(board, tiers.letters, suite)
     made.board["tiersSaid"] = tiers.note
     chunks = dict(made.chunks)
@@ -36,7 +37,7 @@ def build(board: Leaderboard, store: Store, suite: str | None, tiers: TierLetter
 
 
 def fill(board: Mapping[str, JSON], chunks: Mapping[str, str], vega: str) -> str:
-    """The report with everything in its place; Vega compiles its expressions, hence `unsafe-eval`."""
+    """The report page. Vega compiles its expressions at run time, so its policy allows `unsafe-eval`."""
     scripts = [vega.replace("</script", "<\\/script"), enclosed(script(*SCRIPTS))]
     return page_of(board, chunks, scripts, style(), "'unsafe-eval'")
 
@@ -48,8 +49,8 @@ def page_of(
     style: str,
     further: str = "",
 ) -> str:
-    """The template with everything in its place. Nothing but the listed scripts and style may run, and
-    nothing may be fetched."""
+    """The template with its slots filled. The page's policy allows only the given scripts and style to run,
+    and no network request."""
     allowed = " ".join([*map(_digest, scripts), *([further] if further else [])])
     policy = (
         f"default-src 'none'; script-src {allowed}; style-src-elem {_digest(style)}; "
@@ -66,7 +67,7 @@ def page_of(
         "scripts": "\n".join(f"<script>{text}</script>" for text in scripts),
     }
     template = (HERE / "template.html").read_text(encoding="utf-8")
-    return _SLOT.sub(lambda slot: slots[slot[1]], template)  # in one pass: texts may hold braces
+    return _SLOT.sub(lambda slot: slots[slot[1]], template)  # in one pass, since texts may hold braces
 
 
 def script(*names: str) -> str:
@@ -74,7 +75,7 @@ def script(*names: str) -> str:
 
 
 def enclosed(text: str) -> str:
-    """A script whose names are its own."""
+    """The script in a function of its own, so that its names are not global."""
     return f'"use strict";\n(() => {{\n{text}\n}})();\n'
 
 

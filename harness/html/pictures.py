@@ -1,4 +1,4 @@
-"""The plots of a leaderboard as SVG files beside its README, which shows those that are there."""
+"""The plots of a leaderboard as SVG files, which its README shows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Picture(NamedTuple):
 
 
 def pictures(board: Leaderboard) -> Iterator[Picture]:
-    """What can be drawn of a leaderboard: cost, slices and tuning of each dataset, then its analyses."""
+    """The pictures of a leaderboard: cost, slices and tuning of each dataset, followed by its analyses."""
     for dataset in board.data.datasets:
         name = dataset.name
         rows = board.rows_of(name)
@@ -48,8 +48,8 @@ def pictures(board: Leaderboard) -> Iterator[Picture]:
 
 
 def write(board: Leaderboard) -> list[Path]:
-    """Draw them all, and show them in the README if it is one that `harness run` wrote; a picture of an
-    earlier leaderboard that is none of this one's is removed."""
+    """Writes all pictures, and shows them in the README if `harness run` wrote it. Pictures of an earlier
+    leaderboard that are no longer drawn are removed."""
     folder = board.folder / readme.PICTURES
     drawn = {
         file_name(picture): _titled(plots.svg(picture.spec), picture.title) for picture in pictures(board)
@@ -66,7 +66,7 @@ def write(board: Leaderboard) -> list[Path]:
 
 
 def _titled(svg: str, title: str) -> str:
-    """With a title, which is what a reader who cannot see the picture hears."""
+    """The SVG with a title, which screen readers read out."""
     head, closing, rest = svg.partition(">")
     return f"{head}{closing}<title>{html.escape(title, quote=False)}</title>{rest}"
 
@@ -85,11 +85,11 @@ def _slices(rows: list[Row], label: str) -> list[dict[str, findings.Cell]]:
 
 
 def _tuned(dataset: str, rows: list[Row]) -> Iterator[Picture]:
-    """One picture for each parameter that was tuned, a line a system."""
+    """One picture for each tuned parameter, with a line for each system."""
     lines: dict[tuple[str, str, str], list[dict[str, findings.Cell]]] = {}
     for row in rows:
         for item in row.tuning or ():
-            if any(isinstance(value, str) for value in item.values):  # no axis of one parameter
+            if any(isinstance(value, str) for value in item.values):  # several parameters share no axis
                 continue
             pairs = zip(item.values, item.curve, strict=True)
             points: list[dict[str, findings.Cell]] = [

@@ -1,4 +1,4 @@
-"""Plots as Vega-Lite: what the report draws in a browser, and the same pictures as SVG for a README."""
+"""Plots in Vega-Lite, drawn by the report in a browser and as SVG for a README."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PALETTE = {
     True: ["#7db6e0", "#eba36a", "#7fc79d", "#c4a0de", "#ec8f9f", "#c2b08f", "#8ecdd6", "#d6c75a"],
 }
 FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
-LABEL = 260  # pixels of a system's name
-CROWDED, LONG = 10, 16  # bars side by side, and characters of their names, at most
+LABEL = 260  # the most pixels of a system's name
+CROWDED, LONG = 10, 16  # the most bars side by side, and the most characters of their names
 
 
 def theme(dark: bool) -> dict[str, JSON]:
-    """The look of all plots, on a transparent ground."""
+    """The style of all plots, on a transparent background."""
     ink, soft, line = ("#e8e6e1", "#a9a69e", "#3a3d42") if dark else ("#22252a", "#63666c", "#dddad3")
     axis = {
         "labelColor": soft, "titleColor": ink, "gridColor": line, "domainColor": line, "tickColor": line,
@@ -47,13 +47,13 @@ def theme(dark: bool) -> dict[str, JSON]:
 
 
 def filled(spec: JSON, values: Sequence[Mapping[str, Cell]]) -> dict[str, JSON]:
-    """A plot with its data."""
+    """The plot with its data."""
     return {**spec, "data": {"values": list(values)}}
 
 
 def pareto(score: str, cost: str) -> dict[str, JSON]:
-    """Effectiveness against cost. Data: `system`, `cost` (above 0), `score`, `low`, `high`, and whether it
-    is on the `front`: nothing that costs as little is as good."""
+    """A plot of effectiveness against cost. Data: `system`, `cost` (above 0), `score`, `low`, `high`, and
+    `front`: whether no system of the same or lower cost scores as high."""
     scale = {"type": "log", "nice": False, "padding": 24}
     x = {"field": "cost", "type": "quantitative", "title": cost, "scale": scale}
     y = {"field": "score", "type": "quantitative", "title": score, "scale": {"zero": False}}
@@ -86,8 +86,8 @@ def pareto(score: str, cost: str) -> dict[str, JSON]:
 
 
 def difference(score: str) -> dict[str, JSON]:
-    """The difference of two systems on every query, sorted. Data: `share` of the queries, 0 to 100, and
-    `difference`."""
+    """A plot of the difference of two systems on every query, sorted. Data: `share` of the queries, 0 to 100,
+    and `difference`."""
     x = {"field": "share", "type": "quantitative", "title": "queries, sorted by the difference (%)",
          "scale": {"domain": [0, 100], "nice": False}, "axis": {"grid": False, "tickCount": 10}}  # fmt: skip
     y = {"field": "difference", "type": "quantitative", "title": f"difference of {score}"}
@@ -110,14 +110,14 @@ def difference(score: str) -> dict[str, JSON]:
 
 
 def curves(x: str, y: str, series: str | None, kind: str = "quantitative") -> dict[str, JSON]:
-    """Lines over a number, such as the score over the weight of a fusion, or over words in the order in
-    which they come (`nominal`). Data: `x`, `y`, `series`."""
+    """A line plot over a number, such as the score over the weight of a fusion, or over words in the order of
+    the data (`nominal`). Data: `x`, `y`, `series`."""
     encoding = {**_axes(x, y, kind), **_colour(series)}
     return _spec(280, mark={"type": "line", "point": {"size": 40}, "tooltip": True}, encoding=encoding)
 
 
 def bars(x: str, y: str, series: str | None) -> dict[str, JSON]:
-    """Bars side by side. Data: `x` (a word), `y`, `series`."""
+    """A plot of bars side by side. Data: `x` (a word), `y`, `series`."""
     encoding = {**_axes(x, y, "nominal"), **_colour(series)}
     encoding["y"]["scale"] = {"zero": True}
     if series is not None:
@@ -126,7 +126,7 @@ def bars(x: str, y: str, series: str | None) -> dict[str, JSON]:
 
 
 def lying(x: str, y: str, series: str | None, kinds: int) -> dict[str, JSON]:
-    """The same from left to right: where many bars, or long names, would not stand side by side."""
+    """The plot of `bars` with horizontal bars, for many bars or long names."""
     upright = bars(x, y, series)
     encoding = dict(upright["encoding"])
     encoding["x"], encoding["y"] = encoding["y"], {**encoding["x"], "axis": {"labelLimit": LABEL}}
@@ -142,8 +142,7 @@ def points(x: str, y: str, series: str | None) -> dict[str, JSON]:
 
 
 def heat(x: str, y: str, value: str) -> dict[str, JSON]:
-    """Numbers as fields of colour with the number in each, such as systems by slices. Data: `x`, `y`,
-    `series`."""
+    """A heat map with the number in each field, such as systems by slices. Data: `x`, `y`, `series`."""
     bright = {"op": "max", "field": "series", "as": "most"}, {"op": "min", "field": "series", "as": "least"}
     colour = {"field": "series", "type": "quantitative", "title": value, "legend": None,
               "scale": {"interpolate": "rgb"}}  # fmt: skip
@@ -179,7 +178,7 @@ def heat(x: str, y: str, value: str) -> dict[str, JSON]:
 
 
 def coloured(spec: JSON, dark: bool) -> JSON:
-    """The plot with the colours that it names by role in place."""
+    """The plot with its named colour roles replaced by colours."""
     roles = {"heat-strong": "#14181d" if dark else "#ffffff", "heat-weak": "#e8e6e1" if dark else "#22252a"}
     if isinstance(spec, dict):
         return {key: coloured(value, dark) for key, value in spec.items()}
@@ -189,8 +188,8 @@ def coloured(spec: JSON, dark: bool) -> JSON:
 
 
 def analysis(finding: Finding) -> dict[str, JSON] | None:
-    """The picture of an analysis with its data; None for a table. Headings never become names of fields,
-    which Vega reads as expressions."""
+    """The plot of an analysis with its data; None for a table. Headings are never used as field names,
+    because Vega reads field names as expressions."""
     if finding.kind == "table" or finding.x is None or finding.y is None:
         return None
     values = [
@@ -211,7 +210,7 @@ def analysis(finding: Finding) -> dict[str, JSON] | None:
 
 
 def svg(spec: JSON, dark: bool = False, width: int = 680) -> str:
-    """The picture as SVG, drawn without a browser or network."""
+    """The plot as SVG, drawn without a browser or network."""
     convert = library()
     ready = {**coloured(spec, dark), "width": width}
     config = {**theme(dark), "background": "#16181b" if dark else "#ffffff", "padding": 12}
@@ -220,7 +219,8 @@ def svg(spec: JSON, dark: bool = False, width: int = 680) -> str:
 
 
 def library() -> Any:
-    """vl-convert: Vega-Lite's scripts for a page, and pictures without one."""
+    """The module vl-convert, which has the scripts of Vega-Lite for a page and draws pictures. Raises
+    HarnessError if it is not installed."""
     try:
         return import_module("vl_convert")
     except ImportError:
@@ -229,7 +229,7 @@ def library() -> Any:
 
 
 def pareto_values(rows: Sequence[Row], label: str, cost: str = "seconds") -> list[dict[str, Cell]]:
-    """The data of `pareto` from rows of one dataset; those without such a measure or cost stay out."""
+    """The data of `pareto` from rows of one dataset, without rows that lack the measure or the cost."""
     systems: list[dict[str, Any]] = []
     for row in rows:
         value, spent = row.measures.get(label), getattr(row.cost, cost)

@@ -1,4 +1,4 @@
-"""All that is needed to get a row again, as text to copy: command, digests, methods, versions."""
+"""All that is needed to reproduce a row, as text to copy: command, digests, methods, versions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def _command(row: Row) -> str:
 
 
 def _published(row: Row) -> list[str]:
-    """Where the paper prints each number; what the leaderboard ran on is not what the paper ran on."""
+    """Lines on where the paper prints each number. The environment of the leaderboard is left out, because
+    the paper's numbers were not computed in it."""
     lines = [f"protocol: {row.protocol}"] if row.protocol else []
     for label, measure in row.measures.items():
         lines.append(f"{label}: {measure.mean!r}")

@@ -1,4 +1,5 @@
-"""The letters of `harness compare` for the report: systems that share one cannot be told apart."""
+"""The letters of `harness compare` for the report: systems that share a letter do not differ
+significantly."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from harness.html.content import Tested, Tiers
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.cited_files import located
 
-MOST = 1_000_000  # values of queries that are compared: minutes at most, also on a busy machine
+MOST = 1_000_000  # per-query values that are compared: minutes at most, also on a busy machine
 
 
 class TierLetters(NamedTuple):
@@ -20,8 +21,9 @@ class TierLetters(NamedTuple):
 
 
 def tiers(board: Leaderboard, path: Path) -> TierLetters:
-    """All pairs within a dataset and measure, as `harness compare` does without options. Of very many
-    values it takes too long for a page, which then says so."""
+    """The letters of all pairs within a dataset and measure, as `harness compare` computes them without
+    options. If there are more than `MOST` values, the comparison takes too long for a page, and the note says
+    so."""
     kept = [row for row in board.rows if row.status == "ok" and located(board, row, "per_query") is not None]
     values = sum(measure.queries or 0 for row in kept for measure in row.measures.values())
     if values > MOST:
@@ -34,7 +36,7 @@ def tiers(board: Leaderboard, path: Path) -> TierLetters:
         for field in loaded.fields
         for entry in field.entries
     }
-    compared = compare(loaded._replace(averages=()), Settings())  # which have no tiers
+    compared = compare(loaded._replace(averages=()), Settings())  # averages have no tiers
     letters: dict[tuple[str, str], dict[Tested, str]] = {}
     for standing in compared.standings:
         if standing.tier:

@@ -1,1 +1,1 @@
-"""A query across systems, a passage as a system saw it: the data of `harness inspect` and the report."""
+"""Data for `harness inspect` and the report: one query across systems, and a passage as a system read it."""

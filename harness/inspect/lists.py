@@ -1,4 +1,4 @@
-"""Which queries to look at: where two systems differ most, and where one fails, slice by slice."""
+"""Lists of queries to look at: where two systems differ most, and where one system fails, slice by slice."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Difference(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Failures of one system among the queries of a slice."""
+    """The failures of one system among the queries of a slice."""
 
     slice: str
-    failed: tuple[str, ...]  # queries, in the dataset's order
-    queries: int  # how many the slice has
+    failed: tuple[str, ...]  # the failed queries, in the order of the dataset
+    queries: int  # the number of queries in the slice
 
 
 def label_of(board: Leaderboard, rows: Sequence[Row], measure: str | None) -> str:
-    """The column to look at: the one named, else the first that all of the rows have."""
+    """The column to look at: the column `measure`, or else the first that all of the rows have."""
     if measure is not None:
         if measure not in board.columns:
             close = nearest(measure, board.columns)
@@ -51,8 +51,8 @@ def label_of(board: Leaderboard, rows: Sequence[Row], measure: str | None) -> st
 
 
 def differing(board: Leaderboard, first: Row, second: Row, label: str) -> list[Difference]:
-    """The queries that both were scored on, by the size of their difference, largest first; equal sizes in
-    the order of the file, queries without a difference left out."""
+    """The queries on which both rows were scored and differ, the largest difference first. Equal differences
+    are in the order of the file."""
     one, two = _values(board, first, label), _values(board, second, label)
     at = pc.index_in(one.queries, value_set=two.queries).fill_null(-1).to_numpy()
     left, right = one.values(label), two.values(label)
@@ -67,7 +67,8 @@ def differing(board: Leaderboard, first: Row, second: Row, label: str) -> list[D
 
 
 def failing(board: Leaderboard, row: Row, label: str, material: Material | None) -> list[Group]:
-    """The queries that score 0, in groups: all, then every slice, the one that fails most often first."""
+    """The queries that score 0, in groups: first all queries, followed by each slice, the slice that fails
+    most often first."""
     row_values = _values(board, row, label)
     values = row_values.values(label)
     assert values is not None

@@ -1,4 +1,4 @@
-"""Splits a composed text into pieces, each with the stage of context that wrote it."""
+"""Splits a composed text into pieces, each with the stage of context that added it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 class Piece(NamedTuple):
     text: str
-    stage: int | None  # the number of the stage that added it; None: it was there
+    stage: int | None  # the number of the stage that added it; None for the passage's own text
 
     @property
     def added(self) -> bool:
@@ -24,14 +24,15 @@ class Piece(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """What is joined to the next block by a separator, which is of the same stage as a prefix before it."""
+    """A part of a text. A separator joins it to the next block; after a prefix, the separator belongs to the
+    stage of the prefix."""
 
     pieces: list[Piece]
     stage: int | None
 
 
 def split(view: View, positions: Ints) -> list[tuple[Piece, ...]]:
-    """The texts that `view.take` gives, in pieces."""
+    """The texts that `view.take` returns, split into pieces."""
     if view.unit == "document":
         return [_document(view, int(document)) for document in positions]
     documents = view.corpus.document_of[positions].astype(np.int64)
@@ -44,7 +45,7 @@ def split(view: View, positions: Ints) -> list[tuple[Piece, ...]]:
 
 
 def composed(text: str, additions: Sequence[Addition], rank: int) -> tuple[Piece, ...]:
-    """The text of `harness.collection.composed_texts.compose`, in pieces."""
+    """The text that `harness.collection.composed_texts.compose` returns, split into pieces."""
     prefixes: list[_Block] = []
     edits: list[tuple[int, Edit]] = []
     for stage, addition in enumerate(additions):
@@ -55,7 +56,7 @@ def composed(text: str, additions: Sequence[Addition], rank: int) -> tuple[Piece
 
 
 def only(pieces: Iterable[Piece], stage: int) -> tuple[Piece, ...]:
-    """With the pieces of this stage marked alone."""
+    """The pieces with only the additions of this stage marked."""
     return _merged(piece if piece.stage == stage else Piece(piece.text, None) for piece in pieces)
 
 
@@ -79,7 +80,7 @@ def _edited(text: str, edits: Sequence[tuple[int, Edit]]) -> list[Piece]:
         stage, edit = edits[i]
         pieces.append(Piece(text[at : edit.start], None))
         old, new = text[edit.start : edit.end], edit.text
-        # an edit may repeat what stood there and add to it: that much is not new
+        # an edit may repeat the old text and add to it; only the addition is new
         if new.startswith(old):
             pieces += [Piece(old, None), Piece(new[len(old) :], stage)]
         elif new.endswith(old):
@@ -91,7 +92,7 @@ def _edited(text: str, edits: Sequence[tuple[int, Edit]]) -> list[Piece]:
 
 
 def _joined(blocks: Iterable[_Block], separator: str) -> tuple[Piece, ...]:
-    """Blocks that hold text, with the separator between them."""
+    """The pieces of all blocks that hold text, with the separator between blocks."""
     pieces: list[Piece] = []
     before: _Block | None = None
     for block in blocks:
@@ -105,7 +106,7 @@ def _joined(blocks: Iterable[_Block], separator: str) -> tuple[Piece, ...]:
 
 
 def _merged(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
-    """Without empty ones, and neighbours of one stage as one."""
+    """The pieces without empty ones, with neighbours of the same stage merged."""
     merged: list[Piece] = []
     for piece in pieces:
         if merged and piece.text and merged[-1].stage == piece.stage:

@@ -1,4 +1,4 @@
-"""What the store still has of a leaderboard's dataset: passages, queries, judgements, texts as composed."""
+"""What the store still has of a leaderboard's dataset: passages, queries, judgements and composed texts."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 class Variant(NamedTuple):
-    """Which text a system read: the steps of its context, in order, and by what unit."""
+    """Which text a system read: the context steps in order, and the unit."""
 
     stages: tuple[str, ...]
     unit: Unit
 
 
 class Material:
-    """An opened collection. It is expensive to make, and keeps what was opened."""
+    """An opened dataset. Opening it is expensive, so what was opened is kept."""
 
     def __init__(
         self, store: Store, corpus: Corpus, queries: Queries, judgements: Judgements, has_texts: bool
@@ -46,12 +46,13 @@ class Material:
         self.number = {name: i for i, name in enumerate(queries.ids)}
         self._judgements = judgements
         self._views: dict[Variant, View] = {}
-        # finding ids reads those of the whole corpus, so what was seen once is kept
+        # finding ids reads the ids of the whole corpus, so results are kept
         self._known: dict[Unit, dict[str, int]] = {"passage": {}, "document": {}}
 
     @cached_property
     def _judged(self) -> tuple[NDArray[Any], dict[str, int], Ints]:
-        """The order of judgements by query, each query's code, and every judged passage's position."""
+        """The order that sorts the judgements by query, the code of each query, and the position of every
+        judged passage."""
         order = np.argsort(self._judgements.query, kind="stable")
         codes = {name: code for code, name in enumerate(self._judgements.query_ids)}
         positions = self.corpus.positions(self._judgements.passage_ids)
@@ -60,7 +61,8 @@ class Material:
         return order, codes, positions
 
     def grades(self, query: str, unit: Unit) -> dict[str, int]:
-        """The judged passages (or documents: the highest grade of a passage) of a query, by id."""
+        """The grades of a query's judged passages by id. For documents, the grade is the highest one of the
+        document's passages."""
         order, codes, positions = self._judged
         code = codes.get(query)
         if code is None:
@@ -72,14 +74,15 @@ class Material:
             return dict(zip((self._judgements.passage_ids[i] for i in passages), grades, strict=True))
         best: dict[str, int] = {}
         at = positions[passages]
-        known = at >= 0  # a passage that the corpus lacks is of no document
+        known = at >= 0  # a passage that the corpus lacks belongs to no document
         names = self.corpus.document_ids(self.corpus.document_of[at[known]])
         for name, grade in zip(names, np.array(grades)[known].tolist(), strict=True):
             best[name] = max(grade, best.get(name, grade))
         return best
 
     def judged_share(self, hits: Hits, first: int) -> float | None:
-        """The share of the first results of all judged queries that have a judgement; None of no result."""
+        """The share of judged hits among the `first` hits of all judged queries; None if there are no
+        hits."""
         _, _, positions = self._judged
         numbers = np.array([self.number.get(name, -1) for name in self._judgements.query_ids], np.int64)
         query, at = numbers[self._judgements.query], positions[self._judgements.passage]
@@ -91,7 +94,7 @@ class Material:
         shown = hits.passages[asked, :first].astype(np.int64)
         if not (shown >= 0).any():
             return None
-        pairs = asked[:, None] * self.corpus.passages + shown  # documents are no more than passages
+        pairs = asked[:, None] * self.corpus.passages + shown  # documents are at most as many as passages
         is_judged = np.isin(pairs[shown >= 0], query * self.corpus.passages + at)
         return float(is_judged.mean())
 
@@ -102,7 +105,7 @@ class Material:
         return names
 
     def positions(self, ids: Sequence[str], unit: Unit) -> Ints:
-        """int64[n]: where these passages or documents are, -1 where there is none of that id."""
+        """int64[n]: the positions of these passages or documents, -1 for an unknown id."""
         known = self._known[unit]
         if new := [name for name in ids if name not in known]:
             find = self.corpus.positions if unit == "passage" else self.corpus.document_positions
@@ -110,7 +113,7 @@ class Material:
         return np.array([known[name] for name in ids], np.int64)
 
     def texts(self, positions: Ints, variant: Variant) -> list[tuple[Piece, ...]]:
-        """The texts at these positions as a system with this variant read them, in pieces that say what
+        """The texts at these positions as a system with this variant read them, in pieces that show what
         context added."""
         if variant not in self._views:
             stages = [Additions(self.store.read(step).folder) for step in variant.stages]
@@ -119,7 +122,7 @@ class Material:
 
 
 def opened(board: Leaderboard, dataset: Dataset, store: Store) -> Material | str:
-    """The material of a leaderboard's dataset, or in words what the store lacks of it."""
+    """The material of a leaderboard's dataset, or a message on what the store lacks."""
     if ids_only.citing(board, dataset.name):
         return _of_judgements(board, dataset.name, store)
     steps = {part: f"{part}-{digest}" for part, digest in dataset.digests.items()}
@@ -135,7 +138,7 @@ def opened(board: Leaderboard, dataset: Dataset, store: Store) -> Material | str
 
 
 def _of_judgements(board: Leaderboard, dataset: str, store: Store) -> Material | str:
-    """Of a dataset of which only ids are known: judgements, and no text."""
+    """The material of a dataset of which only ids are known: judgements, but no texts."""
     try:
         judgements, digest = ids_only.judgements_of(board, dataset)
     except HarnessError as error:
@@ -149,7 +152,7 @@ def _short(steps: dict[str, str], part: str) -> str:
 
 
 def hits_step(row: Row) -> str | None:
-    """The id of the step whose ranking was scored."""
+    """The id of the step whose ranking was scored, or None."""
     key = row.provenance.fingerprint
     for step in row.provenance.steps:
         if step.key == key:
@@ -158,7 +161,7 @@ def hits_step(row: Row) -> str | None:
 
 
 def variant_of(row: Row, store: Store) -> Variant | None:
-    """Which text the last method of a row read; None if the store no longer knows its steps."""
+    """The text that the last method of a row read; None if the store no longer has the row's steps."""
     step = hits_step(row)
     try:
         return None if step is None else Variant(_stages(step, store), row.unit)
@@ -167,7 +170,8 @@ def variant_of(row: Row, store: Store) -> Variant | None:
 
 
 def _stages(step: str, store: Store) -> tuple[str, ...]:
-    """The context that a step reads itself; a combiner reads none, so that of its first passage input."""
+    """The context steps that a step reads. A combiner reads no text itself; for it, they are those of its
+    first input that ranks passages."""
     inputs = store.read(step, trust=True).described["inputs"]
     below = hits_files.among(inputs)
     if below and not step.startswith("rerank-"):

@@ -1,4 +1,4 @@
-"""A passage before and after each stage of context, and whole composed collections as files."""
+"""A passage before and after each stage of context, and files of whole composed datasets."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from harness.problems import shown_path
 from harness.store import disk
 from harness.store.artifacts import Store
 
-WRITTEN_AT_ONCE = 4096  # passages
+WRITTEN_AT_ONCE = 4096  # how many passages are written at once
 
 
 class Stage(NamedTuple):
-    """One stage of a chain: its name with parameters, and the passage after it, in which what this stage
-    added is marked."""
+    """One stage of a chain: its name with parameters, and the passage after it. The additions of this stage
+    are marked."""
 
     name: str
     pieces: tuple[Piece, ...]
@@ -40,14 +40,14 @@ class Stage(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """The stages of one context of a suite: their step ids, and what they are called."""
+    """The stages of one context of a suite: their step ids and their names."""
 
     steps: tuple[str, ...]
     names: tuple[str, ...]
 
 
 def chains(planned: Plan, collection: Collection) -> list[Chain]:
-    """The contexts that the suite's systems read this collection with, each once, in the plan's order."""
+    """The contexts with which the suite's systems read this dataset, each once, in the order of the plan."""
     by_steps: dict[tuple[str, ...], Chain] = {}
     for step in planned.steps.values():
         texts = step.work.get("texts")
@@ -58,7 +58,8 @@ def chains(planned: Plan, collection: Collection) -> list[Chain]:
 
 
 def make(planned: Plan, store: Store, steps: Sequence[str], reporter: Reporter) -> None:
-    """Execute the steps that are not there: of a corpus and its context, no retrieval."""
+    """Executes those of the steps that are not in the store, with what they need. These are steps of a corpus
+    and its context, not of retrieval."""
     lacking = missing_needs(planned.steps, store, steps)
     if lacking:
         where = shown_path(planned.suite.path)
@@ -81,7 +82,7 @@ def position(corpus: Corpus, passage: str) -> int | None:
 
 
 def stages(store: Store, corpus: Corpus, chain: Chain, at: int) -> list[Stage]:
-    """The passage at a position as it was read, then after each stage of the chain."""
+    """The passage at a position before any context, followed by the passage after each stage of the chain."""
     opened = [Additions(store.read(step).folder) for step in chain.steps]
     positions = np.array([at], np.int64)
     names = ("as it was read", *chain.names)
@@ -93,7 +94,7 @@ def stages(store: Store, corpus: Corpus, chain: Chain, at: int) -> list[Stage]:
 
 
 def write(store: Store, corpus: Corpus, chain: Chain, path: Path) -> int:
-    """Every passage of the collection, composed, as JSON lines; returns how many."""
+    """Writes every composed passage of the dataset as JSON lines, and returns the number of passages."""
     view = View(corpus, [Additions(store.read(step).folder) for step in chain.steps])
     path.parent.mkdir(parents=True, exist_ok=True)
     with disk.replacing(path) as beside, beside.open("wb") as out:
@@ -113,7 +114,8 @@ def _lines(corpus: Corpus, view: View) -> Iterator[bytes]:
 
 
 def file_names(contexts: Sequence[Chain]) -> list[str]:
-    """A file for each chain, named after its methods; with the key where two have the same methods."""
+    """A file name for each chain, made of its methods. Chains with the same methods also have their key in
+    the name."""
     plain = ["+".join(_slug(name.partition(" ")[0]) for name in chain.names) for chain in contexts]
     keys = [chain.steps[-1].partition("-")[2][:8] for chain in contexts]
     return [

@@ -1,4 +1,4 @@
-"""One query across systems: rankings side by side, judgements, values, and where the positives sit."""
+"""One query across systems: rankings side by side, judgements, values, and the ranks of the positives."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ class Hit(NamedTuple):
     rank: int
     id: str
     score: float
-    grade: int | None  # None: not judged, or the judgements are not at hand
+    grade: int | None  # None if it is not judged, or if there are no judgements
 
 
 class Positive(NamedTuple):
     id: str
     grade: int
-    rank: int | None  # None: not found
+    rank: int | None  # None if it is not in the ranking
 
 
 class Ranking(NamedTuple):
-    """What one system found for the query."""
+    """The ranking of one system for the query."""
 
     system: str
     unit: Unit
-    values: dict[str, float]  # of this query, by measure
-    hits: tuple[Hit, ...]  # the best
-    length: int  # of the whole ranking
-    positives: tuple[Positive, ...]  # where what is relevant sits
-    variant: Variant | None  # the text that its last method read; None: not known
-    asked: tuple[str, ...] = ()  # what its rewriters made of the query, in words, one after the other
+    values: dict[str, float]  # values of this query, by measure
+    hits: tuple[Hit, ...]  # the best hits
+    length: int  # the length of the whole ranking
+    positives: tuple[Positive, ...]  # the relevant ids with their ranks
+    variant: Variant | None  # the text that its last method read; None if unknown
+    asked: tuple[str, ...] = ()  # the output of each of its rewriters for the query, as text
 
 
 class QueryView(NamedTuple):
     dataset: str
     id: str
-    text: str | None  # None: not at hand
+    text: str | None  # None if it is not available
     slices: tuple[str, ...]
     answers: tuple[str, ...]
     rankings: tuple[Ranking, ...]
-    judged: bool  # whether the judgements are here; without them no grade says anything
+    judged: bool  # whether judgements are available; without them all grades are None
 
 
 @dataclass(frozen=True)
@@ -65,21 +65,21 @@ class Inspected:
     dataset: Dataset
     rows: tuple[Row, ...]
     material: Material | None
-    notes: tuple[str, ...]  # what is not at hand, in words
-    runs: tuple[Rankings, ...]  # one a row
+    notes: tuple[str, ...]  # messages on what is not available
+    runs: tuple[Rankings, ...]  # one for each row
     values: tuple[per_query.PerQuery | None, ...]
-    places: dict[str, tuple[int, ...]]  # query -> its line in each row's values, -1 for none
+    places: dict[str, tuple[int, ...]]  # query -> its line in each row's values, -1 if missing
     variants: tuple[Variant | None, ...]
-    rewritten: tuple[tuple[WrittenQueries, ...], ...] = ()  # of each row, by its rewriters; () of none known
+    rewritten: tuple[tuple[WrittenQueries, ...], ...] = ()  # each row's rewriters, as far as known
 
     def knows(self, query: str) -> bool:
-        """Whether a row has a value for it, or a ranking of it."""
+        """Whether some row has a value or a ranking for the query."""
         return any(place >= 0 for place in self.places[query]) or any(
             run.lines is not None and query in run.lines for run in self.runs
         )
 
     def query(self, query: str, top: int, measure: str | None = None) -> QueryView:
-        """The view of one of the queries that it was opened for, with its values by all measures or one."""
+        """The view of one of the opened queries, with its values by `measure`, or by all measures."""
         known = self.material.number.get(query) if self.material else None
         rankings = tuple(self._ranking(i, query, top, measure) for i in range(len(self.rows)))
         if self.material is None or known is None:
@@ -130,8 +130,8 @@ class Inspected:
         }
 
     def texts(self, ids: Sequence[str], variant: Variant) -> dict[str, tuple[Piece, ...]]:
-        """Passages (or documents) as a system read them, by id, in pieces that say what context added;
-        those not at hand are left out."""
+        """Passages (or documents) as a system read them, by id, in pieces that show what context added. Texts
+        that are not available are left out."""
         if self.material is None or not self.material.has_texts or not ids:
             return {}
         at = self.material.positions(ids, variant.unit)
@@ -146,7 +146,8 @@ class Inspected:
 def opened(
     board: Leaderboard, dataset: Dataset, rows: Sequence[Row], store: Store, queries: Collection[str]
 ) -> Inspected:
-    """Open what is at hand for these rows of a dataset and these queries; the rest is said in `notes`."""
+    """Opens a dataset for these rows and queries, as far as the data are available. The notes list what is
+    missing."""
     material_or_reason = material.opened(board, dataset, store)
     at_hand = material_or_reason if isinstance(material_or_reason, Material) else None
     notes = [] if at_hand else [str(material_or_reason)]
@@ -188,7 +189,8 @@ def _places(
 def chosen_rows(
     board: Leaderboard, dataset: str | None, systems: Sequence[str]
 ) -> Iterator[tuple[Dataset, list[Row]]]:
-    """The datasets with their scored rows, narrowed to what was named; refuses a name that is not there."""
+    """The datasets with their scored rows, limited to `dataset` and `systems`. Raises HarnessError for an
+    unknown name."""
     _known("dataset", [dataset] if dataset else [], {item.name for item in board.data.datasets})
     _known("system", systems, {row.system for row in board.rows})
     for item in board.data.datasets:

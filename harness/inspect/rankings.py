@@ -1,4 +1,4 @@
-"""The ranking of one row for some queries: from the store, or from the run file that the row cites."""
+"""The ranking of one row for some queries, from the store or from the run file that the row cites."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ COLUMNS = 6
 
 
 class Ranked(NamedTuple):
-    """The best of a ranking, how long it is, and where the wanted ids stand in it."""
+    """The best hits of a ranking, its length, and the ranks of the wanted ids."""
 
     ids: list[str]
     scores: list[float]
     length: int
-    ranks: dict[str, int]  # of those wanted that were found, from 1
+    ranks: dict[str, int]  # the ranks of wanted ids in the ranking, from 1
 
 
 class Rankings:
-    """A row's rankings of some queries, wherever they are at hand; empty if they are nowhere."""
+    """A row's rankings of some queries, from the store or its run file; empty if neither is available."""
 
     def __init__(
         self, board: Leaderboard, row: Row, material: Material | None, store: Store, queries: Collection[str]
@@ -43,7 +43,7 @@ class Rankings:
         if material is not None and step is not None and store.has(step):
             try:
                 self.hits = hits_files.load(store.read(step))
-            except Corrupt:  # the run file has the same
+            except Corrupt:  # the run file has the same ranking
                 self.hits = None
         if self.hits is None:
             path = cited_files.intact(board, row, "run")
@@ -51,7 +51,7 @@ class Rankings:
         self.at_hand = self.hits is not None or self.lines is not None
 
     def of(self, query: str, top: int, wanted: Sequence[str]) -> Ranked:
-        """The ranking of a query: its `top` best, and the ranks of `wanted`."""
+        """The ranking of a query: its `top` best hits, and the ranks of the ids in `wanted`."""
         if self.hits is None or self.material is None:
             lines = (self.lines or {}).get(query, [])
             places = {name: rank for rank, (name, _) in enumerate(lines, 1)}
@@ -74,7 +74,7 @@ class Rankings:
 
 
 def _lines(path: Path, queries: Collection[str]) -> dict[str, list[tuple[str, float]]]:
-    """The lines of a run file for these queries, best first; the rest of a large file is only skimmed."""
+    """The lines of a run file for these queries, best first. Other lines are skipped without being parsed."""
     wanted = {query.encode() for query in queries}
     lines_by_query: dict[str, list[tuple[str, float]]] = {}
     try:
@@ -88,6 +88,6 @@ def _lines(path: Path, queries: Collection[str]) -> dict[str, list[tuple[str, fl
                 lines_by_query.setdefault(words[0], []).append((words[2], float(words[4])))
     except (OSError, EOFError, ValueError) as error:
         raise HarnessError(f"{shown_path(path)}: cannot be read ({error}); check the file") from None
-    for lines in lines_by_query.values():  # trec_eval's order: ties by id, descending as bytes
+    for lines in lines_by_query.values():  # the order of trec_eval: ties by id, descending as bytes
         lines.sort(key=lambda line: (np.float32(line[1]), line[0].encode()), reverse=True)
     return lines_by_query

@@ -1,4 +1,5 @@
-"""What was inspected, for a terminal: rankings side by side, texts with their context marked, lists."""
+"""Prints inspected queries and passages in a terminal: rankings side by side, texts with their context
+marked, lists."""
 
 from __future__ import annotations
 
@@ -16,17 +17,18 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-LONGEST = 600  # characters of a text that are shown
-READ = 3  # hits of each system whose text is shown, beside what is relevant
-RANK, GAP = 4, 2  # characters of the column `rank`, and between columns
-LONGEST_NAME = 44  # characters of a system's name in one line
+LONGEST = 600  # how many characters of a text are shown
+READ = 3  # how many hits of each system show their text, besides relevant ones
+RANK, GAP = 4, 2  # the width of the column `rank`, and of the space between columns
+LONGEST_NAME = 44  # the most characters of a system's name in one line
 LEGEND = "● relevant, with its grade   ○ judged not relevant   · not judged   ⟦added by context⟧"
 NO_JUDGEMENTS = "the judgements are not here: name the store of the run with --store DIR"
-NAMED = 5  # ids of a group, or positives, that are named
+NAMED = 5  # how many ids of a group, or positives, are named
 
 
 def safe(text: str) -> str:
-    """Text that cannot steer a terminal: control characters and overrides of direction are spelt out."""
+    """The text with control characters and direction overrides written out, so that it cannot control the
+    terminal."""
     return "".join(
         character if character == "\n" or character.isprintable() else repr(character)[1:-1]
         for character in text.replace("\t", " ")
@@ -40,7 +42,7 @@ def cut(text: str, longest: int = LONGEST) -> str:
 
 
 def show_query(console: Console, view: QueryView, inspected: Inspected) -> None:
-    """One query: what was asked, rankings side by side, where the positives sit, the texts."""
+    """Prints one query: its text, the rankings side by side, the ranks of the positives, and the texts."""
     from rich.text import Text
 
     heading = f"{view.dataset} · query {view.id}"
@@ -66,7 +68,7 @@ def show_query(console: Console, view: QueryView, inspected: Inspected) -> None:
 
 
 class _Column(NamedTuple):
-    """One ranking as cells that are not to be broken."""
+    """One ranking as table cells, which are never wrapped."""
 
     ranking: Ranking
     hits: list[Text]
@@ -75,7 +77,7 @@ class _Column(NamedTuple):
 
 
 def _side_by_side(rankings: Sequence[Ranking], width: int, judged: bool) -> list[Table]:
-    """As many rankings beside each other as are whole in a terminal of this width, then the next."""
+    """The rankings as tables. Each table has as many rankings as fit a terminal of this width."""
     groups: list[list[_Column]] = []
     used = 0
     for column in (_column(ranking, judged) for ranking in rankings):
@@ -101,7 +103,7 @@ def _column(ranking: Ranking, judged: bool) -> _Column:
 
 
 def _name_lines(system: str) -> list[str]:
-    """A name of any length in lines; only one that is very long is broken."""
+    """A system's name in lines; only a very long name has more than one."""
     name = safe(system)
     return [name[at : at + LONGEST_NAME] for at in range(0, len(name), LONGEST_NAME)]
 
@@ -110,7 +112,7 @@ def _table(columns: Sequence[_Column], labels: Sequence[str]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    width = RANK + sum(GAP + column.width for column in columns)  # even if the terminal has less
+    width = RANK + sum(GAP + column.width for column in columns)  # even if the terminal is narrower
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0), width=width)
     table.add_column("rank", justify="right", style="dim", no_wrap=True, width=RANK)
     for column in columns:
@@ -163,7 +165,8 @@ def _positives(ranking: Ranking) -> Text:
 
 
 def _texts(console: Console, view: QueryView, inspected: Inspected) -> None:
-    """What is relevant and what stands first, as each system that shows it read it; equal texts once."""
+    """Prints the texts of relevant passages and of the first hits, as each system that ranks them read them.
+    Equal texts are printed once."""
     from rich.text import Text
 
     shown: dict[tuple[str, str], tuple[int | None, list[str], tuple[Piece, ...]]] = {}
@@ -188,7 +191,7 @@ def _texts(console: Console, view: QueryView, inspected: Inspected) -> None:
 
 
 def marked(pieces: Sequence[Piece]) -> Text:
-    """A text with what context added in it between ⟦ and ⟧, cut to what a terminal can show."""
+    """A text with the additions of context between ⟦ and ⟧, cut to `LONGEST` characters."""
     from rich.text import Text
 
     text, left, length = Text(), LONGEST, len(text_of(pieces))
@@ -202,7 +205,7 @@ def marked(pieces: Sequence[Piece]) -> Text:
 
 
 def show_stages(console: Console, stages: Sequence[Stage]) -> None:
-    """A passage as it was read, then after each stage with what that stage added marked."""
+    """Prints a passage before any context, then after each stage with the additions of that stage marked."""
     from rich.text import Text
 
     before = stages[0].text

@@ -1,4 +1,4 @@
-"""What the rewriters of a row made of a query, in words."""
+"""The queries that a row's rewriters wrote, as text."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from harness.store import rewritten_files
 from harness.store.artifacts import Corrupt, Store
 from harness.types import Rewritten
 
-SHOWN = 40  # terms of a query
+SHOWN = 40  # how many terms of a query are shown
 
 
 class WrittenQueries(NamedTuple):
-    """What one rewriter made of all queries."""
+    """The output of one rewriter for all queries."""
 
     name: str
     asked: Rewritten
 
     def of(self, query: int) -> str:
-        """`rm3: term 0.123, another 0.045`; of a vector only its length is told."""
+        """The rewritten query as text: `rm3: term 0.123, another 0.045`. For a vector, only its size and
+        length are given."""
         if self.asked.texts is not None:
             return f"{self.name}: {self.asked.texts[query]}"
         if self.asked.terms is not None:
@@ -33,7 +34,7 @@ class WrittenQueries(NamedTuple):
 
 
 def of_row(row: Row, store: Store) -> Iterator[WrittenQueries]:
-    """The rewriters of a row, in order, as far as the store has what they wrote."""
+    """The output of each rewriter of a row, in order, as far as the store has it."""
     for step in row.provenance.steps:
         if step.step == "rewrite":
             try:
@@ -44,7 +45,7 @@ def of_row(row: Row, store: Store) -> Iterator[WrittenQueries]:
 
 
 def _listed(terms: Mapping[str, float]) -> str:
-    """The heaviest terms first."""
+    """The terms with their weights, the heaviest first."""
     order = sorted(terms.items(), key=lambda item: (-item[1], item[0]))
     more = f", and {len(order) - SHOWN} more" if len(order) > SHOWN else ""
     return ", ".join(f"{term} {weight:.4f}" for term, weight in order[:SHOWN]) + more

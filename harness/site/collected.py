@@ -1,4 +1,4 @@
-"""Every leaderboard below some folders, with its date and what it is called on the site."""
+"""Every leaderboard below some folders, with its date and its name on the site."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Entry(NamedTuple):
     """One leaderboard of the site."""
 
     board: Leaderboard
-    name: str  # unique: its own, or its folder if another has it
+    name: str  # unique: the leaderboard's name, or its folder if another leaderboard has that name
     slug: str
-    date: str  # of its last change: 2026-11-19
-    earlier: bool  # it stood in this folder before the current one
+    date: str  # the date of its last change: 2026-11-19
+    earlier: bool  # whether it is an earlier leaderboard of its folder
 
 
 class Line(NamedTuple):
@@ -39,7 +39,7 @@ class Line(NamedTuple):
 
     @property
     def contents(self) -> str | None:
-        """What tells data of one name apart; None in a leaderboard that does not say it."""
+        """The digests that tell data of one name apart; None if the leaderboard lacks them."""
         known = self.dataset.contents or {}
         return " ".join(known[part] for part in PARTS if part in known) or None
 
@@ -49,8 +49,8 @@ class Line(NamedTuple):
 
 
 def states(lines: Sequence[Line]) -> list[list[Line]]:
-    """The rows of one dataset, apart where split or data differ. A leaderboard that does not say its contents
-    goes with the first of its split that has as many passages, queries and judgements."""
+    """The rows of one dataset in groups of the same split and data. A row without digests of contents joins
+    the first group of its split with the same counts of passages, queries and judgements."""
     groups: dict[tuple[object, ...], list[Line]] = {}
     by_counts: dict[tuple[object, ...], tuple[object, ...]] = {}
     for line in sorted(lines, key=lambda line: line.contents is None):
@@ -64,7 +64,8 @@ def states(lines: Sequence[Line]) -> list[list[Line]]:
 
 
 def collect(paths: Sequence[Path]) -> list[Entry]:
-    """All leaderboards below these folders, by name; earlier ones of a folder follow the current one."""
+    """All leaderboards below these folders, sorted by name. Earlier leaderboards of a folder follow the
+    current one."""
     files = sorted({file for path in paths for file in _files(path)})
     if not files:
         where = ", ".join(map(shown_path, paths))
@@ -95,7 +96,7 @@ def lines_of(entries: Iterable[Entry]) -> list[Line]:
 
 
 def slug_of(name: str) -> str:
-    """A file's name for any name; two names never share one, also where case is not told apart."""
+    """A file name for any name. Two names never share a file name, even if the file system ignores case."""
     plain = re.sub(r"[^a-z0-9.+=-]+", "-", name.lower()).strip("-.")[:60]
     return (
         plain
@@ -117,7 +118,8 @@ def _is_earlier(board: Leaderboard) -> bool:
 
 
 def _dates(paths: Sequence[Path], files: Sequence[Path]) -> dict[Path, str]:
-    """Of the last commit that touched each, where git knows it; else of the file."""
+    """The date of each file: that of the last commit that changed it if git knows the file, otherwise that of
+    the file itself."""
     dates: dict[Path, str] = {}
     for folder in dict.fromkeys(path if path.is_dir() else path.parent for path in paths):
         command = ["git", "-C", str(folder), "log", "--format=%n@%cs", "--name-only", "--relative", "--", "."]
@@ -126,7 +128,7 @@ def _dates(paths: Sequence[Path], files: Sequence[Path]) -> dict[Path, str]:
         except (OSError, subprocess.TimeoutExpired):
             history = ""
         date = ""
-        for line in history.splitlines():  # the latest commit first
+        for line in history.splitlines():  # the latest commit comes first
             if line.startswith("@"):
                 date = line[1:]
             elif line:

@@ -19,7 +19,7 @@ class Page(NamedTuple):
 
 
 def pages(entries: Sequence[Entry], title: str) -> list[Page]:
-    """The index, and a page for every leaderboard, dataset and system."""
+    """The index, and one page for every leaderboard, dataset and system."""
     lines = lines_of(entries)
     made = [_index(entries, lines, title)]
     made += [_board(entry, title) for entry in entries]
@@ -67,7 +67,8 @@ def _board_row(entry: Entry) -> JSON:
 
 
 def _dataset_row(name: str, lines: Sequence[Line]) -> JSON:
-    """The best of the rows here and of the papers' rows, in the column that most rows have."""
+    """The table row of a dataset: its best run and its best published row, in the column that most rows
+    have."""
     label = _primary(lines)
     here = _best([line for line in lines if line.row.origin != "published"], label)
     published = _best([line for line in lines if line.row.origin == "published"], label)
@@ -117,8 +118,8 @@ def _board(entry: Entry, site: str) -> Page:
 
 
 def _dataset(name: str, lines: Sequence[Line], site: str) -> Page:
-    """One table for each state of the data: numbers on other data are not comparable. Published rows stand
-    beside the rows of their split."""
+    """The page of a dataset. It has one table for each state of the data, because numbers on different data
+    are not comparable. Published rows are shown beside the rows of their split."""
     scored = [line for line in lines if line.row.origin != "published"]
     papers = [line for line in lines if line.row.origin == "published"]
     tables = []
@@ -174,8 +175,8 @@ def _system(name: str, lines: Sequence[Line], site: str) -> Page:
 def _scores(
     caption: str, lines: Sequence[Line], note: str, heads: Sequence[str], ranked: bool = True
 ) -> dict[str, JSON]:
-    """A table of rows with all columns that one of them has; where rows are `ranked` they share a dataset,
-    and the best of a column is marked."""
+    """A table of rows with all columns that at least one of them has. If the rows are `ranked`, they are of
+    one dataset, and the best value of each column is marked."""
     labels = list(dict.fromkeys(label for line in lines for label in line.entry.board.columns))
     labels = [label for label in labels if any(label in line.row.measures for line in lines)]
     best = {
@@ -197,7 +198,7 @@ def _scores(
 
 
 def _head(head: str, line: Line) -> JSON:
-    """A cell that says what a row is."""
+    """A cell that describes the row, for the column `head`."""
     row, entry = line.row, line.entry
     if head == "system":
         return _link(row.system, "systems", slug_of(row.system), row.error or "")
@@ -212,7 +213,7 @@ def _head(head: str, line: Line) -> JSON:
 
 
 def _primary(lines: Sequence[Line]) -> str | None:
-    """The first column that most rows have."""
+    """The column that most rows have; the first such column if several have equally many."""
     counts: dict[str, int] = {}
     for line in lines:
         for label in line.row.measures:
@@ -238,7 +239,8 @@ def _link(text: str, folder: str, slug: str, says: str = "") -> JSON:
 def _table(
     caption: str, columns: Sequence[str], rows: Sequence[JSON], note: str = "", sort: int = -1
 ) -> dict[str, JSON]:
-    """A column whose name begins with # holds numbers. `sort` is the column to begin with, best first."""
+    """A table of a page. The name of a column of numbers begins with #. `sort` is the column by which the
+    table is first sorted, best first."""
     return {"caption": caption, "columns": list(columns), "rows": list(rows), "note": note, "sort": sort}
 
 
@@ -254,7 +256,7 @@ def _data(
         "tables": list(tables),
         "filters": list(filters),
         "facts": [list(fact) for fact in facts],
-        "datasets": [],  # the script that reports share looks for these two
+        "datasets": [],  # the script that is shared with the report reads these two keys
         "rows": [],
     }
 

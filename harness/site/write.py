@@ -1,4 +1,4 @@
-"""Writes the pages of a site: each one file with its style, script and data."""
+"""Writes the pages of a site, each as one file with its style, script and data."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ FOLDERS = ("boards", "datasets", "systems")
 
 
 def write(paths: Sequence[Path], out: Path, title: str) -> int:
-    """Write the site into a folder and remove pages of an earlier one; how many pages there are. Raises
-    HarnessError for a folder whose index somebody else wrote."""
+    """Writes the site into a folder, removes pages of an earlier site, and returns the number of pages.
+    Raises HarnessError for a folder whose index was not written by `harness site`."""
     made = pages(collect(paths), title)
     index = out / INDEX
     if index.exists() and MARK not in index.read_text(encoding="utf-8", errors="replace")[-200:]:
@@ -34,7 +34,7 @@ def write(paths: Sequence[Path], out: Path, title: str) -> int:
         for page in made:
             path = out / page.path
             text = report.page_of(page.data, {}, [report.enclosed(script)], style)
-            path.write_bytes(f"{text}{MARK}\n".encode())  # can be made again: no need to wait for the disk
+            path.write_bytes(f"{text}{MARK}\n".encode())  # not synced: it can be made again
             written.add(path)
         for folder in FOLDERS:
             for path in (out / folder).glob("*.html"):

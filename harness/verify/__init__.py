@@ -1,4 +1,4 @@
-"""A leaderboard's numbers computed again from what they rest on: runs, judgements, per-query values."""
+"""Verifies a leaderboard: computes its numbers again from its runs, judgements and per-query values."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class Checked(NamedTuple):
     dataset: str
     system: str
     mark: Mark
-    findings: tuple[str, ...]  # what does not hold, with measure and file
+    findings: tuple[str, ...]  # what is wrong, with measure and file
 
 
 class Verification(NamedTuple):
     rows: tuple[Checked, ...]
     findings: tuple[str, ...]  # about datasets and columns
-    needs: tuple[str, ...]  # data that is not here, by digest, and why
+    needs: tuple[str, ...]  # missing data, by digest, with reasons
 
     @property
     def exit_code(self) -> int:
-        """0 nothing speaks against it, 1 something is wrong, 2 what is needed is not here."""
+        """0 if nothing is wrong, 1 if something is wrong, 2 if data for a check is missing."""
         if self.findings or any(row.mark == "wrong" for row in self.rows):
             return 1
         return 2 if any(row.mark == "unchecked" for row in self.rows) else 0
@@ -53,8 +53,9 @@ class Verification(NamedTuple):
 def verify(
     board: Leaderboard, store: Store, catalogue: Catalogue, reporter: Reporter, suite: Path | None = None
 ) -> Verification:
-    """Check every row. The datasets are read as the leaderboard says, or as `suite` does; no method is run.
-    Bytes must be equal on the same type of CPU, else numbers within `rows.TOLERANCE`."""
+    """Checks every row. The datasets are read as the leaderboard describes them, or as `suite` does; no
+    method is run. On the same type of CPU, files must be equal byte for byte; otherwise numbers may differ by
+    `rows.TOLERANCE`."""
     data = Data(board, store, catalogue, reporter, suite)
     tolerance = rows.tolerance_of(board)
     findings: list[str] = []
@@ -81,7 +82,7 @@ def verify(
 def _row(
     board: Leaderboard, row: Row, data: Data, scoring: Scoring | None, tolerance: Tolerance
 ) -> tuple[Checked, tuple[str, ...]]:
-    """The row, and what would be needed to verify it."""
+    """The result for one row, and the data that would be needed to verify it."""
 
     def marked(mark: Mark, findings: list[str] | None = None) -> Checked:
         return Checked(row.dataset, row.system, "wrong" if findings else mark, tuple(findings or ()))

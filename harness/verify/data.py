@@ -1,4 +1,4 @@
-"""The datasets that a leaderboard was scored on, opened again, and what differs in them now."""
+"""Opens the datasets of a leaderboard again, and checks that their content is the same."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ SAY_WHERE = "name the suite that says where it lies: --suite SUITE"
 
 
 class Absent(NamedTuple):
-    """Why a dataset cannot be read here."""
+    """A dataset that cannot be read, with the reason."""
 
     reason: str
 
 
 class Data:
-    """Opens each dataset once, when a row first needs it."""
+    """The datasets of a leaderboard. Each is opened once, when a row first needs it."""
 
     def __init__(
         self, board: Leaderboard, store: Store, catalogue: Catalogue, reporter: Reporter, suite: Path | None
@@ -48,7 +48,7 @@ class Data:
         self._opened: dict[str, Opened | Absent] = {}
 
     def digests(self, dataset: str, why: str) -> tuple[str, ...]:
-        """What a user would have to bring, as the leaderboard cites it."""
+        """The digests of the data that a user would have to supply, as the leaderboard cites them."""
         block = self.datasets.get(dataset)
         cited = {} if block is None else block.contents or block.digests
         listed = ", ".join(f"{part} {digest}" for part, digest in cited.items()) or "no digest is cited"
@@ -63,7 +63,8 @@ class Data:
         return self._opened[dataset]
 
     def _open(self, dataset: str) -> Opened:
-        """Raises HarnessError if it cannot be read here."""
+        """The opened dataset. Raises HarnessError if it cannot be read. A part whose content differs from
+        what the leaderboard cites is reported in `findings`."""
         block = self.datasets.get(dataset)
         if block is None:
             raise Unavailable("the leaderboard does not say what it is")
@@ -80,8 +81,8 @@ class Data:
         return opened
 
     def _open_as_cited(self, block: Dataset) -> Opened:
-        """From where the leaderboard says that the data are, from where they were, or as a run left them in
-        the store."""
+        """The dataset opened from the first of these that works: the leaderboard's description, the hints in
+        `verify.yaml`, the artifacts of a run in the store."""
         reason = ""
         for opening in (self._open_of_block, self._open_of_hints):
             try:
@@ -117,8 +118,8 @@ class Data:
         return open_dataset.open_dataset(spec, self.catalogue, self.store, self.reporter)
 
     def _stored(self, block: Dataset) -> Opened | None:
-        """The dataset by the keys that the leaderboard cites. Its paths are relative to its suite, which may
-        lie elsewhere. None if a part is missing or damaged."""
+        """The dataset from the store, by the keys that the leaderboard cites: its paths are relative to its
+        suite, which may be elsewhere. None if a part is missing or damaged."""
         cited = block.digests
         steps = {part: f"{part}-{cited[part]}" for part in PARTS if KEY.fullmatch(cited.get(part, ""))}
         if len(steps) < len(PARTS) or not all(map(self.store.has, steps.values())):
@@ -153,7 +154,7 @@ class Data:
 
 
 def scoring_of(board: Leaderboard, catalogue: Catalogue) -> Scoring:
-    """How the leaderboard says that it was scored, by what is installed here."""
+    """The scoring that the leaderboard names, with the measures and protocols of this installation."""
     suite = board.data.suite
     if suite.depth is None:
         raise HarnessError("suite.depth: is null, but runs are scored to a depth; make the leaderboard again")

@@ -1,4 +1,4 @@
-"""One row: its files by their digests, its numbers by its run, its means by its per-query values."""
+"""Checks one row: its files by their digests, its numbers by its run, its means by its per-query values."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from harness.scoring.protocols import Scoring
 from harness.store import disk
 from harness.types import Hits
 
-SHOWN = 5  # differing queries of one file that are shown
+SHOWN = 5  # how many differing queries of one file are shown
 
 
 class Tolerance(NamedTuple):
-    """How far a number may be off. On another type of CPU a logarithm may differ in its last bit, and what
-    is rounded to 6 decimals by one of them."""
+    """How far a number may be off. On another type of CPU a logarithm may differ in its last bit, so a number
+    rounded to 6 decimals may differ by 1 in the last of them."""
 
-    number: float  # of what the leaderboard holds
-    value: float  # of a query
+    number: float  # for numbers of the leaderboard
+    value: float  # for per-query values
 
 
 EXACT = Tolerance(0.0, 0.0)
@@ -50,7 +50,7 @@ def has_run(board: Leaderboard, row: Row) -> bool:
 
 
 def files(board: Leaderboard, row: Row) -> Iterator[str]:
-    """Files that are here and not what the row cites."""
+    """The files of a row that are present and differ from what the row cites."""
     for kind, cited in sorted(row.files.items()):
         if cited_files.within(board.folder, cited.path) is None:
             yield f"{cited.path}: lies outside of the leaderboard's folder"
@@ -61,8 +61,8 @@ def files(board: Leaderboard, row: Row) -> Iterator[str]:
 
 
 def keys(board: Leaderboard, row: Row) -> Iterator[str]:
-    """Steps that the row was made by and that are not its dataset's. Where the suite made the dataset, a
-    model or a tuned value, the judgements that were read for it are others."""
+    """The steps of a row that are not the steps of its dataset. If the suite made the dataset, a model or a
+    tuned value, the row also has steps that read other judgements, so judgements are not compared."""
     digests = dict(board.dataset(row.dataset).digests)
     if any(step.step in (MAKE, "tune", *MAKING) for step in row.provenance.steps):
         digests.pop("judgements", None)
@@ -74,7 +74,7 @@ def keys(board: Leaderboard, row: Row) -> Iterator[str]:
 
 
 def columns(board: Leaderboard, scoring: Scoring) -> Iterator[str]:
-    """Columns that the protocol or the measures do not have in this installation."""
+    """The columns that only the leaderboard or only this installation has."""
     here = {(column.label, column.measure, column.unit) for column in scoring.columns}
     cited = {(column.label, column.measure, column.unit) for column in board.data.columns}
     for label, measure, unit in sorted(here ^ cited):
@@ -83,7 +83,7 @@ def columns(board: Leaderboard, scoring: Scoring) -> Iterator[str]:
 
 
 def from_values(board: Leaderboard, row: Row, tolerance: Tolerance) -> Iterator[str]:
-    """Means and intervals that the per-query values do not give."""
+    """The means and intervals that differ from what the per-query values give."""
     path = cited_files.located(board, row, "per_query")
     if path is None:
         return
@@ -119,7 +119,7 @@ def _sample(values: per_query.PerQuery, label: str, measure: str) -> Sample | No
 def from_run(
     board: Leaderboard, row: Row, opened: Opened, scoring: Scoring, tolerance: Tolerance
 ) -> Iterator[str]:
-    """Whatever of the row its run and the judgements do not give."""
+    """All numbers of the row that differ from what its run and the judgements give."""
     path = cited_files.located(board, row, "run")
     assert path is not None
     cited = row.files["run"].path
@@ -144,7 +144,7 @@ def from_run(
         if row.scored.get(name) != count:
             yield f"scored.{name}: is {row.scored.get(name)}, {source} {count}"
     for label, limits in (row.limits or {}).items():
-        for name, value in asdict(limits).items():  # what a re-ranker was given is not kept
+        for name, value in asdict(limits).items():  # the candidates of a re-ranker are not kept
             recomputed_value = getattr(numbers.limits.get(label), name, None)
             if name != "candidates" and not _alike(value, recomputed_value, tolerance):
                 yield f"limits.{label}.{name}: is {value}, {source} {recomputed_value}"
@@ -152,7 +152,8 @@ def from_run(
 
 
 def read_hits(path: Path, row: Row, opened: Opened) -> Hits:
-    """A run's ranking by position, ordered by the harness' rule. Raises HarnessError for unknown ids."""
+    """The ranking of a run by position, in the order of the harness' rule for ties. Raises HarnessError for
+    unknown ids."""
     hits = ids_only.placed(run_files.read_run(path), row.unit, opened)
     corpus, whole = opened.corpus, row.unit == "document"
     size, rank = (corpus.documents, corpus.document_rank) if whole else (corpus.passages, corpus.id_rank)
@@ -182,7 +183,7 @@ def _alike(one: float | None, other: float | None, tolerance: Tolerance) -> bool
 
 
 def _lines(board: Leaderboard, row: Row, expected: bytes, tolerance: Tolerance) -> Iterator[str]:
-    """Per-query values that the run does not give."""
+    """The per-query values that differ from those that the run gives."""
     path = cited_files.located(board, row, "per_query")
     if path is None:
         return

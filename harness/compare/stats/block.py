@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class Block(NamedTuple):
-    """A query's value is part / whole, 0 where there is no whole; `whole` is 1 but for ratios of sums."""
+    """The values of one measure. A query's value is part / whole, or 0 if `whole` is 0. `whole` is 1 for
+    every measure that is not a ratio of sums."""
 
     part: Floats  # float64[Q, S]
     whole: Floats  # float64[Q, S]
@@ -23,7 +24,7 @@ class Block(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """What a mean over queries is multiplied by: a sum is a mean of so many."""
+        """The factor from a mean over queries to the measure: the number of queries for a sum, else 1."""
         return float(len(self.part)) if self.average == "sum" else 1.0
 
 
@@ -33,15 +34,16 @@ def values(block: Block) -> Floats:
 
 
 def levels(block: Block) -> Floats:
-    """float64[S]: the number that a leaderboard shows."""
+    """float64[S]: the number of each system that a leaderboard shows."""
     if block.average == "ratio":
         return ratio(block.part.sum(axis=0), block.whole.sum(axis=0))
     return np.asarray(values(block).mean(axis=0) * block.scale)
 
 
 def pseudo_values(block: Block) -> Floats:
-    """float64[Q, S]: values with the mean `levels` / scale. Of a ratio of sums R = sum(n) / sum(d) they are
-    R + (n - R d) / mean(d), whose variance is the ratio's to first order (Cochran 1977, equation 6.13)."""
+    """float64[Q, S]: values whose mean is `levels` / scale. For a ratio of sums R = sum(n) / sum(d), they are
+    R + (n - R d) / mean(d), whose variance is that of the ratio to first order (Cochran 1977, equation
+    6.13)."""
     if block.average != "ratio":
         return values(block)
     whole = block.whole.mean(axis=0)

@@ -1,4 +1,4 @@
-"""P-values of many pairs, corrected for their number: step-down max-T by sign flips, or Holm."""
+"""Corrects the p-values of many pairs for their number, by step-down max-T over sign flips, or by Holm."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from harness.compare.stats.block import Floats
     from harness.types import Ints
 
-CELLS = 1 << 22  # statistics of one chunk
+CELLS = 1 << 22  # how many statistics one chunk holds
 
 
 class Group(NamedTuple):
-    """Blocks over the same queries; its pairs are those of its blocks, one after the other."""
+    """Blocks over the same queries. The pairs of a group are the pairs of its blocks, one block after the
+    other."""
 
     blocks: tuple[Prepared, ...]
     seed: int
@@ -32,18 +33,18 @@ class Group(NamedTuple):
 
 
 class Tested(NamedTuple):
-    """What randomisation says of P pairs, those of all groups one after the other."""
+    """The results of randomisation for P pairs, one group after the other."""
 
-    p: Floats  # float64[P]: of each pair alone
-    adjusted: Floats  # float64[P]: within its family
-    critical: dict[int, float]  # family -> the statistic that only alpha of its maxima exceed
-    exact: NDArray[np.bool_]  # bool[P]: all sign patterns were gone through
+    p: Floats  # float64[P]: for each pair alone
+    adjusted: Floats  # float64[P]: corrected within its family
+    critical: dict[int, float]  # family -> the 1 - alpha quantile of the family's maxima
+    exact: NDArray[np.bool_]  # bool[P]: whether all sign patterns were tried
 
 
 def randomised(groups: Sequence[Group], family: Ints, flips: int, alpha: float) -> Tested:
-    """Sign-flip tests of all pairs, and step-down max-T within each family (Westfall and Young 1993,
-    algorithm 4.1; family is int64[P]). A drawn p is (1 + as extreme ones) / (1 + flips) (Phipson and Smyth
-    2010), so it is never 0 and the test never exceeds alpha."""
+    """Sign-flip tests of all pairs, corrected by step-down max-T within each family (Westfall and Young 1993,
+    algorithm 4.1; `family` is int64[P]). With drawn signs, p is (1 + the number of draws at least as extreme)
+    / (1 + flips) (Phipson and Smyth 2010), so p is never 0 and the test never exceeds alpha."""
     counts = [sum(len(block.scale) for block in group.blocks) for group in groups]
     ends = np.cumsum([0, *counts])
     tested = Tested(np.ones(ends[-1]), np.ones(ends[-1]), {}, np.zeros(ends[-1], np.bool_))
@@ -55,7 +56,7 @@ def randomised(groups: Sequence[Group], family: Ints, flips: int, alpha: float) 
 
 
 def holm(p: Floats, family: Ints) -> Floats:
-    """float64[P]: adjusted within each family (Holm 1979)."""
+    """float64[P]: the p-values adjusted within each family (Holm 1979)."""
     adjusted = np.empty(len(p))
     for number in np.unique(family):
         where = np.flatnonzero(family == number)
@@ -66,7 +67,8 @@ def holm(p: Floats, family: Ints) -> Floats:
 
 
 def _bundles(ends: Ints, family: Ints) -> list[list[int]]:
-    """Groups that share a family are drawn side by side; all of them are if any two are."""
+    """The groups whose signs are drawn side by side, as lists of numbers. If any two groups share a family,
+    all groups are one bundle; otherwise each is a bundle of its own."""
     groups = len(ends) - 1
     owner = np.repeat(np.arange(groups), np.diff(ends))
     pairs = np.unique(np.stack([family, owner]), axis=1)
@@ -89,7 +91,8 @@ def _bundle(
     alone, beside = np.zeros(len(seen)), np.zeros(len(seen))
     maxima: dict[int, list[Floats]] = {number: [] for number in orders}
     done = 0
-    # of several datasets, all sign patterns of one would have to meet all of the others': they are drawn
+    # # an exact test over several datasets would need all combinations of their sign patterns, so signs are
+    # drawn
     exact = len(groups) == 1 and signs.enumerates(widest, flips)
     streams = [signs.null(group.blocks, flips, group.seed, step, exact) for group in groups]
     for chunks in zip(*streams, strict=True):
@@ -98,10 +101,10 @@ def _bundle(
         alone += np.count_nonzero(drawn >= seen[:, None], axis=1)
         for number, order in orders.items():
             tops = drawn[order[::-1]]
-            np.maximum.accumulate(tops, axis=0, out=tops)  # the largest of a pair and those below it
+            np.maximum.accumulate(tops, axis=0, out=tops)  # the maximum over a pair and the pairs below it
             beside[order] += np.count_nonzero(tops >= seen[order[::-1], None], axis=1)[::-1]
             maxima[number].append(tops[-1].copy())
-    more = 0 if exact else 1  # the signs as they are count as one of the draws
+    more = 0 if exact else 1  # the observed signs count as one of the draws
     tested.p[where] = (alone + more) / (done + more)
     tested.exact[where] = exact
     for number, order in orders.items():

@@ -1,4 +1,5 @@
-"""What a pair of systems shows over the same queries: t, Wilcoxon, effect size, wins, what could be seen."""
+"""Statistics of one pair of systems over the same queries: t, Wilcoxon, effect size, wins, detectable
+difference."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
     from harness.compare.stats.block import Floats
     from harness.types import Ints
 
-SAME = 1e-9  # a difference below it is rounding: the query is a tie
-DECIMALS = 12  # of differences that are ranked, so that rounding breaks no tie
+SAME = 1e-9  # a smaller difference is rounding, so the query is a tie
+DECIMALS = 12  # to which differences are rounded before ranking, so that equal ones stay tied
 POWER = 0.8
 
 
@@ -23,7 +24,7 @@ class Test(NamedTuple):
 
 
 def t_test(differences: Floats) -> Test:
-    """Student's paired t-test; without any difference p is 1."""
+    """Student's paired t-test. If no query differs, p is 1."""
     mean, deviation = _moments(differences)
     if deviation == 0:
         return Test(0.0, 1.0) if mean == 0 else Test(math.copysign(math.inf, mean), 0.0)
@@ -32,9 +33,9 @@ def t_test(differences: Floats) -> Test:
 
 
 def wilcoxon(differences: Floats) -> Test:
-    """Wilcoxon's signed-rank test as SciPy's default has it: queries without a difference are left out, ties
-    have their mean rank; exact up to 13 queries, and up to 50 without zeros and ties, else by the normal
-    approximation with its variance corrected for ties."""
+    """Wilcoxon's signed-rank test, as SciPy's default computes it: queries without a difference are left out,
+    and ties have their mean rank. The test is exact up to 13 queries, and up to 50 without zeros and ties;
+    otherwise it is the normal approximation, with its variance corrected for ties."""
     rounded = np.round(differences, DECIMALS)
     nonzero = rounded[rounded != 0]
     if len(nonzero) == 0:
@@ -52,7 +53,8 @@ def wilcoxon(differences: Floats) -> Test:
 
 def effect(differences: Floats) -> float:
     """Hedges' g of paired differences: d_z = mean / deviation (Cohen 1988), times the exact correction for
-    few queries (Hedges 1981, equation 6e). 0 without a difference, infinite if all differ alike."""
+    few queries (Hedges 1981, equation 6e). 0 if no query differs, infinite if all differ by the same
+    amount."""
     mean, deviation = _moments(differences)
     if deviation == 0:
         return 0.0 if mean == 0 else math.copysign(math.inf, mean)
@@ -64,35 +66,36 @@ def effect(differences: Floats) -> float:
 
 
 def outcomes(differences: Floats) -> tuple[int, int, int]:
-    """Queries won, tied and lost."""
+    """The numbers of queries won, tied and lost."""
     won, lost = int(np.count_nonzero(differences > SAME)), int(np.count_nonzero(differences < -SAME))
     return won, len(differences) - won - lost, lost
 
 
 def detectable(differences: Floats, alpha: float) -> float | None:
-    """The smallest mean difference that a t-test of size alpha over as many queries, differing as these do,
-    finds with a power of 0.8; None where two queries are not there."""
+    """The smallest mean difference that a t-test at level `alpha` finds with a power of 0.8, over as many
+    queries with the same deviation. None for fewer than two queries."""
     if len(differences) < 2 or not 0 < alpha < 1:
         return None
     return detectable_shift(len(differences), alpha, POWER) * _moments(differences)[1]
 
 
 def normal_two_sided(z: float) -> float:
-    """P(|Z| >= |z|) of the standard normal."""
+    """P(|Z| >= |z|) for a standard normal Z."""
     return math.erfc(abs(z) / math.sqrt(2))
 
 
 def student_two_sided(t: float, df: float) -> float:
-    """P(|T| >= |t|) of Student's t."""
-    from scipy.special import stdtr  # half a second that only `compare` pays
+    """P(|T| >= |t|) for Student's t with `df` degrees of freedom."""
+    from scipy.special import stdtr  # the import takes half a second, which only `compare` needs
 
     return float(2 * stdtr(df, -abs(t)))
 
 
 @functools.cache
 def detectable_shift(queries: int, alpha: float, power: float) -> float:
-    """The smallest mean, in standard deviations of the differences, that a paired t-test of size alpha over
-    so many queries finds with this power. The square of a noncentral t is a noncentral F of (1, df)."""
+    """The smallest mean, in standard deviations of the differences, that a paired t-test at level `alpha`
+    finds with this power over so many queries. The square of a noncentral t has a noncentral F distribution
+    with (1, df) degrees of freedom."""
     from scipy.special import ncfdtr, stdtrit
 
     df, root = queries - 1, math.sqrt(queries)
@@ -110,7 +113,8 @@ def detectable_shift(queries: int, alpha: float, power: float) -> float:
 
 
 def _moments(differences: Floats) -> tuple[float, float]:
-    """Mean and deviation (n - 1); no deviation where all are alike but for rounding."""
+    """The mean and the deviation (n - 1) of the differences. The deviation is 0 if all differences are equal
+    up to rounding."""
     mean = float(differences.mean())
     deviation = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
     if deviation <= 1e-14 * abs(mean):
@@ -119,16 +123,18 @@ def _moments(differences: Floats) -> tuple[float, float]:
 
 
 def _ranks(sizes: Floats) -> tuple[Floats, Ints]:
-    """float64[n]: the rank of each, the mean of their ranks for equal ones; how many there are of each."""
+    """float64[n]: the rank of each value, where equal values have their mean rank; and the number of values
+    in each group of equal ones."""
     _, group, ties = np.unique(sizes, return_inverse=True, return_counts=True)
     last = np.cumsum(ties)
     return (last - (ties - 1) / 2)[group], ties
 
 
 def _exact_p(ranks: Floats, statistic: float) -> float:
-    """P(2 times the smaller tail): the number of sign patterns by their sum of ranks, counted in halves."""
+    """The exact two-sided p: twice the smaller tail. It counts the sign patterns by their sum of ranks, in
+    halves because ties have half ranks."""
     doubled = np.rint(2 * ranks).astype(np.int64)
-    patterns = [1] + [0] * int(doubled.sum())  # whole numbers of any size: 2^50 patterns and more
+    patterns = [1] + [0] * int(doubled.sum())  # Python integers, since there can be 2^50 patterns and more
     for rank in doubled.tolist():
         for total in range(len(patterns) - 1, rank - 1, -1):
             patterns[total] += patterns[total - rank]

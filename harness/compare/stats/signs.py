@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from harness.compare.stats.block import Floats
     from harness.types import Ints
 
-DRAWS = 1 << 20  # signs of one chunk, so that they stay in a core's cache
+DRAWS = 1 << 20  # how many signs one chunk holds, so that they stay in a core's cache
 
 
 class Pairs(NamedTuple):
-    """Which systems of a block are compared: `first` minus `second`."""
+    """The pairs of a block's systems that are compared: `first` minus `second`."""
 
     first: Ints  # int64[P]
     second: Ints  # int64[P]
 
 
 class Prepared(NamedTuple):
-    """A block with its pairs, ready for signs."""
+    """A block with its pairs, ready for sign flips."""
 
-    columns: Floats  # float64[Q, C]: values; of a ratio of sums the numerators, then the denominators
+    columns: Floats  # float64[Q, C]: values; for a ratio, numerators before denominators
     pairs: Pairs
-    scale: Floats  # float64[P]: what makes the pair's statistic vary with 1 under the flips
+    scale: Floats  # float64[P]: the factor that gives the statistic variance 1 under the flips
     ratio: bool
 
 
@@ -58,19 +58,20 @@ def prepare(block: Block, pairs: Pairs) -> Prepared:
 
 
 def _scale(part: Floats, whole: Floats | None, first: int, second: int) -> float:
-    """1 / the root of the sum of squared differences; 0 where there is no difference. Of a ratio of sums the
-    differences are those of n - R d under the pair's common R, over the mean denominator."""
+    """One divided by the root of the sum of squared differences; 0 if no query differs. For a ratio of sums,
+    the differences are those of n - R d, with the common ratio R of the pair, divided by the mean
+    denominator."""
     difference, base = part[:, first] - part[:, second], 1.0
     if whole is not None:
         base = float(whole[:, first].sum() + whole[:, second].sum()) / 2
         common = (part[:, first].sum() + part[:, second].sum()) / (2 * base) if base else 0.0
         difference = difference - common * (whole[:, first] - whole[:, second])
     size = float(np.sqrt(difference @ difference))
-    return float(f"{base / size:.12g}") if size else 0.0  # digits on which all machines agree
+    return float(f"{base / size:.12g}") if size else 0.0  # the digits that are equal on all machines
 
 
 def statistics(prepared: Prepared, sums: Floats) -> Floats:
-    """float64[P, b]: the statistic of each pair by signed sums float64[C, b] of the columns."""
+    """float64[P, b]: the statistic of each pair, from the signed sums float64[C, b] of the columns."""
     first, second = prepared.pairs
     if not prepared.ratio:
         statistic = sums[first]
@@ -88,24 +89,24 @@ def statistics(prepared: Prepared, sums: Floats) -> Floats:
 
 
 def _parts(first: Ints, second: Ints, systems: int) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
-    """The pair's numerators and its denominators, as numbers of columns."""
+    """The columns of the pairs' numerators, and the columns of their denominators."""
     return (first, second), (first + systems, second + systems)
 
 
 def observed(prepared: Prepared) -> Floats:
-    """float64[P]: the statistic with every sign as it is."""
+    """float64[P]: the statistic of each pair with the observed signs."""
     return statistics(prepared, prepared.columns.sum(axis=0)[:, None])[:, 0]
 
 
 def enumerates(queries: int, flips: int) -> bool:
-    """Whether all sign patterns (but for the opposite of each, which has the same statistic) are no more
-    than so many flips, so that the test is exact."""
+    """Whether there are at most `flips` sign patterns, so that all are tried and the test is exact. A pattern
+    and its opposite have the same statistic and count as one."""
     return queries - 1 < 60 and 1 << (queries - 1) <= flips
 
 
 def null(prepared: Sequence[Prepared], flips: int, seed: int, step: int, every: bool) -> Iterator[Floats]:
-    """The statistics of all pairs of blocks over the same queries, float64[P, b], `step` flips at a time:
-    so many drawn ones, or `every` sign pattern."""
+    """The statistics of all pairs of blocks over the same queries under sign flips, as chunks float64[P, b]
+    with b up to `step`. If `every` is True the flips are all sign patterns, otherwise `flips` drawn ones."""
     columns = np.concatenate([item.columns for item in prepared], axis=1)
     totals = columns.sum(axis=0)[:, None]
     ends = np.cumsum([item.columns.shape[1] for item in prepared])[:-1]
@@ -120,7 +121,8 @@ def null(prepared: Sequence[Prepared], flips: int, seed: int, step: int, every: 
 
 
 def _every(queries: int, step: int) -> Iterator[Floats]:
-    """float64[b, Q]: 1 where a query's sign is kept, 0 where it is flipped, as the last query's always is."""
+    """float64[b, Q] in chunks, over all sign patterns: 1 if a query's sign is kept, 0 if it is flipped. The
+    last query is always flipped."""
     patterns = 1 << (queries - 1)
     for start in range(0, patterns, step):
         codes = np.arange(start, min(start + step, patterns), dtype=np.int64)
@@ -128,7 +130,8 @@ def _every(queries: int, step: int) -> Iterator[Floats]:
 
 
 def _drawn(queries: int, flips: int, seed: int, step: int) -> Iterator[Floats]:
-    """The same, drawn from the raw stream of PCG64, which NumPy promises never to change."""
+    """float64[b, Q] in chunks, like `_every`, with signs drawn from the raw stream of PCG64, which NumPy
+    promises never to change."""
     stream = np.random.PCG64(seed)
     for start in range(0, flips, step):
         rows = min(step, flips - start)

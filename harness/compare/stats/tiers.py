@@ -1,4 +1,4 @@
-"""Which systems cannot be told apart: letters, as in a compact letter display."""
+"""Letters for systems that do not differ significantly, as in a compact letter display."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 def letters(levels: NDArray[np.float64], different: NDArray[np.bool_]) -> list[str]:
-    """One text a system: two share a letter if and only if no test tells them apart (Piepho 2004). The
-    letters run from the best system down, and no letter could be left out.
+    """One text of letters for each system. Two systems share a letter if and only if no test tells them apart
+    (Piepho 2004). The first letter belongs to the best system, and every letter is needed.
 
-    `levels` is float64[S], `different` bool[S, S] and symmetric. Not being told apart is not transitive: a
+    `levels` is float64[S]; `different` is bool[S, S] and symmetric. Not being told apart is not transitive: a
     system between two that differ may have the letters of both.
     """
     systems = len(levels)
     ranked = np.argsort(-levels, kind="stable")
     alike = ~different | np.eye(systems, dtype=np.bool_)
     groups = _groups(ranked, alike)
-    covered = np.zeros((systems, systems), np.int64)  # how many groups hold both
+    covered = np.zeros((systems, systems), np.int64)  # the number of groups that hold both systems
     for group in groups:
         covered[np.ix_(group, group)] += 1
     kept = []
@@ -43,7 +43,8 @@ def letters(levels: NDArray[np.float64], different: NDArray[np.bool_]) -> list[s
 
 
 def _groups(ranked: NDArray[np.int64], alike: NDArray[np.bool_]) -> list[list[int]]:
-    """Groups within which all are alike, largest as can be, that together hold every pair alike."""
+    """Groups of systems that are pairwise alike, each as large as possible. Together the groups hold every
+    pair that is alike."""
     done = np.zeros(alike.shape, np.bool_)
     groups = []
     for i, first in enumerate(ranked.tolist()):
@@ -60,6 +61,6 @@ def _groups(ranked: NDArray[np.int64], alike: NDArray[np.bool_]) -> list[list[in
 
 
 def _letter(number: int) -> str:
-    """a to z, then a2 to z2 and so on."""
+    """The letter of a number: a to z, followed by a2 to z2 and so on."""
     turn, place = divmod(number, len(ALPHABET))
     return ALPHABET[place] + (str(turn + 1) if turn else "")
