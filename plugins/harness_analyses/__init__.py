@@ -1,4 +1,4 @@
-"""Analyses of finished runs, after those of the DAPR paper beyond its main table."""
+"""Analyses of finished runs, such as those that the DAPR paper gives besides its main table."""
 
 from __future__ import annotations
 

@@ -102,7 +102,8 @@ def _plain(encoded: Encoded) -> Stretch:
 
 
 def _with_titles(encoded: Encoded, weight: float) -> Stretch:
-    """The stretch of a batch of which the second half of the rows are the titles of the first half."""
+    """The stretch of a batch that holds titles: the second half of its rows are the titles of the first
+    half."""
     n = len(encoded.ends) // 2
     counts = np.diff(encoded.ends, prepend=0)
     owner = np.repeat(np.tile(np.arange(n), 2), counts)
@@ -122,8 +123,8 @@ def _joined(parts: list[Stretch]) -> Stretch:
 
 
 def _invert(stretch: Stretch) -> list[Window]:
-    """The window of a stretch, or several windows if the stretch has too many pairs of frequency and length
-    for one."""
+    """The window of a stretch, or several windows if one has too few numbers for the pairs of frequency and
+    length."""
     size, vocabulary = len(stretch.terms), int(stretch.terms.max(initial=-1)) + 1
     texts, pairs, tf = np.empty(size, np.uint16), np.empty(size, np.uint16), np.empty(size, np.float32)
     starts, cursors = np.zeros(vocabulary + 1, np.int32), np.empty(vocabulary, np.int32)

@@ -113,8 +113,8 @@ def accumulate(
 
 @inner(nb.int64(POSTINGS, QUERY, nb.int64, nb.float32, ROOM))
 def gather(p: Postings, query: Query, done: int, cut: np.float32, room: Room) -> int:
-    """Does what `topk.drain` does, for windows with few scores above 0: the scores are found by their
-    postings."""
+    """Copies the texts above the cut and sets scores back to 0, as `topk.drain` does. `gather` is for windows
+    with few scores above 0, which it finds by their postings."""
     n = 0
     for j in range(done):
         if query.blocks[j] >= 0:

@@ -28,9 +28,7 @@ class Postings(NamedTuple):
     kind: int
     value: NDArray[np.float32]  # float32[pairs]
     tf: NDArray[np.float32]  # float32[pairs]
-    ceiling: NDArray[
-        np.float32
-    ]  # float32[pairs]: the highest value of a window's pairs with no higher frequency
+    ceiling: NDArray[np.float32]  # float32[pairs], by `weights.ceiling`
 
 
 class Batch(NamedTuple):

@@ -20,8 +20,8 @@ Auto = Literal["auto"]
 
 @dataclass(frozen=True)
 class ColbertParams:
-    """The parameters of both records. A setting that is `auto` comes from the model's authors' usage, or from
-    the model's artifact.metadata."""
+    """The parameters of both records. A setting that is `auto` is taken from the usage of the model's
+    authors, or from its artifact.metadata."""
 
     model: Path | str = param(help="a folder, a hub id, package:MODULE/FOLDER, or a short name")
     revision: str = param("main", "the branch, tag or commit of a model of the hub")

@@ -17,7 +17,7 @@ from harness_colbert.storage import Index
 if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
-PER_CENTROID, MOST = 32, 1 << 22  # the number of vectors to learn from, for each centroid, and in all
+PER_CENTROID, MOST = 32, 1 << 22  # vectors to learn from: for each centroid, and at most in all
 ROUNDS = 4  # the default of ColBERT's code
 SPAN = 1 << 16  # vectors in memory in fp32 at a time
 PRODUCTS = 1 << 26  # inner products in a GPU's memory at a time

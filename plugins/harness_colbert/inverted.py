@@ -1,4 +1,4 @@
-"""An inverted file: each centroid lists the texts with a vector to which it is the nearest centroid."""
+"""An inverted file: for each centroid, it lists the texts with a vector nearest to that centroid."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def distinct(
 @nb.njit(nogil=True, cache=True)
 def turned(
     centroids: NDArray[np.int32],  # int32[n]: the centroids of each text, text by text
-    bounds: NDArray[np.int64],  # int64[N + 1]: text i has centroids[bounds[i]] and on
+    bounds: NDArray[np.int64],  # int64[N + 1]: text i has centroids[bounds[i] : bounds[i + 1]]
     starts: NDArray[np.int64],  # int64[C + 1]: where the list of each centroid begins
 ) -> NDArray[np.int32]:
     """The inverted lists: the texts of each centroid, ascending, centroid by centroid."""
@@ -97,7 +97,7 @@ def sum_of_best_centroids(
     similar: NDArray[np.float32],  # float32[C, L]: every centroid against every vector of one query
     texts: NDArray[np.int64],  # int64[n]
     centroids: NDArray[np.int32],
-    bounds: NDArray[np.int64],  # int64[N + 1]: text i has centroids[bounds[i]] and on
+    bounds: NDArray[np.int64],  # int64[N + 1]: text i has centroids[bounds[i] : bounds[i + 1]]
     scores: NDArray[np.float32],  # float32[n]: out
 ) -> None:
     """Fills `scores` with MaxSim, computed from a text's centroids instead of its vectors (centroid

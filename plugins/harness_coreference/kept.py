@@ -73,9 +73,9 @@ def absent(path: Path, what: str, id: str) -> HarnessError:
 def matched(
     kept: Kept, ids: Iterable[str], what: str, path: Path, missing: str, unknown: str
 ) -> dict[str, JSON]:
-    """Facts: the number of ids in the file, of the corpus' ids that the file lacks, and of the file's ids
-    that the corpus lacks. With `refuse` for `missing` or `unknown`, the first such id raises HarnessError. A
-    file without any id of the corpus is always refused."""
+    """Counts, as facts: the ids in the file, the corpus' ids that the file lacks, and the file's ids that the
+    corpus lacks. With `refuse` for `missing` or `unknown`, the first such id raises HarnessError. A file
+    without any id of the corpus is always refused."""
     lacking = 0
     for id in kept.lacking(ids):
         if missing == "refuse":

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ENDINGS = (".parquet", ".jsonl", ".jsonl.gz", ".jsonl.zst")
 _TOKEN = re.compile(r"\s+|[\u3400-\u9fff]|[^\W\u3400-\u9fff]+|[^\w\s]")
-_MOST = 4_000_000  # the most word pairs that a comparison examines; longer texts are replaced as a whole
+_MOST = 4_000_000  # word pairs to compare at most; beyond, a text without mere insertions is replaced whole
 
 
 class Line(msgspec.Struct, rename={"id": "_id"}, gc=False):

@@ -26,9 +26,9 @@ class Piece(NamedTuple):
 @dataclass(frozen=True)
 class Windowed:
     """A resolver that reads a document in windows of whole passages, of at most `words` words. A passage with
-    more words is read as several parts. Each window begins with the passages of the second half of the window
-    before, if they are short enough. Clusters of two windows that share a mention are merged. Therefore a
-    chain is followed as long as every such half mentions it."""
+    more words is read as several parts. Each window but the first begins with the last passages of the window
+    before, as far as they have at most half of `words`. Clusters of two windows that share a mention are
+    merged. Therefore a chain is followed as long as every such overlap mentions it."""
 
     resolver: Resolver
     words: int

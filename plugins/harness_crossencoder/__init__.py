@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CrossEncoderParams:
-    """The parameters of the re-ranker. A setting that is `auto` comes from the model's folder, or from its
-    authors' usage."""
+    """The parameters of the re-ranker. A setting that is `auto` is taken from the model's folder, or from the
+    usage of its authors."""
 
     model: Path | str | None = param(
         None, "a folder, a hub id, package:MODULE/FOLDER, or a short name (docs/models.md)"

@@ -1,4 +1,4 @@
-"""Re-rankers that are language models: they score a pair by the probability of the answer yes, not no."""
+"""Re-rankers that are language models: a pair is scored by the probability of the answer yes against no."""
 
 from __future__ import annotations
 

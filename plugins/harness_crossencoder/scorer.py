@@ -1,4 +1,4 @@
-"""The re-ranker `crossencoder`: it turns candidate pairs into tokens, scores them by each model, averages."""
+"""The re-ranker `crossencoder`: each model scores the candidate pairs, and several models are averaged."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ class Pairs:
 def combined(every: NDArray[np.float64], kind: str, average: str) -> NDArray[np.float64]:
     """float64[n]: the scores of the pairs from the models' logits, float64[m, n]. One model gives a
     classifier's logit, or monoT5's log p(true) (Nogueira et al. 2020, section 3). Several models give the
-    mean of these logits, or the mean of p = 1 / (1 + exp(-logit)), as the cross-encoders of
-    DuReader-retrieval do (Qiu et al. 2022, appendix A.1)."""
+    mean of these numbers, or the mean of p = 1 / (1 + exp(-logit)), which the cross-encoders of
+    DuReader-retrieval write (Qiu et al. 2022, appendix A.1)."""
     logs = -np.logaddexp(0, -every)  # log p
     if len(every) > 1 and average == "probabilities":
         result: NDArray[np.float64] = np.exp(logs).mean(axis=0)

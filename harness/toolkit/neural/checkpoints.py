@@ -20,7 +20,7 @@ from harness.toolkit.neural import model_folder, prefixes
 from harness.toolkit.neural.models import PICKLED, pickle_refusal
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
-# Tensors that a file may have beyond the model's: those of old files that are computed anyway, and heads.
+# Tensors that a file may have and the model lacks: those that are computed anyway, in old files, and heads.
 SURPLUS = (
     r"(.*\.)?position_ids",
     r"(.*\.)?pooler\.(dense\.)?(weight|bias)",

@@ -14,13 +14,13 @@ from harness.errors import HarnessError
 
 
 class Answer(NamedTuple):
-    commit: str  # of the revision that was asked for
+    commit: str  # the commit that the revision stands for
     files: tuple[str, ...]  # the names of all files of the model
 
 
 def ask(model: str, revision: str, seconds: float) -> Answer | None:
     """The commit and files of a revision of a model; None if the hub cannot be reached in time. Raises
-    HarnessError if the hub refuses."""
+    HarnessError if the hub has no such model or revision."""
     if constants.HF_HUB_OFFLINE:
         return None
     try:

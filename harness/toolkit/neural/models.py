@@ -50,7 +50,8 @@ def located(model: Path | str, revision: str = "main") -> tuple[Path | str, str]
 
 
 def is_local(model: str) -> bool:
-    """Whether `model` is not on the hub, but in a Python package or made by the suite."""
+    """Whether `model` names a model of a Python package, or one that the suite makes; false for a model of
+    the hub."""
     return model.startswith(PACKAGE) or made_models.is_planned(model)
 
 

@@ -22,8 +22,8 @@ class Session:
     """An exported network in a folder.
 
     A quantised network scales its activations by the largest value of the whole batch, so in a batch the
-    result for a text would depend on the other texts. A single text also needs no padding. The cores stay as
-    busy: each text runs on one thread, and several threads share the session.
+    result for a text would depend on the other texts. A single text also needs no padding. The cores are as
+    busy as with batches: each text runs on one thread, and several threads share the session.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -32,7 +32,7 @@ WASTE = 16  # if more than one pair in 16 is scored in vain, finer estimates are
 
 
 class Best(NamedTuple):
-    """The k best of each query so far."""
+    """The keys of the k best vectors of each query so far."""
 
     k: int
     keys: NDArray[np.uint64]  # uint64[Q, room]

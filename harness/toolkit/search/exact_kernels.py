@@ -91,8 +91,8 @@ def widen(row: NDArray[Any], half: bool, wide: Floats) -> None:
 
 @loop()
 def reach(wide: Floats, first: int, last: int, cut: np.float32) -> int:
-    """How many of wide[first:last] are not below the cut. If either number is a NaN, the estimate counts as
-    not below."""
+    """How many of wide[first:last] are not below the cut. An estimate also counts if it or the cut is a
+    NaN."""
     part, count = wide[first:last], np.int32(0)
     for i in range(len(part)):
         count = np.int32(count + np.int32(not (part[i] < cut)))

@@ -1,4 +1,4 @@
-"""Sends one request to a service once: returns the JSON answer, or raises an error: retry, or refused."""
+"""Sends one request to a service once: returns the JSON answer, or raises Retry or Refused."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Spanning(Protocol):
         ...
 
     def term(self, token: str) -> str:
-        """The index term of a token, empty if it has none."""
+        """The index term of a token; empty if the token has none."""
         ...
 
 

@@ -98,9 +98,9 @@ def encode(
 
 
 def distrust(folder: Path, whole: Callable[[int], bool]) -> None:
-    """Removes an earlier run's marks of the shards for which `whole` (of the shard's number) is false: they
-    will be encoded again. Code that recreates a shared file must call this first, so that no kill leaves a
-    mark without its rows."""
+    """Removes an earlier run's marks of shards that are not whole on disk, so that they are encoded again.
+    `whole` says, by a shard's number, whether it is whole. Code that recreates a shared file must call
+    `distrust` first, so that no kill leaves a mark without its rows."""
     marks = folder / MARKS
     if not marks.is_dir():
         return
