@@ -1,4 +1,4 @@
-"""Tells apart the time that numba spends compiling: it is no part of a step's time, nor of its timeout."""
+"""Measures the time that numba spends compiling. A step's time and its timeout do not include this time."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import Any
 def watch(
     libraries: Iterable[str], compiling: Callable[[bool], None] = lambda begins: None
 ) -> Callable[[], float]:
-    """Listen to numba if a method says that it uses it. `compiling(True)` is called when it begins to compile
-    and `compiling(False)` when it has done. The function returned gives the seconds so far."""
+    """Start to measure numba's compiling, if numba is among the `libraries`, and return the function that
+    ends this and returns the seconds. Until then `compiling(True)` is called when numba begins to compile,
+    and `compiling(False)` when numba has finished."""
     if "numba" not in libraries:
         return lambda: 0.0
     from numba.core import event
 
     class Bounds(event.Listener):  # type: ignore[misc, unused-ignore]  # numba is untyped
-        """One compilation may start others; the outermost counts."""
+        """Calls `compiling` when the outermost compilation begins and ends. One compilation may start
+        others."""
 
         depth = 0
 

@@ -1,4 +1,4 @@
-"""The engine: executes the plan's steps on workers, several at once, and survives them."""
+"""The engine: executes the plan's steps on workers, several at once, and goes on when a worker dies."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from harness.suite import Suite
 
 
 class StepLimits(NamedTuple):
-    """What one step may use; None is no limit."""
+    """The limits of one step; None is no limit."""
 
-    timeout: float | None = None  # seconds, without those that numba compiles
-    memory: float | None = None  # gigabytes that its process and all that it starts hold
+    timeout: float | None = None  # seconds, without the time that numba spends compiling
+    memory: float | None = None  # gigabytes that the step's process and all processes started by it may hold
 
 
 NO_LIMITS = StepLimits()
-MOVES = 3  # of one step to another machine
+MOVES = 3  # how often one step is moved to another machine
 
 
 def limits_of(suite: Suite) -> StepLimits:
@@ -39,18 +39,18 @@ def limits_of(suite: Suite) -> StepLimits:
 
 
 class Result(NamedTuple):
-    executed: tuple[str, ...]  # ids of the steps that were done now
-    failures: dict[str, Failure]  # by id, of the steps that failed and of those that build on them
+    executed: tuple[str, ...]  # ids of the steps that were executed in this run
+    failures: dict[str, Failure]  # step id -> failure, for the failed steps and all steps that read them
 
 
 class Engine:
-    """Runs those of the steps that are not in the store."""
+    """Executes the steps that the store lacks."""
 
     def __init__(
         self, steps: Mapping[str, Step], store: Store, workers: Workers, reporter: Reporter,
         limits: StepLimits = NO_LIMITS,
     ) -> None:  # fmt: skip
-        self.steps = steps  # by id, with all that they read
+        self.steps = steps  # id -> step; contains every step that another one reads
         self.limits = limits
         self.store = store
         self.workers = workers
@@ -60,17 +60,17 @@ class Engine:
         self.moved: Counter[str] = Counter()  # how often a step's machine was lost
 
     def run(self, targets: Iterable[str]) -> Result:
-        """Make every target (and what it needs) an artifact. Raises StoreError when the disk is full;
-        on any exception no child is left."""
+        """Make the artifact of every target, and the artifacts that these need. Raises StoreError when the
+        disk is full. No child process is left running, whatever exception is raised."""
         for target in targets:
             self.schedule.want(target)
-        count = self.workers.count if len(self.schedule) else 0  # one step may have work for all
+        count = self.workers.count if len(self.schedule) else 0  # a single step may be cut for all workers
         threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
         try:
             for thread in threads:
                 thread.start()
             for thread in threads:
-                while thread.is_alive():  # a join without a time would not be interrupted by Ctrl-C
+                while thread.is_alive():  # Ctrl-C does not interrupt a join without a timeout
                     thread.join(0.2)
         except BaseException as error:
             self._stop(error)
@@ -104,7 +104,7 @@ class Engine:
         child = self.workers.start(step)
         with self.schedule.changed:
             self.children.add(child)
-            if self.schedule.stopped is not None:  # while it was started: `_stop` did not know of it
+            if self.schedule.stopped is not None:  # `_stop` ran before this child was in `children`
                 child.kill()
         return child
 
@@ -114,7 +114,7 @@ class Engine:
         child.close()
 
     def _execute(self, step: Step, child: Worker) -> Worker | None:
-        """Do one step; returns the child if it can go on."""
+        """Execute one step on the child. Returns the child, or None if the child can do no further steps."""
         child.send(step, "blocks" if self._is_shared(step) else "result")
         began, clock = False, _Clock(self.limits.timeout)
         while True:
@@ -128,7 +128,7 @@ class Engine:
                 began = True
                 child.steps += 1
                 clock.go_on()
-                if step.kind != PART and "parts" not in step.work:  # a joined one has been told
+                if step.kind != PART and "parts" not in step.work:  # the start of a cut step was reported
                     self.reporter.started(step)
             elif kind == "compiling":
                 clock.pause()
@@ -167,13 +167,13 @@ class Engine:
             elif kind == "failed" and event["user"]:
                 self._failed(step, event["reason"], True, "")
                 return child
-            elif kind == "failed":  # the child goes, with all that the plugin left running in it
+            elif kind == "failed":  # the child is ended, with all that the plugin left running in it
                 self._lost(step, child, event["reason"])
                 return None
             elif kind == "gone":
                 self._move(step, child, event["reason"])
                 return None
-            elif not began and child.steps:  # it died of an earlier step: this one had not begun
+            elif not began and child.steps:  # an earlier step killed the child: this step had not begun
                 self.schedule.again(step)
                 self._end(child)
                 return None
@@ -182,12 +182,13 @@ class Engine:
                 return None
 
     def _is_shared(self, step: Step) -> bool:
-        """Whether to ask how a step can be cut: only if that can use a core more. What a killed run has begun
-        in one piece is finished so."""
+        """Whether to ask the worker into how many blocks the step can be cut. A step is cut only if that can
+        use another core. A step that a killed run began in one piece is finished in one piece."""
         return parts.may_be_cut(step) and self.workers.shares(step) and not self.store.is_begun(step.id)
 
     def _move(self, step: Step, child: Worker, reason: str) -> None:
-        """Have a step done elsewhere whose machine is lost; only so often, for it may be the cause."""
+        """Have a step whose machine was lost done on another one, `MOVES` times at most: the step itself may
+        be the cause."""
         self._end(child)
         if self.schedule.stopped is not None:
             return
@@ -205,7 +206,7 @@ class Engine:
         self._end(child)
         if self.schedule.stopped is not None:
             return
-        if disk.is_full(self.store.root):  # writing to a mapped file, for one, kills without a word
+        if disk.is_full(self.store.root):  # then a write to a mapped file, for one, kills without an error
             raise disk.full(self.store.root)
         self._failed(step, reason, False, output)
 
@@ -213,7 +214,7 @@ class Engine:
         self._keep_output(self.store.logs, step, output)
         self.workers.done(step)
         compiled = 0.0
-        with contextlib.suppress(Corrupt):  # another run may want it made again at once
+        with contextlib.suppress(Corrupt):  # another run may already have removed the artifact to remake it
             cost = {} if reused else self.store.read(step.id, trust=True).cost
             compiled = cost.get("compile_seconds", 0.0)
         self.schedule.done(step, reused)
@@ -234,7 +235,8 @@ class Engine:
         self.schedule.fail(failed, Failure(step.id, named, user))
 
     def _keep_output(self, folder: Path, step: Step, output: str) -> Path | None:
-        """The file with what a step printed; None if it printed nothing, or nothing can be written."""
+        """Write what a step printed to a file, and return the file; None if the step printed nothing, or the
+        file cannot be written."""
         if not output:
             return None
         log = folder / f"{step.id}.log"
@@ -252,14 +254,14 @@ class Engine:
 
 
 class _Clock:
-    """What is left of a timeout. It stands still until it is told to go on."""
+    """The time left of a timeout. A new clock stands still until `go_on` is called."""
 
     def __init__(self, timeout: float | None) -> None:
         self._remaining = timeout
         self._since: float | None = None
 
     def left(self) -> float | None:
-        """Seconds; None if there is no limit, or while it stands still."""
+        """The seconds left; None if there is no limit, or while the clock stands still."""
         if self._remaining is None or self._since is None:
             return None
         return max(0.0, self._remaining - (time.monotonic() - self._since))
@@ -274,7 +276,7 @@ class _Clock:
 
 
 def missing_needs(steps: Mapping[str, Step], store: Store, targets: Iterable[str]) -> list[Need]:
-    """What a run of these targets requires and is not here, each need once."""
+    """What the steps that the store lacks require and this machine does not have, each need once."""
     open_steps: dict[str, None] = {}
 
     def visit(step: str) -> None:

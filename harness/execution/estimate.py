@@ -1,4 +1,5 @@
-"""What a suite will cost before it runs: each step's time, memory and disk from what such steps cost here."""
+"""Estimates what a suite will cost: each step's time, memory and disk, from the costs of similar steps that
+the store has."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from harness.types import JSON
 
 
 class Sizes(NamedTuple):
-    """What a dataset holds."""
+    """The size of a dataset."""
 
     passages: int
     documents: int
@@ -23,16 +24,16 @@ class Sizes(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What one finished step has cost."""
+    """The cost of one finished step."""
 
-    units: float
+    units: float  # the amount of work, as `_units` counts it
     seconds: float
     bytes: float
     peak_mb: float
 
 
 class Estimate(NamedTuple):
-    """What one step will cost. None where nothing of the kind was measured here."""
+    """The expected cost of one step; None for each number where the store has no similar step."""
 
     step: Step
     units: float
@@ -42,7 +43,8 @@ class Estimate(NamedTuple):
 
 
 def estimates(plan: Plan, store: Store, steps: Iterable[str], sizes: Mapping[str, Sizes]) -> list[Estimate]:
-    """Those of the steps, by the sizes of their datasets. Steps of which nothing is known are listed too."""
+    """The estimate of each step, from the sizes of the datasets. Steps without a known cost are listed
+    too."""
     measured = _measured(store)
     listed = []
     for name in steps:
@@ -55,7 +57,7 @@ def estimates(plan: Plan, store: Store, steps: Iterable[str], sizes: Mapping[str
 
 
 def sizes_of(plan: Plan, store: Store) -> dict[str, Sizes]:
-    """Those of the datasets whose parts are in the store."""
+    """The sizes of the datasets whose corpus and queries are in the store, by name."""
     sizes = {}
     for name, collection in plan.collections.items():
         with contextlib.suppress(Corrupt, KeyError):
@@ -66,8 +68,8 @@ def sizes_of(plan: Plan, store: Store) -> dict[str, Sizes]:
 
 
 def _units(step: Step, sizes: Sizes | None) -> float | None:
-    """How much there is to do, in what the time of such a step grows with: texts, pairs, or queries times
-    texts."""
+    """The amount of work of a step, in the unit that its time grows with: texts, pairs, queries, or queries
+    times texts. None if the amount is not known."""
     if sizes is None or step.kind in PARTS:
         return None
     texts = sizes.documents if _unit(step.work) == "document" else sizes.passages
@@ -85,9 +87,9 @@ def _unit(work: Mapping[str, JSON]) -> str:
 
 
 def _measured(store: Store) -> dict[tuple[str, str, str], list[Measured]]:
-    """What all artifacts of the store have cost, by kind, method and parameters."""
+    """The costs of all artifacts in the store, by kind, method and parameters."""
     found: dict[tuple[str, str, str], list[Measured]] = {}
-    counts: dict[str, float] = {}  # texts of indexes
+    counts: dict[str, float] = {}  # id of an index -> number of its texts
     artifacts = []
     for name in store.steps():
         with contextlib.suppress(Corrupt):
@@ -125,15 +127,16 @@ def _kind(described: Mapping[str, JSON]) -> tuple[str, str, str]:
 
 
 def _alike(step: Step, measured: Mapping[tuple[str, str, str], Sequence[Measured]]) -> Sequence[Measured]:
-    """Costs of the same method with the same parameters; else with any."""
+    """The costs of the step's method with the same parameters; if there are none, with any parameters."""
     kind, name, params = _kind(step.described)
     exact = measured.get((kind, name, params))
     return exact or [one for key, costs in measured.items() if key[:2] == (kind, name) for one in costs]
 
 
 def _estimate(step: Step, units: float, known: Sequence[Measured]) -> Estimate:
-    """On the line through the smallest and the largest that was measured. One alone gives time and disk in
-    proportion, and its memory."""
+    """The estimate on the straight line through the smallest and the largest measured step. If the largest
+    has less than twice the units of the smallest, time and disk are in proportion to the largest, and the
+    memory is that of the largest."""
     first, last = min(known, key=lambda one: one.units), max(known, key=lambda one: one.units)
     if last.units < 2 * first.units:
         share = units / last.units

@@ -1,4 +1,5 @@
-"""Measures of plugins, computed in a worker process: whatever one does, only its own column fails."""
+"""Measures of plugins, computed in a worker process: a measure that fails or crashes costs only its
+column."""
 
 from __future__ import annotations
 
@@ -26,17 +27,18 @@ if TYPE_CHECKING:
 
     Values = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-KIND = "measure"  # of a request to a worker
+KIND = "measure"  # the kind of a request to a worker
 
 
 class IsolatedMeasures:
-    """Starts its process when a measure is first computed. A measure that failed is not tried again."""
+    """Computes measures in one worker process, started when a measure is first computed. A measure that
+    failed is not tried again."""
 
     def __init__(self, store: Store, limits: StepLimits = NO_LIMITS) -> None:
         self._store, self._limits = store, limits
         self._child: Child | None = None
         self.failed: dict[str, str] = {}  # measure -> why
-        self.logs: dict[str, Path] = {}  # measure -> the file with what it printed before it failed
+        self.logs: dict[str, Path] = {}  # measure -> the file with what the measure printed before failing
 
     def __enter__(self) -> IsolatedMeasures:
         return self
@@ -47,7 +49,7 @@ class IsolatedMeasures:
         self._end()
 
     def of(self, measures: Mapping[str, Measure]) -> dict[str, Measure]:
-        """The same measures, whose functions are called in the process."""
+        """The same measures with functions that compute in the worker process."""
 
         def build(name: str) -> Callable[[], Callable[..., Values]]:
             return lambda: partial(self._computed, name)
@@ -75,7 +77,7 @@ class IsolatedMeasures:
                 return computed["numerator"], computed["denominator"]
 
     def _ask(self, request: Mapping[str, object]) -> str | None:
-        """Send a request and wait; why it failed, or None."""
+        """Send a request and wait for its end. Returns why it failed, or None if it succeeded."""
         child = self._child = self._child or Child(self._store, 1)
         child.request(request)
         deadline: float | None = None
@@ -102,7 +104,7 @@ class IsolatedMeasures:
         output = self._child.output() if self._child is not None else ""
         log = self._store.failures / f"{KIND}-{name}.log"
         if output:
-            with contextlib.suppress(OSError):  # a store that is only read
+            with contextlib.suppress(OSError):  # the store may be read-only
                 log.write_text(output + "\n", encoding="utf-8")
                 self.logs[name] = log
 

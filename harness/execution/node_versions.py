@@ -14,7 +14,7 @@ SHOWN = 5
 
 
 def here() -> dict[str, str]:
-    """Name -> version, or a digest of sources, of this machine."""
+    """What this machine has: name -> version, or a digest of the sources."""
     records = catalogue.load()
     versions = {"python": ".".join(platform.python_version_tuple()[:2]), "harness": _sources()}
     for entries in records.entries.values():
@@ -28,7 +28,7 @@ def here() -> dict[str, str]:
 
 
 def different(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
-    """What differs, with both versions; empty if nothing does."""
+    """The differences as text, each with both versions; empty if there are none."""
     names = [name for name in sorted({*expected, *found}) if expected.get(name) != found.get(name)]
     shown = [
         f"{name} {found.get(name, 'absent')} instead of {expected.get(name, 'absent')}" for name in names
@@ -38,7 +38,7 @@ def different(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
 
 
 def _sources() -> str:
-    """A digest of the harness' own code."""
+    """A digest of the harness's own code."""
     hashed, root = hashlib.sha256(), Path(__file__).parents[1]
     for path in sorted(root.rglob("*.py")):
         hashed.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())

@@ -1,4 +1,4 @@
-"""The one way to open a dataset: make the parts that are missing, rebuild damaged ones, read them."""
+"""The one way to open a dataset: makes its missing parts, rebuilds damaged parts, and reads all of them."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ T = TypeVar("T")
 
 
 class Opened(NamedTuple):
-    """A finished collection, ready to score on."""
+    """A collection that has been read and is ready to score on."""
 
     corpus: Corpus
     queries: Queries
     judged: Judged
     slices: dict[str, NDArray[np.bool_]]  # name -> bool[queries]
     facts: dict[str, JSON]
-    contents: dict[str, str]  # part -> digest of the data, whichever plugin version read it
+    contents: dict[str, str]  # part -> digest of the data; it does not depend on the plugin's version
 
 
 class Unavailable(HarnessError):
@@ -49,8 +49,8 @@ class Unavailable(HarnessError):
 def open_dataset(
     spec: DatasetSpec, catalogue: Catalogue, store: Store, reporter: Reporter, suite: Suite | None = None
 ) -> Opened:
-    """Plan and open one dataset; one that is made needs its suite. Raises Unavailable, or HarnessError if its
-    judgements are refused."""
+    """Plan and open one dataset. A made dataset needs its suite. Raises Unavailable, or HarnessError if the
+    dataset's judgements are refused."""
     collection, steps = plan.dataset(spec, catalogue, store.digest, suite)
     return open_collection(collection, steps, store, reporter)
 
@@ -58,7 +58,7 @@ def open_dataset(
 def open_collection(
     collection: Collection, steps: Mapping[str, Step], store: Store, reporter: Reporter
 ) -> Opened:
-    """The same for a collection of a plan with these `steps`."""
+    """Open a collection of a plan that has these `steps`. Raises as `open_dataset`."""
     return opened(
         made_parts(collection, steps, store, reporter),
         collection.spec.unknown_judgements,
@@ -69,7 +69,8 @@ def open_collection(
 def made_parts(
     collection: Collection, steps: Mapping[str, Step], store: Store, reporter: Reporter
 ) -> dict[Part, Artifact]:
-    """The verified artifacts of a collection, made first where the store lacks them. Raises Unavailable."""
+    """The verified artifacts of a collection. Those that the store lacks are made first. Raises
+    Unavailable."""
     targets = list(collection.targets)
     missing = [*collection.needs, *missing_needs(steps, store, targets)]
     if not targets or missing:
@@ -84,13 +85,13 @@ def made_parts(
 
 
 def read_parts(parts: Mapping[Part, str], store: Store) -> dict[Part, Artifact]:
-    """The artifacts of these steps, every byte verified. Raises Corrupt."""
+    """The artifacts of these steps, by part, every byte verified. Raises Corrupt."""
     return {part: store.read(step) for part, step in parts.items()}
 
 
 def opened(parts: Mapping[Part, Artifact], policy: str, where: str) -> Opened:
-    """A collection from its verified artifacts. `policy` says what happens to judgements of unknown
-    passages (keep, drop, refuse); `where` opens messages."""
+    """A collection, read from its verified artifacts. `policy` says what happens to judgements of unknown
+    passages (keep, drop, refuse); messages begin with `where`. Raises HarnessError for refused judgements."""
     corpus = Corpus(parts["corpus"].folder)
     queries = read_queries(parts["queries"].folder)
     judgements = read_judgements(parts["judgements"].folder)
@@ -124,12 +125,13 @@ def opened(parts: Mapping[Part, Artifact], policy: str, where: str) -> Opened:
 
 
 def contents_of(artifact: Artifact) -> str:
-    """One digest of all files of an artifact: equal for equal data, whichever plugin version read it."""
+    """One digest of all files of an artifact. It is equal for equal data, whatever plugin version made
+    them."""
     return keys.key({name: file["sha256"] for name, file in artifact.files.items()})
 
 
 def place_of(collection: Collection) -> str:
-    """Where messages about a collection say that it stands."""
+    """The place of a collection in the suite, for messages about it."""
     return f"{collection.spec.chosen.place}: datasets.{collection.spec.name}"
 
 
@@ -143,8 +145,9 @@ def with_rebuilds(
     limits: StepLimits = NO_LIMITS,
     workers: Workers | None = None,
 ) -> T:
-    """Make the targets, then return `read(failures)`. An artifact that `read` raises Corrupt for is made
-    again and read again, `REBUILDS` times at most. Steps run on the `workers`, or with `jobs` processes."""
+    """Make the targets, then return `read(failures)`. If `read` raises Corrupt, the damaged artifact is made
+    again and `read` is called again, `REBUILDS` times at most for one artifact. Steps run on the `workers`,
+    or in `jobs` processes of this machine."""
     wanted, rebuilt = list(targets), Counter[str]()
     at_work: Workers = workers or LocalWorkers(store, jobs)
     while True:
@@ -159,4 +162,4 @@ def with_rebuilds(
                 raise StoreError(f"{store.root}: {error}, again and again; check the disk") from error
             reporter.note(f"{steps[error.step].label}: {error.reason}; it is made again")
             store.discard(error.step)
-            wanted = [*wanted, error.step]  # scoring also reads the costs of steps that no other needs
+            wanted = [*wanted, error.step]  # `read` may read artifacts that no step needs, for their costs

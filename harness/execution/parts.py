@@ -1,4 +1,5 @@
-"""Parts of a step: how many there are and what each does, fixed by the data, never by who works."""
+"""The parts of a step: how many there are and what each does. Both depend on the data, never on the
+workers."""
 
 from __future__ import annotations
 
@@ -6,23 +7,24 @@ from harness.plan import keys
 from harness.plan.graph import Step
 from harness.plan.kinds import CUTTABLE, FORMATS, PART
 
-MOST = 256  # parts of one step: more blocks make larger parts
+MOST = 256  # parts that one step can have; a step with more blocks has larger parts
 
 
 def may_be_cut(step: Step) -> bool:
-    """Whether this is a kind of step that has parts, and is not joined from them already."""
+    """Whether steps of this kind can have parts, and this step is not one that joins them."""
     return step.kind in CUTTABLE and "parts" not in step.work
 
 
 def ranges(blocks: int) -> list[range]:
-    """The blocks of each part: parts of equal size but for the last."""
+    """The blocks of each part. All parts have the same number of blocks, except that the last may have
+    fewer."""
     size = max(1, -(-blocks // MOST))
     return [range(start, min(start + size, blocks)) for start in range(0, blocks, size)]
 
 
 def cut(step: Step, blocks: int) -> tuple[Step, list[Step]]:
-    """The step that joins the parts, and the steps that make them. A part's key depends on the whole's key
-    and on the part's range alone."""
+    """The step that joins the parts, and the steps that make the parts. The key of a part depends only on the
+    key of the whole step, on the method and on the range of blocks."""
     parts = []
     for item in ranges(blocks):
         described = {

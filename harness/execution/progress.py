@@ -1,4 +1,4 @@
-"""Shows how far a run is: a live display on a terminal, plain lines elsewhere."""
+"""Shows the progress of a run: a live display on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from harness.plan.graph import Step
 
-EVERY = 10.0  # seconds between two lines on the same step
+EVERY = 10.0  # seconds between two lines about the same step
 
 
 class Reporter(Protocol):
-    """Hears what a run does; may be called from several threads at once."""
+    """Receives the events of a run. Its methods may be called from several threads at once."""
 
     def planned(self, total: int, reused: int) -> None: ...
     def more(self, left: int) -> None: ...
@@ -32,7 +32,7 @@ class Reporter(Protocol):
 
 
 class Silent:
-    """For notebooks' `run(..., quiet=True)` and tests."""
+    """A reporter that shows nothing: for `run(..., quiet=True)` in notebooks, and for tests."""
 
     def planned(self, total: int, reused: int) -> None: ...
     def more(self, left: int) -> None: ...
@@ -46,14 +46,14 @@ class Silent:
 
 
 class Lines(Silent):
-    """One line for what ends, and now and then one for what takes long."""
+    """A reporter that prints a line when a step ends, and every `EVERY` seconds a line for a step at work."""
 
     def __init__(self, out: IO[str]) -> None:
         self.out = out
         self.total = self.count = 0
         self.began: dict[str, float] = {}
         self.told: dict[str, float] = {}
-        self.first: dict[str, tuple[int, float]] = {}  # what a step told first, and when
+        self.first: dict[str, tuple[int, float]] = {}  # step -> the first count that it reported, and when
         self.lock = threading.Lock()
 
     def planned(self, total: int, reused: int) -> None:
@@ -68,7 +68,7 @@ class Lines(Silent):
 
     def progress(self, step: Step, done: int, total: int | None, note: str = "") -> None:
         now = time.monotonic()
-        # counted from the first that is told, so that what a killed run left, or loading, is no speed
+        # the speed counts from the first report: before it lie what a killed run left, and loading
         before, since = self.first.setdefault(step.id, (done, now))
         if now - self.told.get(step.id, now) > EVERY:
             self.told[step.id] = now
@@ -105,7 +105,7 @@ class Lines(Silent):
 
 
 class Live(Silent):
-    """A bar for the whole run and one for each step at work."""
+    """A reporter that shows a progress bar for the whole run and one for each step at work."""
 
     def __init__(self, display: Progress) -> None:
         self.display = display
@@ -156,7 +156,7 @@ class Live(Silent):
 
 
 def reporter(out: IO[str] | None = None) -> Reporter:
-    """What fits the stream: live on a terminal, lines elsewhere."""
+    """The reporter that fits the stream `out`: a live display on a terminal, lines elsewhere."""
     out = out or sys.stderr
     if not out.isatty():
         return Lines(out)
@@ -174,7 +174,7 @@ def reporter(out: IO[str] | None = None) -> Reporter:
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        """How many a second, once that is known."""
+        """A column with the items per second, once the speed is known."""
 
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
@@ -192,7 +192,7 @@ def reporter(out: IO[str] | None = None) -> Reporter:
 
 
 def _duration(seconds: float) -> str:
-    """`40 s`, `3 min`, `2 h 10 min`."""
+    """A duration as text, such as `40 s`, `3 min` or `2 h 10 min`."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

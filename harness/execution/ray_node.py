@@ -1,4 +1,4 @@
-"""What runs on a node of a Ray cluster: a worker process as on one machine, and the way its artifacts go."""
+"""The code that runs on a node of a Ray cluster: it drives a local worker process and moves its artifacts."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from harness.store.remote import Remote
 from harness.types import JSON
 
 FOLDER = "HARNESS_NODE_STORE"  # the environment variable with the folder for the stores of nodes
-TOKEN = "session"  # in a store that all nodes see
+TOKEN = "session"  # the file in a shared store by which a node checks that it sees the engine's store
 ENDS = ("done", "blocks", "corrupt", "stop", "failed", "died", "memory")
-FETCHES = 8  # missing artifacts that are fetched for one step beyond those that its work names
+FETCHES = 8  # artifacts that are fetched for one step at most, beyond those that its request names
 
 
 class Settings(NamedTuple):
-    """What a node is told when it begins."""
+    """The settings that a node gets when it begins."""
 
-    store: str  # the engine's store, which the node sees if there is no remote
-    token: str  # stands in that store
+    store: str  # the engine's store; without a remote, the node must see this folder
+    token: str  # the content of the file `TOKEN` in that store
     remote: str | None
     threads: int
     versions: dict[str, str]
 
 
 class Node:
-    """The state of one worker on a node. Ray calls its methods from the engine's machine."""
+    """One worker on a node. The engine's machine calls its methods through Ray."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -40,7 +40,7 @@ class Node:
         self.remote: Remote | None = None
 
     def begin(self, node: str) -> str | None:
-        """Open the store. Returns why this node cannot take part, or None."""
+        """Open the store. Returns the reason why this node cannot take part, or None if it can."""
         different = node_versions.different(self.settings.versions, node_versions.here())
         if different:
             return f"has other versions: {different}; install the same ones everywhere"
@@ -62,12 +62,12 @@ class Node:
         return None
 
     def serve(self, request: JSON, memory: float | None) -> Iterator[JSON]:
-        """The events of one request, the last of them with what the process printed."""
+        """The events of one request. The last event contains what the process printed."""
         try:
             for step in _named(request) if self.remote is not None else ():
                 self._fetch(step)
             yield from self._served(request, memory)
-        except HarnessError as error:  # of the remote: this node cannot reach it
+        except HarnessError as error:  # this node cannot reach the remote
             yield {"event": "gone", "reason": str(error)}
 
     def _served(self, request: JSON, memory: float | None) -> Iterator[JSON]:
@@ -100,7 +100,7 @@ class Node:
                 return
 
     def stack(self) -> None:
-        """Have the process print where its threads are; called while `serve` waits."""
+        """Have the process print the stacks of its threads. Called while `serve` waits."""
         if self.child is not None:
             self.child.ask_for_stack()
 
@@ -108,12 +108,12 @@ class Node:
         return self.child.printed.decode("utf-8", "replace").strip() if self.child is not None else ""
 
     def _fetch(self, step: str) -> bool:
-        """Whether the store has an artifact, fetched if need be."""
+        """Fetch the artifact of a step unless the store has it. Returns whether the store has it now."""
         assert self.remote is not None
         return self.store.has(step) or self.remote.fetch(self.store, step, print)
 
 
 def _named(request: JSON) -> list[str]:
-    """The artifacts that a request names: they may be needed, and most are."""
+    """The artifacts that a request names. Most of them are needed."""
     work = request["work"]
     return [*work["inputs"], *work.get("parts", ())]

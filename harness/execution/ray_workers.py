@@ -1,4 +1,5 @@
-"""Workers on a Ray cluster: each is an actor with the resources of its step, and a process on its node."""
+"""Workers on a Ray cluster. A worker is an actor with the resources of its step, and a process on its
+node."""
 
 from __future__ import annotations
 
@@ -27,13 +28,13 @@ from harness.store.artifacts import Store
 from harness.types import JSON
 
 ray: Any = untyped_ray  # some of its functions have types, and some have none
-OFFERS = 8  # artifacts that a step misses on a node and that are pushed for it
+OFFERS = 8  # artifacts at most that are pushed for one step because the node reports them missing
 STACK_SECONDS = 1.0
 REACHED_SECONDS = 10.0
 
 
 class Resources(NamedTuple):
-    """What one step asks the cluster for."""
+    """The resources that one step asks the cluster for."""
 
     cpus: float
     gpus: float
@@ -42,9 +43,9 @@ class Resources(NamedTuple):
 
 
 class RayWorkers:
-    """The workers of one cluster: the one at `address`, or this machine alone."""
+    """The workers of one Ray cluster: the cluster at `address`, or this machine alone."""
 
-    idle_seconds = 2.0  # others may wait for what it holds
+    idle_seconds = 2.0  # an idle worker holds resources that others may wait for
 
     def __init__(self, store: Store, address: str | None, count: int | None) -> None:
         self.store = store
@@ -68,7 +69,7 @@ class RayWorkers:
             disk.replace_file(store.root / TOKEN, token.encode())
         remote = store.remote.given if store.remote is not None else None
         self._settings = Settings(str(store.root), token, remote, 1, node_versions.here())
-        self._pushed: set[str] = set()  # what the remote has for certain
+        self._pushed: set[str] = set()  # artifacts that the remote certainly has
 
     def start(self, step: Step) -> Worker:
         return RayWorker(self, self.resources(step))
@@ -77,8 +78,8 @@ class RayWorkers:
         return isinstance(worker, RayWorker) and worker.resources == self.resources(step)
 
     def resources(self, step: Step) -> Resources:
-        """As the suite says beside the plugin; else one core, or those of the smallest node for a method that
-        uses all."""
+        """The resources of a step: those that the suite gives for its method. Where the suite gives no cores,
+        the step gets one, or as many as the smallest node has if the method uses all cores."""
         method = step.work.get("method", {})
         given = dict(method.get("resources") or {})
         cpus = given.pop("cpus", self.cores if method.get("cores") == "all" else 1)
@@ -105,7 +106,7 @@ class RayWorkers:
                 self.store.discard(part)
 
     def offer(self, step: str) -> bool:
-        """Push an artifact that nodes need. Whether that has changed anything."""
+        """Push an artifact that nodes need. Returns whether it was pushed now."""
         remote = self.store.remote
         if remote is None or step in self._pushed or not self.store.has(step):
             return False
@@ -121,7 +122,7 @@ class RayWorkers:
 
 
 class RayWorker:
-    """An actor on some node, as the engine sees it."""
+    """A worker of the engine that is an actor on some node."""
 
     def __init__(self, workers: RayWorkers, resources: Resources) -> None:
         self.workers, self.resources = workers, resources
@@ -170,7 +171,8 @@ class RayWorker:
             return {"event": "gone", "reason": (str(error).strip() or type(error).__name__).splitlines()[0]}
 
     def _begin(self, memory: float | None, deadline: float | None) -> bool:
-        """Ask the actor, once it has a place on a node. False if there was none in time."""
+        """Send the request to the actor, once the actor has a place on a node. Returns False if it got no
+        place before the `deadline`."""
         while not ray.wait([self._refused], timeout=TICK)[0]:
             if deadline is not None and time.monotonic() > deadline:
                 return False
@@ -201,7 +203,8 @@ class RayWorker:
 
 
 def _check_reachable(address: str | None) -> None:
-    """Raises HarnessError at once where Ray itself tries for minutes."""
+    """Check that something listens at `address`. Raises HarnessError at once; Ray itself would try for
+    minutes."""
     host, _, port = (address or "").removeprefix("ray://").rpartition(":")
     if not port.isdigit():
         return
@@ -215,7 +218,7 @@ def _check_reachable(address: str | None) -> None:
 
 
 class _Actor:
-    """`Node` with what only Ray knows."""
+    """The Ray actor around a `Node`: it adds the node's address and id, which only Ray knows."""
 
     def __init__(self, settings: Settings) -> None:
         self.node = Node(settings)

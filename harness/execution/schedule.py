@@ -1,4 +1,4 @@
-"""Which steps are still to do, in which order, and what happens when an input turns out to be missing."""
+"""The schedule of a run: which steps are left, in which order, and what is done about a missing input."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from harness.plan.kinds import PART
 from harness.store.artifacts import Corrupt, Store
 
 IDLE = Step("", "", "", "", {}, {}, (), ())
-REBUILDS = 3  # of one artifact for one step that reads it
+REBUILDS = 3  # how often one artifact is made again for one step that reads it
 
 
 class Failure(NamedTuple):
-    """Why a step has no result."""
+    """The reason why a step has no result."""
 
     step: str  # the id of the step that failed first
     reason: str
-    user: bool  # a user's mistake (bad data), not a plugin's fault
+    user: bool  # whether it is a user's mistake (bad data), not a plugin's fault
 
 
 class Schedule:
@@ -32,21 +32,21 @@ class Schedule:
 
     def __init__(self, steps: Mapping[str, Step], store: Store, reporter: Reporter) -> None:
         self.steps = dict(steps)
-        self.parts: dict[str, list[str]] = {}  # of the steps that were cut
+        self.parts: dict[str, list[str]] = {}  # id of a step that was cut -> ids of its parts
         self.store = store
         self.reporter = reporter
         self.failures: dict[str, Failure] = {}
         self.executed: list[str] = []
         self.stopped: BaseException | None = None
         self.changed = threading.Condition()
-        self._todo: dict[str, None] = {}  # in order of the plan
+        self._todo: dict[str, None] = {}  # the steps left, in the order of the plan
         self._running: dict[str, int] = {}  # step -> how many steps had been executed when it began
-        self._stale = True  # whether the following three have to be found anew
-        self._ranks: dict[str, int] = {}  # places in the order
-        self._readers: dict[str, list[str]] = {}  # of each step, those that wait for it
-        self._ready: list[tuple[int, str]] = []  # a heap of steps that may begin; some may have done so
-        # A step may read more than its inputs, as an analysis reads what an index reported. What it missed
-        # is made before it is tried again.
+        self._stale = True  # whether the following three fields must be computed again
+        self._ranks: dict[str, int] = {}  # step -> its place in `_todo`
+        self._readers: dict[str, list[str]] = {}  # step -> the steps that wait for it
+        self._ready: list[tuple[int, str]] = []  # a heap of steps that may begin; some may have begun already
+        # A step may read more than its inputs: an analysis reads what an index reported. An artifact that was
+        # missing is made before the step is tried again.
         self._missed: dict[str, set[str]] = {}
         self._reports: Counter[tuple[str, str]] = Counter()
 
@@ -54,7 +54,7 @@ class Schedule:
         return len(self._todo)
 
     def want(self, target: str) -> None:
-        """Add a step that the store lacks, and before it all that it reads."""
+        """Add a step that the store lacks, after all steps that it reads."""
         if self.store.has(target) or target in self._todo:
             return
         for below in self.steps[target].inputs:
@@ -63,8 +63,8 @@ class Schedule:
         self._stale = True
 
     def next(self, patience: float | None = None) -> Step | None:
-        """A step whose inputs are made; waits for one, but after so many seconds returns IDLE. None when
-        nothing is left, or after `stop`."""
+        """The next step whose inputs are all made. Waits until there is one; returns IDLE after `patience`
+        seconds without one (None: waits without limit), and None when no step is left or after `stop`."""
         began = time.monotonic()
         with self.changed:
             while self.stopped is None:
@@ -91,26 +91,26 @@ class Schedule:
     def fail(self, step: Step, failure: Failure) -> None:
         with self.changed:
             self.failures[step.id] = failure
-            for other in self.parts.get(self.whole(step).id, ()):  # nobody wants the other parts
+            for other in self.parts.get(self.whole(step).id, ()):  # the other parts are of no use now
                 if other not in self._running:
                     self._todo.pop(other, None)
             self._stale = True
             self._remove(step)
 
     def again(self, step: Step) -> None:
-        """Put a running step back."""
+        """Put a running step back, to be executed again."""
         with self.changed:
             self._running.pop(step.id, None)
             self._stale = True
             self.changed.notify_all()
 
     def remake(self, step: Step, missed: str, reason: str) -> bool:
-        """Make an artifact that `step` found missing or damaged, then `step` again. However many steps
-        report it, it is made once. False if that was tried too often."""
+        """Have an artifact that `step` found missing or damaged made again, and then `step` executed again.
+        The artifact is made once, however many steps report it. Returns False if this was tried too often."""
         self._reports[step.id, missed] += 1
         if missed not in self.steps or self._reports[step.id, missed] > REBUILDS:
             return False
-        is_whole = self._is_whole(missed)  # outside of the lock: it reads all of the artifact
+        is_whole = self._is_whole(missed)  # outside of the lock, because it reads the whole artifact
         with self.changed:
             self._missed.setdefault(step.id, set()).add(missed)
             made_since = missed in self.executed[self._running[step.id] :]
@@ -126,7 +126,7 @@ class Schedule:
         return True
 
     def cut(self, step: Step, joined: Step, parts: Sequence[Step], is_made: Callable[[str], bool]) -> None:
-        """Have a running step's parts made first, by whoever is free, and then joined."""
+        """Replace a running step by its parts, which any free worker makes, and the step that joins them."""
         with self.changed:
             self.steps |= {step.id: joined, **{part.id: part for part in parts}}
             self.parts[step.id] = [part.id for part in parts]
@@ -137,11 +137,11 @@ class Schedule:
         self.again(step)
 
     def whole(self, step: Step) -> Step:
-        """The step that this one is a part of, or itself."""
+        """The step that `step` is a part of; if it is no part, `step` itself."""
         return self.steps[step.work["of"]] if step.kind == PART else step
 
     def parts_done(self, step: Step) -> tuple[int, int]:
-        """How many of a cut step's parts are done, and how many it has."""
+        """How many parts of a cut step are done, and how many parts it has."""
         with self.changed:
             parts = self.parts[step.id]
             return len(parts) - sum(part in self._todo for part in parts), len(parts)
@@ -168,10 +168,11 @@ class Schedule:
                 if below in self._todo:
                     self._readers.setdefault(below, []).append(step)
         self._ready = [(rank, step) for step, rank in self._ranks.items() if self._may_begin(step)]
-        self._stale = False  # the list is sorted, and so a heap
+        self._stale = False  # `_ready` is sorted, so it is a heap
 
     def _fail_dependents(self) -> None:
-        """Give up steps that read what failed, directly or not; what a step reads comes before it."""
+        """Drop the steps that read a failed step, directly or through others. One pass is enough, because
+        every step comes after those that it reads."""
         for step in list(self._todo) if self.failures else ():
             if step not in self._running:
                 failed = next((below for below in self._reads(step) if below in self.failures), None)
@@ -189,7 +190,7 @@ class Schedule:
 
     def _is_whole(self, artifact: str) -> bool:
         try:
-            Store(self.store.root).read(artifact)  # another object: this one may remember it as whole
+            Store(self.store.root).read(artifact)  # a new Store: `self.store` may remember it as whole
         except Corrupt:
             return False
         return True

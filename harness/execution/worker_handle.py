@@ -1,4 +1,4 @@
-"""A worker process as the engine sees it: requests go in, events and what it prints come out."""
+"""The engine's handle of a worker process: it sends requests, and receives events and printed output."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ BOOT = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
     "from harness.execution.worker_main import main; main(sys.argv[2], int(sys.argv[3]))"
 )
-OUTPUT_TAIL = 20_000  # bytes of a step's output that are kept, for when it fails
-TICK = 0.5  # seconds between two looks at whether the process lives
-MEMORY_TICK = 0.1  # between two looks at its memory
-STACK_SECONDS = 0.5  # to print the Python stack in
+OUTPUT_TAIL = 20_000  # bytes that are kept of the end of a step's output, in case the step fails
+TICK = 0.5  # seconds between two checks that the process is alive
+MEMORY_TICK = 0.1  # seconds between two checks of its memory
+STACK_SECONDS = 0.5  # time that the process gets to print its Python stack
 DIED = {"event": "died"}
 Ask: TypeAlias = Literal["result", "blocks"]
 
 
 def request_of(step: Step, ask: Ask) -> dict[str, JSON]:
-    """What a worker process is asked."""
+    """The request that asks a worker process for a step."""
     return {"ask": ask, "id": step.id, "kind": step.kind, "work": step.work, "described": step.described}
 
 
 class Child:
-    """One process and the pipes to it, used by one thread; only `kill` may be called from another."""
+    """One worker process and the pipes to it. One thread uses it; another thread may only call `kill`."""
 
     def __init__(self, store: Store, threads: int) -> None:
         read_end, write_end = os.pipe()
@@ -59,7 +59,7 @@ class Child:
                 stderr=subprocess.STDOUT,
                 bufsize=0,
                 pass_fds=(write_end,),
-                start_new_session=True,  # its own group, so that all that it starts can be killed with it
+                start_new_session=True,  # a process group of its own: all processes it starts die with it
                 env=_environment(store, threads),
             )
         except BaseException:
@@ -72,17 +72,17 @@ class Child:
         self.requests = self.process.stdin
         self.prints = self.process.stdout
         self.events = os.fdopen(read_end, "rb", buffering=0)
-        self.silent = False  # it closed what it prints to
+        self.silent = False  # whether the process closed its output
         self.pending = b""
         self.printed = b""
-        self.steps = 0  # that it has begun
+        self.steps = 0  # steps that the process has begun
 
     def send(self, step: Step, ask: Ask = "result") -> None:
-        """Ask for a step, or into how many blocks it can be cut."""
+        """Ask the process to execute a step, or to say into how many blocks the step can be cut."""
         self.request(request_of(step, ask))
 
     def request(self, request: Mapping[str, JSON]) -> None:
-        """A process that is dead is found by the next `event`."""
+        """Send a request. If the process is dead, the next call of `event` says so."""
         self.printed = b""
         data = memoryview(orjson.dumps(request) + b"\n")
         with contextlib.suppress(BrokenPipeError):
@@ -90,21 +90,22 @@ class Child:
                 data = data[self.requests.write(data) or 0 :]
 
     def event(self, timeout: float | None, memory: float | None = None) -> JSON:
-        """The next event; None when the time is up; `{"event": "died"}` when there will be none;
-        `{"event": "memory"}` when the process group holds more than `memory` gigabytes."""
+        """The next event of the process; None after `timeout` seconds without one. The event is
+        `{"event": "died"}` when the process has ended, and `{"event": "memory"}` when its process group holds
+        more than `memory` gigabytes."""
         deadline = None if timeout is None else time.monotonic() + timeout
         tick = TICK if memory is None else MEMORY_TICK
         look = 0.0
         while b"\n" not in self.pending:
             if memory is not None and time.monotonic() > look:
-                look = time.monotonic() + MEMORY_TICK  # not at every piece of what it prints
+                look = time.monotonic() + MEMORY_TICK  # not at every piece of output
                 if process_memory.exceeds(self.process.pid, memory):
                     return {"event": "memory"}
             left = tick if deadline is None else min(tick, deadline - time.monotonic())
             if left <= 0:
                 return None
-            # asked before looking at the pipe: whatever it said before it died is then in there. A process
-            # that it left behind may hold the pipe open, so its end is no sure sign
+            # The process is polled before the pipe is read: if it is dead, all its events are in the pipe.
+            # The end of the pipe is no sure sign, because a process that it started may hold the pipe open.
             dead = self.process.poll() is not None
             if not self._listen(0 if dead else left) and (dead or self.events.closed):
                 return DIED
@@ -115,7 +116,8 @@ class Child:
             return DIED
 
     def _listen(self, seconds: float) -> bool:
-        """Read what there is, or comes within that time; whether there was an event in it."""
+        """Read what is in the pipes or arrives within these seconds. Returns whether bytes of events were
+        read."""
         ready = select.select([self.events] if self.silent else [self.events, self.prints], [], [], seconds)[
             0
         ]
@@ -135,15 +137,15 @@ class Child:
         self.silent = not data
 
     def output(self) -> str:
-        """The end of what was printed since the last step was sent."""
-        for _ in range(64):  # no pipe holds more; what still prints has left the group
+        """The end of what the process printed since the last request."""
+        for _ in range(64):  # a pipe holds no more; later output is of a process outside the killed group
             if self.silent or not select.select([self.prints], [], [], 0)[0]:
                 break
             self._hear()
         return self.printed.decode("utf-8", "replace").strip()
 
     def cause(self) -> str:
-        """Why it died, in a user's words."""
+        """The reason why the process died, in words for a user."""
         try:
             code = self.process.wait(timeout=TICK)
         except subprocess.TimeoutExpired:
@@ -156,7 +158,8 @@ class Child:
         return f"its process ended with code {code}" + (f" ({last[-1]})" if last else "")
 
     def print_stack(self) -> None:
-        """Have it print where its threads are, for whoever wonders why it did not end."""
+        """Have the process print the stacks of its threads, and read them. They show why a step did not
+        end."""
         self.ask_for_stack()
         until = time.monotonic() + STACK_SECONDS
         while not self.silent and (left := until - time.monotonic()) > 0:
@@ -164,12 +167,12 @@ class Child:
                 self._hear()
 
     def ask_for_stack(self) -> None:
-        """The same without waiting for it."""
+        """Have the process print the stacks of its threads, without waiting for them."""
         with contextlib.suppress(ProcessLookupError):
             self.process.send_signal(signal.SIGUSR1)
 
     def kill(self) -> None:
-        """End the process and all that it started; whoever waits for an event hears that it died."""
+        """Kill the process and all processes that it started. A thread that waits in `event` gets `died`."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
 
@@ -181,8 +184,8 @@ class Child:
 
 
 def _environment(store: Store, threads: int) -> dict[str, str]:
-    """The child's: threads fixed by the plan. Compiled code is kept where all stores share it, unless the
-    user says where."""
+    """The environment of a worker process. The number of threads is `threads`. Numba keeps compiled code in a
+    folder that all stores share, unless the user sets NUMBA_CACHE_DIR."""
     counts = {f"{name}_NUM_THREADS": str(threads) for name in ("OMP", "MKL", "OPENBLAS", "NUMBA")}
     fixed = {**counts, "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0"}
     fixed[responses.FOLDER] = str(store.responses)
@@ -190,8 +193,8 @@ def _environment(store: Store, threads: int) -> dict[str, str]:
 
 
 def _compiled_folder(store: Store) -> Path:
-    """In the user's cache folder; in the store where that cannot be written. Numba finds by itself whether
-    code was compiled for this CPU, from this source."""
+    """The folder of compiled code: in the user's cache folder, or in the store if that cannot be written.
+    Numba itself checks that the code was compiled for this CPU and from this source."""
     shared = user_cache.compiled_code()
     try:
         shared.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,5 @@
-"""The child process that executes steps: requests in on stdin, events out on a pipe, as JSON lines."""
+"""The worker process that executes steps. It reads requests from stdin and writes events to a pipe, as JSON
+lines."""
 
 from __future__ import annotations
 
@@ -25,15 +26,16 @@ from harness.store.artifacts import Corrupt, Store
 from harness.store.step_cost import StepCost
 from harness.types import JSON
 
-if TYPE_CHECKING:  # a worker that only waits for another run pays for nothing
+if TYPE_CHECKING:  # imported late: a worker that only waits for another run need not load the methods
     from harness.execution.steps import Outcome, Task
 
 TELL_EVERY = 0.2  # seconds between two progress events
-LONGEST = 2000  # characters of a reason
+LONGEST = 2000  # characters that a reason may have
 
 
 class Line:
-    """The way back to the parent. A plugin may report progress from threads of its own."""
+    """The pipe that sends events to the parent. Its methods may be called from several threads, because a
+    plugin may report progress from threads of its own."""
 
     def __init__(self, descriptor: int) -> None:
         os.set_inheritable(descriptor, False)
@@ -64,9 +66,9 @@ class Line:
 
 
 def main(store_root: str, descriptor: int) -> NoReturn:
-    """Serve requests until the parent closes its end, or dies."""
+    """Serve requests until the parent closes its end of the pipe or dies."""
     line = Line(descriptor)
-    # the Python stack goes where the plugin prints: of a crash, and on SIGUSR1 before a timeout's kill
+    # the Python stack goes where the plugin prints: after a crash, and on SIGUSR1 before a kill by timeout
     faulthandler.enable(os.dup(2))
     faulthandler.register(signal.SIGUSR1, os.dup(2))
     requests: queue.Queue[JSON] = queue.Queue()
@@ -90,7 +92,7 @@ def main(store_root: str, descriptor: int) -> NoReturn:
 
 
 def _tell(error: BaseException, store: Store, line: Line) -> None:
-    """Say what an exception means to the parent."""
+    """Tell the parent about an exception, by the event that the parent acts on."""
     lost, refused = _lost(error, store), _refused(error, store)
     if isinstance(error, Corrupt):
         line.tell("corrupt", step=error.step, reason=error.reason)
@@ -112,7 +114,7 @@ def _tell(error: BaseException, store: Store, line: Line) -> None:
 
 
 def _measure(request: JSON, catalogue: Any, line: Line) -> None:
-    """Compute a plugin's measure on the arrays in a folder, and leave its values there."""
+    """Compute a plugin's measure on the arrays in a folder, and write its values there."""
     import numpy as np
 
     from harness.scoring.measures.ideal import Ideal
@@ -135,7 +137,7 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line, kept: dict[s
     step, work = request["id"], request["work"]
     whole = work["of"] if request["kind"] == PART else step
     if whole not in kept:
-        kept.clear()  # before memory is needed for another step
+        kept.clear()  # free the memory before another step needs it
     if request["ask"] == "blocks":
         _tell_blocks(request, store, catalogue, line, kept)
         return
@@ -167,7 +169,7 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line, kept: dict[s
 
 
 def _tell_blocks(request: JSON, store: Store, catalogue: Any, line: Line, kept: dict[str, Any]) -> None:
-    """Say into how many blocks a step can be cut; nothing is written."""
+    """Tell the parent into how many blocks a step can be cut. Nothing is written to the store."""
     from harness.execution import steps
 
     line.tell("started")
@@ -179,8 +181,9 @@ def _tell_blocks(request: JSON, store: Store, catalogue: Any, line: Line, kept: 
 
 
 def _outcome(task: Task, line: Line) -> Outcome:
-    """Execute a step. Over what a killed run left it may fail because of just that: a machine that stops
-    can keep a file's name without its contents. It is then done once more from nothing."""
+    """Execute a step and return its outcome. A step that goes on with the files of a killed run may fail
+    because of these files: a machine that stops can keep a file's name without its contents. Such a step is
+    executed once more in an empty folder."""
     from harness.execution import steps
 
     resumed = any(task.folder.iterdir())
@@ -198,7 +201,8 @@ def _outcome(task: Task, line: Line) -> Outcome:
 
 
 def _refused(error: BaseException, store: Store) -> StoreError | None:
-    """What to say if the disk is to blame; many a library hides that in an error of its own."""
+    """The StoreError to report if a failing or full disk caused the error, or None. The disk is checked too,
+    because many libraries hide such an error behind one of their own."""
     if isinstance(error, OSError) and error.errno in disk.FAILING:
         return disk.told(error, store.root)
     if isinstance(error, Exception) and disk.is_full(store.root):
@@ -207,8 +211,8 @@ def _refused(error: BaseException, store: Store) -> StoreError | None:
 
 
 def _lost(error: BaseException, store: Store) -> str | None:
-    """The artifact that went away while a step read it (another run found it damaged, or wants it made
-    again), if that is what an error comes of."""
+    """The artifact whose removal during a step caused the error, or None. Another run removes an artifact
+    that it found damaged or makes again."""
     if not isinstance(error, FileNotFoundError) or not isinstance(error.filename, str | bytes):
         return None
     path = Path(os.fsdecode(error.filename))
@@ -219,7 +223,8 @@ def _lost(error: BaseException, store: Store) -> str | None:
 
 
 def _own_stdin() -> BinaryIO:
-    """The requests, where neither a plugin nor what it starts can read them."""
+    """The stream of requests, moved to a descriptor that neither a plugin nor its processes read. Descriptor
+    0 is now empty."""
     duplicate = os.dup(0)  # not inherited
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
@@ -229,13 +234,13 @@ def _own_stdin() -> BinaryIO:
 def _listen(requests: queue.Queue[JSON], stdin: BinaryIO) -> None:
     for text in stdin:
         requests.put(orjson.loads(text))
-    # the parent has gone, and nobody wants the result. (Linux can kill a process with its parent at once,
-    # also while C code keeps Python's lock, but then what the plugin has started would live on.)
+    # The parent has ended, so the result is of no use. (Linux can kill a process together with its parent,
+    # even while C code holds Python's lock, but the processes that the plugin started would live on.)
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
 def _said(error: BaseException) -> str:
-    """An exception with all lines of its message; where it was raised is in what the worker printed."""
+    """An exception's type and its whole message. The traceback is in the worker's printed output."""
     text = str(error).strip()
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
@@ -248,7 +253,7 @@ def _cpu() -> float:
 def _reset_peak() -> None:
     try:
         Path("/proc/self/clear_refs").write_text("5")
-    except OSError:  # not Linux: the peak is then that of the worker's life
+    except OSError:  # not Linux: the peak is then that of the worker's whole life
         return
 
 

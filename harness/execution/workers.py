@@ -1,4 +1,4 @@
-"""Where an engine's steps are executed: processes of this machine, or those of a cluster."""
+"""The workers that execute an engine's steps: processes of this machine, or of a cluster."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from harness.types import JSON
 
 
 class Worker(Protocol):
-    """One process that executes steps, one after another. Used by one thread; only `kill` may be called from
-    another."""
+    """One process that executes steps, one after another. One thread uses it; another thread may only call
+    `kill`."""
 
-    steps: int  # that it has begun
+    steps: int  # steps that the process has begun
 
     def send(self, step: Step, ask: Ask = "result") -> None: ...
 
     def event(self, timeout: float | None, memory: float | None = None) -> JSON:
-        """The next event; None when the time is up. Beside what a process says: `died` when the process has
-        ended, `memory` when it holds too much, `gone` when the machine that it ran on is lost."""
+        """The next event of the process; None after `timeout` seconds without one. Three events do not come
+        from the process: `died` when it has ended, `memory` when it holds more than `memory` gigabytes, and
+        `gone` when its machine is lost."""
         ...
 
     def output(self) -> str: ...
@@ -36,25 +37,25 @@ class Worker(Protocol):
 
 
 class Workers(Protocol):
-    """Starts workers, and says what they need."""
+    """Starts workers, and says which steps they may do."""
 
-    count: int  # how many may work at once
+    count: int  # workers that may work at once
 
     @property
     def idle_seconds(self) -> float | None:
-        """After which a worker without work is ended; None: never."""
+        """The seconds after which an idle worker is ended; None: never."""
         ...
 
     def start(self, step: Step) -> Worker:
-        """A worker for this step."""
+        """Start a worker for this step."""
         ...
 
     def fits(self, worker: Worker, step: Step) -> bool:
-        """Whether a worker that has done other steps may do this one."""
+        """Whether a worker that has done other steps may also do this step."""
         ...
 
     def shares(self, step: Step) -> bool:
-        """Whether several workers can do a step of this method faster than one."""
+        """Whether several workers can do the step faster than one."""
         ...
 
     def has_part(self, part: str) -> bool:
@@ -62,16 +63,17 @@ class Workers(Protocol):
         ...
 
     def done(self, step: Step) -> None:
-        """Called once a worker has done a step: it is then in the engine's store, unless it is a part."""
+        """Called when a worker has done a step. Afterwards the engine's store has its artifact, unless the
+        step is a part."""
         ...
 
     def joined(self, parts: list[str]) -> None:
-        """Called when nobody wants these parts any more."""
+        """Called when these parts are joined and no longer needed."""
         ...
 
 
 class LocalWorkers:
-    """Processes of this machine."""
+    """Workers that are processes of this machine."""
 
     idle_seconds = None
 
@@ -94,7 +96,7 @@ class LocalWorkers:
         return self.store.has(part)
 
     def done(self, step: Step) -> None:
-        """The worker has put it into the store."""
+        """Does nothing: the worker has put the artifact into the store."""
 
     def joined(self, parts: list[str]) -> None:
         for part in parts:
