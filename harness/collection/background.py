@@ -1,4 +1,4 @@
-"""Makes calls in a thread behind the one that asks for them, in order."""
+"""Makes calls in a background thread, in order."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Later: TypeAlias = Callable[..., Future[Any]]
 
 @contextmanager
 def behind(depth: int = 2) -> Iterator[Later]:
-    """Within it, `later(function, *values)` calls `function` soon, one at a time and in order; at most
-    `depth` calls wait. An error of a call is raised by a later one or at the end. It pays for few, long
-    calls that release the interpreter's lock: writing, hashing, Arrow's functions on whole columns."""
+    """A function `later(function, *values)` for the body, which calls `function` in a background thread.
+    Calls are made one at a time and in order; at most `depth` calls wait. An error of a call is raised by a
+    later use of `later`, or at the end of the body. This is faster for few, long calls that release the
+    interpreter's lock: writing, hashing, Arrow's functions on whole columns."""
     waiting: deque[Future[Any]] = deque()
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="behind") as pool:
 

@@ -21,13 +21,13 @@ from harness.types import JSON, Card, Official
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my", "bo"})  # languages that do not part words by blanks
+UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my", "bo"})  # languages without blanks between words
 PERCENTILES = (5, 25, 50, 75, 95)
 
 
 class Spread:
-    """How whole numbers from 0 are distributed: as counts of each, so that any number of them fits and the
-    percentiles are exact."""
+    """The distribution of whole numbers from 0. It is kept as the count of each number, so that any amount of
+    numbers fits into memory and percentiles are exact."""
 
     def __init__(self) -> None:
         self._counts = np.zeros(1, np.int64)
@@ -39,8 +39,9 @@ class Spread:
             self._counts = counts
 
     def summary(self) -> dict[str, JSON] | None:
-        """None of nothing. A percentile is the smallest value that so many per cent do not exceed; the
-        standard deviation is that of the values, not of a larger population."""
+        """The mean, standard deviation, extremes and percentiles, or None if no numbers were added.
+        Percentile q is the smallest value that at least q per cent of the values do not exceed. The standard
+        deviation is that of these values, not an estimate for a larger population."""
         total = int(self._counts.sum())
         if not total:
             return None
@@ -64,9 +65,9 @@ def spread(values: NDArray[np.integer]) -> dict[str, JSON] | None:
 
 
 def card(corpus: Path, queries: Path, judgements: Path, declared: Card) -> dict[str, JSON]:
-    """What the three finished parts of a collection hold. Lengths are in characters and, where blanks part
-    words, in words; judgements of queries that are not asked are counted and left out, and a positive is a
-    grade of 1 or more."""
+    """The identity card of a collection, from the folders of its three finished parts. Lengths are in
+    characters and, for languages that separate words by blanks, in words. Judgements of unknown queries are
+    counted and left out. A positive is a passage with a grade of 1 or more."""
     read, asked = Corpus(corpus), read_queries(queries)
     return {
         **_corpus(read, corpus, declared.language not in UNSPACED),
@@ -136,7 +137,8 @@ def _judgements(read: Corpus, asked: Queries, given: Judgements) -> dict[str, JS
 
 
 def first_unknown(corpus: Path, judgements: Path) -> tuple[str, str] | None:
-    """The query and the passage of the first judgement of a passage that the corpus lacks."""
+    """The query and the passage of the first judgement whose passage the corpus lacks, or None if there is no
+    such judgement."""
     given = read_judgements(judgements)
     lacking = Corpus(corpus).positions(given.passage_ids) < 0
     rows = np.flatnonzero(lacking[given.passage])
@@ -147,23 +149,24 @@ def first_unknown(corpus: Path, judgements: Path) -> tuple[str, str] | None:
 
 
 def _words(texts: pa.Array) -> NDArray[Any]:
-    """int32[n]: how many stretches without a blank each text has."""
+    """The number of words of each text, separated by white space: int32[n]."""
     counts: NDArray[Any] = pc.count_substring_regex(texts, r"\S+").to_numpy()
     return counts
 
 
 class Check(NamedTuple):
-    """One number that a source prints, and the same here."""
+    """A number that a source prints about a collection, beside the same number as counted here."""
 
     source: str
     name: str
     printed: int | float
     here: int | float | None  # None: the collection has no such number
-    agrees: bool | None  # None: counted in another unit
+    agrees: bool | None  # None: the source counts in another unit
 
 
 def checks(facts: Mapping[str, JSON], officials: Iterable[Official]) -> list[Check]:
-    """A number with decimals agrees if it is the same when rounded to as many."""
+    """The comparisons of all official numbers with the facts. A printed number with decimals agrees if ours,
+    rounded to the same decimals, is equal."""
     made = []
     for source, counts, comparable in officials:
         for name, printed in counts.items():
@@ -175,8 +178,8 @@ def checks(facts: Mapping[str, JSON], officials: Iterable[Official]) -> list[Che
 
 
 def share(facts: Mapping[str, JSON], officials: Iterable[Official]) -> float | None:
-    """Which part of the official collection's passages is here, by the first source that counts them; of its
-    documents, where it counts only these."""
+    """The share of the official collection's passages that is here, by the first source that counts passages.
+    If no source counts passages, the share of the documents; None if no source counts either."""
     for name in ("passages", "documents"):
         for official in officials:
             if official.counts.get(name):

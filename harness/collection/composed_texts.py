@@ -1,4 +1,4 @@
-"""A corpus as one system sees it: context composed when it is read, by passage or by document."""
+"""A corpus as one system reads it, by passage or by document. Context is added when a text is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class View:
-    """`harness.contracts.Texts` over a columnar corpus and the stored additions of a chain of stages."""
+    """The texts of a corpus with the stored additions of a chain of context stages. It implements
+    `harness.contracts.Texts`."""
 
     def __init__(
         self,
@@ -65,10 +66,11 @@ class View:
         return (self.corpus.ids if self.unit == "passage" else self.corpus.document_ids)(positions)
 
     def progress(self, done: int) -> None:
-        """Nobody watches."""
+        """Does nothing; subclasses report the progress."""
 
     def _document(self, document: int) -> str:
-        """The prefixes that are the document's, once each, then its passages, joined by newlines."""
+        """The text of a document: the prefixes of the whole document, once each, then its passages with their
+        own additions, joined by newlines."""
         first, end = int(self.corpus.first[document]), int(self.corpus.first[document + 1])
         texts = self.corpus.texts(np.arange(first, end))
         additions = [stage.take(np.array([document], np.int64))[0] for stage in self.stages]
@@ -79,8 +81,8 @@ class View:
 
 
 def compose(text: str, additions: Sequence[Addition], rank: int) -> str:
-    """The passage number `rank` of its document with what every stage adds: prefixes in the order of the
-    stages, joined by a space, then the text with all edits made."""
+    """The text of a passage with the additions of every stage: the prefixes in the order of the stages, then
+    the text with all edits made, joined by spaces. `rank` is the place of the passage in its document."""
     prefixes = []
     edits: list[Edit] = []
     for addition in additions:
@@ -95,8 +97,8 @@ def compose(text: str, additions: Sequence[Addition], rank: int) -> str:
 
 
 def edited(text: str, edits: Sequence[Edit]) -> str:
-    """The text with non-overlapping edits made. Of two stages that edit the same characters the first
-    named wins."""
+    """The text with the edits made. If two stages edit the same characters, the edit of the first stage is
+    made."""
     if not edits:
         return text
     pieces, at = [], 0
@@ -108,7 +110,8 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 
 def kept(edits: Sequence[Edit]) -> list[int]:
-    """The numbers of the edits that are made, in reading order."""
+    """The numbers of the edits that are made, in the order of the text. An edit that overlaps an earlier edit
+    of the list is not made."""
     kept_stages: list[int] = []
     for i, edit in enumerate(edits):
         if all(edit.end <= edits[j].start or edit.start >= edits[j].end for j in kept_stages):

@@ -1,4 +1,4 @@
-"""What a stage of context adds, stored in shards of documents: only the additions, never the text."""
+"""The additions of a context stage, stored in shards of documents. The passages' text is not stored again."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from harness.types import JSON, Addition, Document, Edit, Passage
 if TYPE_CHECKING:
     from harness.types import Ints
 
-DOCUMENTS = 2048  # a shard's; what a killed run repeats at most
-IDS = 65536  # read at once
+DOCUMENTS = 2048  # documents of a shard; a killed run repeats at most one shard
+IDS = 65536  # ids that are read at once
 EDITS = pa.list_(pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32()), ("text", pa.string())])))
 SCHEMA = pa.schema([("prefix", pa.string()), ("prefixes", pa.list_(pa.string())), ("edits", EDITS)])
 
 
 class Changed(NamedTuple):
-    """How much of a range of documents something was added to."""
+    """The numbers of documents and passages in a range of documents that something was added to."""
 
     documents: int
     passages: int
@@ -35,20 +35,21 @@ class Changed(NamedTuple):
 def write(
     augmenter: Augmenter, corpus: Corpus, folder: Path, progress: Callable[[int, int | None], None]
 ) -> tuple[dict[str, JSON], int]:
-    """One shard after another; those that a killed run finished stay. Returns the facts, and how many words
-    (by white space) were gone through just now."""
+    """Write the additions of an augmenter, shard by shard. Shards that a killed run finished are kept.
+    Returns the facts, and the number of words (by white space) that this call went through."""
     match_facts = match(augmenter, corpus)
     changed, words = write_shards(augmenter, corpus, folder, range(shards(corpus)), progress)
     return facts(corpus, [changed], match_facts), words
 
 
 def match(augmenter: Augmenter, corpus: Corpus) -> dict[str, JSON]:
-    """Let an augmenter that reads a file made for a corpus say whether it fits."""
+    """The facts that an augmenter gives about how its file, made for some corpus, fits this corpus; empty if
+    it reads no such file."""
     return dict(augmenter.match(*_ids(corpus))) if isinstance(augmenter, Matching) else {}
 
 
 def shards(corpus: Corpus) -> int:
-    """How many shards of documents there are."""
+    """The number of shards that the corpus has."""
     return -(-corpus.documents // DOCUMENTS)
 
 
@@ -66,7 +67,8 @@ def write_shards(
     augmenter: Augmenter, corpus: Corpus, folder: Path, numbers: range,
     progress: Callable[[int, int | None], None],
 ) -> tuple[Changed, int]:  # fmt: skip
-    """The same for some of the shards, by number."""
+    """Write the shards with these numbers. Shards that a killed run finished are kept. Returns what was
+    changed in these shards, and the number of words that this call went through."""
     documents_changed, passages_changed, words = 0, 0, 0
     for number in numbers:
         start, stop = number * DOCUMENTS, min((number + 1) * DOCUMENTS, corpus.documents)
@@ -86,7 +88,7 @@ def write_shards(
 
 
 def _ids(corpus: Corpus) -> tuple[Iterator[str], Iterator[str]]:
-    """Of all documents and of all passages, streamed."""
+    """The ids of all documents and the ids of all passages, streamed."""
 
     def some(size: int, ids: Callable[[Ints], list[str]]) -> Iterator[str]:
         for start in range(0, size, IDS):
@@ -103,8 +105,8 @@ class Additions:
         self._shards: dict[int, pa.RecordBatch] = {}
 
     def take(self, documents: Ints) -> list[Addition]:
-        """The additions of these documents, in their order; a document that stands several times in a
-        row is read once."""
+        """The addition of each document in `documents`, in their order. A document that is repeated in
+        succession is read once."""
         additions: list[Addition] = []
         last, addition = -1, Addition()
         for document in documents.tolist():
@@ -141,7 +143,7 @@ def _write(shard: Path, additions: list[Addition]) -> None:
     beside = shard.with_suffix(".new")
     with pa.OSFile(str(beside), "wb") as sink, pa.ipc.new_file(sink, SCHEMA) as writer:
         writer.write_batch(pa.record_batch(columns, schema=SCHEMA))
-    with beside.open("rb") as file:  # a rerun trusts the name, also after the machine stopped
+    with beside.open("rb") as file:  # a rerun trusts a file of this name, even after the machine stopped
         disk.fsync(file.fileno())
     disk.rename(beside, shard)
 
@@ -168,7 +170,7 @@ def _checked(documents: list[Document], additions: Iterable[Addition]) -> list[A
 
 
 def _check_edits(passage: Passage, edits: Sequence[Edit]) -> None:
-    """Each edit lies within the text, and none reaches into another."""
+    """Raises ContractError if an edit reaches beyond the passage's text or overlaps another edit."""
     for edit in edits:
         check_is(edit, Edit, "the edits of a context-augmenter")
         check_is(edit.text, str, "the texts of edits")
@@ -185,7 +187,7 @@ def _check_edits(passage: Passage, edits: Sequence[Edit]) -> None:
 
 
 def _changed(addition: Addition, passages: int) -> int:
-    """How many of a document's passages get something from it."""
+    """The number of a document's passages that the addition changes."""
     if addition.prefix:
         return passages
     prefixes = addition.prefixes or ("",) * passages

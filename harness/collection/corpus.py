@@ -24,16 +24,17 @@ __all__ = ["ROWS", "Corpus", "write"]
 
 
 class Corpus:
-    """What `write` left in a folder. Opening costs milliseconds whatever the size; nothing holds all
-    texts or ids as Python strings. A position counts passages, a document's number counts documents."""
+    """A corpus in a folder, as `write` left it. Opening takes milliseconds whatever the size, and all texts
+    or ids are never held as Python strings. A position is the number of a passage from 0; documents are
+    numbered likewise."""
 
     passages: int
     documents: int
     document_of: NDArray[np.int32]  # int32[N]: the document of each passage
     first: NDArray[np.int64]  # int64[D + 1]: document d has the passages first[d] to first[d + 1] - 1
     candidate: NDArray[np.bool_]  # bool[N]
-    id_rank: NDArray[np.int32]  # int32[N]: place of the passage's id among all, ascending as UTF-8 bytes
-    document_rank: NDArray[np.int32]  # int32[D]: the same for document ids
+    id_rank: NDArray[np.int32]  # int32[N]: rank of each passage's id, ascending by UTF-8 bytes
+    document_rank: NDArray[np.int32]  # int32[D]: rank of each document's id, likewise
 
     def __init__(self, folder: Path) -> None:
         self._passages = Blocks(folder, PASSAGES)
@@ -50,7 +51,7 @@ class Corpus:
         return self._passages.strings("text", positions)
 
     def text_columns(self) -> Iterator[pa.Array]:
-        """All texts in order of position, as columns of some thousand each."""
+        """All texts in order of position, in columns of about a thousand texts."""
         for batch in self._passages.between(0, self.passages):
             yield batch.column("text")
 
@@ -61,16 +62,16 @@ class Corpus:
         return self._documents.strings("title", documents)
 
     def positions(self, ids: Sequence[str] | pa.Array) -> NDArray[np.int64]:
-        """int64[n]: where these passages are, -1 where the corpus has none of that id. It reads the
-        ids of the whole corpus once, so ask for many at a time."""
+        """The positions of the passages with these ids (int64[n]), -1 for an id that the corpus lacks. Each
+        call reads the ids of the whole corpus, so ask for many at a time."""
         return _find(self._passages.column("id"), ids)
 
     def document_positions(self, ids: Sequence[str] | pa.Array) -> NDArray[np.int64]:
-        """int64[n]: the numbers of these documents, -1 where there is none of that id."""
+        """The numbers of the documents with these ids (int64[n]), -1 for an id that the corpus lacks."""
         return _find(self._documents.column("id"), ids)
 
     def documents_in(self, start: int, stop: int) -> Iterator[Document]:
-        """The documents start to stop - 1 with their passages, streamed."""
+        """The documents `start` to `stop` - 1 with their passages, streamed."""
         sizes = np.diff(self.first[start : stop + 1]).tolist()
         passages = self._passages_in(int(self.first[start]), int(self.first[stop]))
         heads = self._documents.between(start, stop)
@@ -93,7 +94,7 @@ def _lists(batch: pa.RecordBatch) -> list[list[str]]:
 
 
 def _find(column: pa.ChunkedArray, ids: Sequence[str] | pa.Array) -> NDArray[np.int64]:
-    # one hash table of what is asked for, one pass over the column: needs no index on disk
+    # one hash table of the ids that are asked for, one pass over the column: this needs no index on disk
     wanted = ids if isinstance(ids, pa.Array) else pa.array(ids, pa.string())
     wanted = wanted.cast(pa.string()).dictionary_encode()
     index = pc.index_in(column, value_set=wanted.dictionary)

@@ -1,4 +1,4 @@
-"""The rows that a source hands over: their schema, and batches of them."""
+"""The rows of passages that a source yields: their schema, and functions on batches of rows."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ ROWS = pa.schema(  # what a ColumnarSource yields
     [
         ("id", pa.string()),
         ("document", pa.string()),  # null or "": the passage is a document of its own
-        ("title", pa.string()),  # the document's; null is ""
+        ("title", pa.string()),  # the document's title; null is ""
         ("text", pa.string()),
         ("candidate", pa.bool_()),  # null is true
-        ("order", pa.int32()),  # place in the document; null or -1: as the rows come
+        ("order", pa.int32()),  # place in the document; null or -1: passages keep the order of the rows
     ]
 )
 _BATCH_ROWS, _BATCH_CHARACTERS = 8192, 1 << 22
@@ -24,7 +24,8 @@ _GROUP_BYTES = 1 << 23
 
 
 def rows_of(documents: Iterable[Document]) -> Iterator[pa.RecordBatch]:
-    """Documents as batches of ROWS. A document has passages: there is nowhere to keep one without."""
+    """Documents as batches of ROWS. Raises ContractError for a document without passages, because rows are
+    passages and cannot hold one."""
     rows: list[tuple[str, str, str, str, bool, int]] = []
     characters = 0
     for document in each(documents, Document, "a dataset's documents"):
@@ -63,7 +64,7 @@ def checked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def groups(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
-    """The same batches, but for empty ones, as lists that are large enough for work on columns to pay."""
+    """The batches that are not empty, in lists large enough for work on whole columns to be fast."""
     group: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
@@ -78,5 +79,5 @@ def groups(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
 
 
 def joined(group: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """The rows of a group in one batch; in several where it would hold more than 2 GB of text."""
+    """The rows of a group in one batch, or in several batches if one would hold more than 2 GB of text."""
     return list(pa.Table.from_batches(group).combine_chunks().to_batches())

@@ -1,4 +1,4 @@
-"""Writes rows to disk as they come, and checks what can be seen of a row and the one before it."""
+"""Writes rows to disk as they come, with the checks that need only a row and the row before it."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ _DOCUMENT = pa.schema([("id", pa.string()), ("title", pa.large_string())])
 
 
 class Streamed(NamedTuple):
-    """What is kept in memory of N rows that were written, in their order."""
+    """The data of N written rows that is kept in memory, in the order of the rows."""
 
     ids: pa.ChunkedArray  # string[N]
     owners: pa.ChunkedArray  # string[runs]: the document of each run
     starts: NDArray[np.bool_]  # bool[N]: the row begins a run of rows of one document
-    order: NDArray[np.int32]  # int32[N]: place in the document, -1 as it comes
+    order: NDArray[np.int32]  # int32[N]: place in the document; -1: the order of the rows
     candidate: NDArray[np.bool_]  # bool[N]
     size: NDArray[np.int64]  # int64[N]: bytes of text
     characters: int
-    empty: int  # texts of nothing but white space
-    titled: int  # runs with a title
+    empty: int  # the number of texts of nothing but white space
+    titled: int  # the number of runs with a title
 
 
 def stream(batches: Iterable[pa.RecordBatch], folder: Path, locate: Locate, progress: Progress) -> Streamed:
-    """Write rows as they come, and one line of documents for each run of rows of the same document. What
-    makes the batches runs in this thread, all else behind it."""
+    """Write rows as they come, and one row of documents for each run of rows of the same document. The
+    iterator `batches` runs in this thread; checking and writing run in a thread behind it."""
     with (
         Writer(folder, PASSAGES, _PASSAGE) as passages,
         Writer(folder, DOCUMENTS, _DOCUMENT) as documents,
@@ -60,7 +60,7 @@ def stream(batches: Iterable[pa.RecordBatch], folder: Path, locate: Locate, prog
 
 
 class _Taken:
-    """The rows that were written so far, and what the next ones are compared with."""
+    """The rows that were written so far, with the last row, which the next row is compared with."""
 
     def __init__(self, passages: Writer, documents: Writer, locate: Locate) -> None:
         self._passages, self._documents, self._locate = passages, documents, locate
@@ -103,14 +103,15 @@ class _Taken:
 
 
 def _measure(texts: pa.Array) -> tuple[int, int]:
-    """Characters in all, and how many texts are nothing but white space."""
+    """The number of characters in all texts, and the number of texts that are nothing but white space."""
     offsets = np.frombuffer(texts.buffers()[1], dtype=np.int64)[texts.offset :][: len(texts) + 1]
     data = np.frombuffer(texts.buffers()[2] or b"", dtype=np.int8)
     continued = np.count_nonzero(data[offsets[0] : offsets[-1]] < -64)  # bytes within a character
     sizes = np.diff(offsets)
     heads = data[offsets[:-1][sizes > 0]]
     empty = len(sizes) - len(heads)
-    blank = heads <= ord(" ")  # or not ASCII, which is negative here: most texts begin with neither
+    # texts that begin with white space or a byte that is not ASCII (negative here); most texts do not
+    blank = heads <= ord(" ")
     if blank.any():
         empty += _total(pc.utf8_is_space(texts.filter(pa.array(sizes > 0)).filter(pa.array(blank))))
     return int(offsets[-1] - offsets[0] - continued), empty

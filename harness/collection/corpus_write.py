@@ -1,4 +1,4 @@
-"""Makes a source's passages a corpus: streamed to disk, put in order, ranked and counted."""
+"""Makes a corpus of a source's passages: streams them to disk, orders, ranks and counts them."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ ARRAYS = ("document_of", "first", "candidate", "id_rank", "document_rank")
 
 
 def write(source: Source, folder: Path, progress: Progress) -> dict[str, JSON]:
-    """Write the source's passages into `folder`, document by document, and return what was counted. The
-    bytes depend on the contents alone, and the texts are never in memory together. Raises HarnessError
-    for a duplicate or empty id, titles or places that disagree within a document, and an empty corpus."""
+    """Write the source's passages into `folder`, document by document, and return their counts. The bytes of
+    the files depend on the contents alone. The texts are never in memory together. Raises HarnessError for a
+    duplicate or empty id, for titles or places that disagree within a document, and for an empty corpus."""
     if isinstance(source, ColumnarSource):
         return write_rows(checked(source.rows()), source.locate, folder, progress)
     return write_rows(rows_of(source.documents()), _locate_passage, folder, progress)
@@ -37,7 +37,8 @@ def write(source: Source, folder: Path, progress: Progress) -> dict[str, JSON]:
 def write_rows(
     batches: Iterator[pa.RecordBatch], locate: Locate, folder: Path, progress: Progress
 ) -> dict[str, JSON]:
-    """As `write`, of batches of ROWS; `locate` says where a row came from."""
+    """Write passages given as batches of ROWS, as `write` does. `locate` names the place where a row came
+    from, for messages."""
     folder.mkdir(parents=True, exist_ok=True)
     spool = folder / "unsorted"
     shutil.rmtree(spool, ignore_errors=True)
@@ -82,7 +83,7 @@ def _moved(locate: Locate, came_from: NDArray[np.int64]) -> Locate:
 
 
 def _resorted(spool: Path, rows: Streamed, wanted: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
-    """The rows that lie in `spool`, in the wanted order."""
+    """The rows stored in `spool`, in the order `wanted`."""
     unsorted = _unsorted(spool, np.cumsum(rows.starts) - 1)
     start = 0
     for batch in external_sort.resorted(unsorted, spool, rows.size, wanted):
@@ -108,7 +109,8 @@ def _unsorted(spool: Path, run_of: NDArray[np.int64]) -> Iterator[pa.RecordBatch
 
 
 def _check_places(rows: Streamed, locate: Locate) -> None:
-    """Rows are in their final order: no two of a document have one place, and all have one or none has."""
+    """Checks the places of rows in their final order: within a document, places differ, and either all
+    passages have a place or none has. Raises HarnessError."""
     before, here, inside = rows.order[:-1], rows.order[1:], ~rows.starts[1:]
     same = np.flatnonzero(inside & (before == here) & (here >= 0))
     mixed = np.flatnonzero(inside & ((before < 0) != (here < 0)))
@@ -130,7 +132,7 @@ def _id_ranks(ids: pa.ChunkedArray, locate: Locate) -> NDArray[np.int32]:
     order, same = ascending(ids)
     if same.any():
         ties = np.flatnonzero(same)
-        first, second = order[ties], order[ties + 1]  # equal ids stand as they came
+        first, second = order[ties], order[ties + 1]  # equal ids are in the order in which they came
         tie = int(np.argmin(second))
         id = ids[int(first[tie])].as_py()
         raise HarnessError(
@@ -145,12 +147,13 @@ def _document_ranks(rows: Streamed, id_rank: NDArray[np.int32]) -> NDArray[np.in
 
 
 def _each_alone(rows: Streamed) -> bool:
-    """Whether every passage is a document of its own id."""
+    """Whether every passage is a document of its own, with the same id."""
     return bool(rows.ids.equals(rows.owners))
 
 
 def _wanted_order(rows: Streamed) -> NDArray[np.int64] | None:
-    """int64[N]: the row to stand at each place, documents in order of their first row; None: as it is."""
+    """The row to stand at each place (int64[N]), with documents in the order of their first rows. None if the
+    rows are in this order already."""
     if _each_alone(rows):
         return None
     by_id, same = ascending(rows.owners)
@@ -158,5 +161,5 @@ def _wanted_order(rows: Streamed) -> NDArray[np.int64] | None:
     descends = inside & (rows.order[1:] < rows.order[:-1]) & (rows.order[1:] >= 0)
     if not same.any() and not descends.any():
         return None
-    document = first_of_equals(by_id, same)  # of each run, as the run where it was first seen
+    document = first_of_equals(by_id, same)  # of each run: the first run of its document
     return np.lexsort((rows.order, document[np.cumsum(rows.starts) - 1]))

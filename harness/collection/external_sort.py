@@ -1,4 +1,4 @@
-"""Puts rows into a known order with bounded memory: spread over files by where they go, then sort each."""
+"""Puts rows into a given order with bounded memory: spreads them over files, then sorts each file."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BUCKET_BYTES = 16 << 20  # of text, all in memory at once
-MOST_BUCKETS = 256  # each is an open file
+BUCKET_BYTES = 16 << 20  # bytes of text in one bucket, which is held in memory
+MOST_BUCKETS = 256  # each bucket is an open file
 
 
 def resorted(
     batches: Iterable[pa.RecordBatch], folder: Path, size: NDArray[np.int64], wanted: NDArray[np.int64]
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of `batches` so that row wanted[i] stands at place i (a permutation). `size` (int64[N]) is
-    how many bytes each row takes; `folder` takes the files in between, which are deleted when read."""
+    """The rows of `batches`, ordered so that row `wanted[i]` stands at place i. `wanted` is a permutation;
+    `size` (int64[N]) is the number of bytes of each row. `folder` holds intermediate files, which are deleted
+    when read."""
     place = np.empty(len(wanted), dtype=np.int64)
     place[wanted] = np.arange(len(wanted))
     filled = np.cumsum(size[wanted])  # bytes up to each place
     bytes_each = max(BUCKET_BYTES, int(filled[-1]) // (MOST_BUCKETS - 1) + 1)
-    bucket_of = (filled // bytes_each)[place]  # of each row as it comes
+    bucket_of = (filled // bytes_each)[place]  # the bucket of each incoming row
     for path in _spread(batches, folder, place, bucket_of):
         yield from _sorted(path)
         path.unlink()
@@ -37,7 +38,7 @@ def resorted(
 def _spread(
     batches: Iterable[pa.RecordBatch], folder: Path, place: NDArray[np.int64], bucket_of: NDArray[np.int64]
 ) -> list[Path]:
-    """Append every row, with its place, to the file of its bucket; the files in order of place."""
+    """Append every row, with its place, to the file of its bucket. Returns the files in order of place."""
     paths: dict[int, Path] = {}
     writers: dict[int, pa.RecordBatchWriter] = {}
     done = 0

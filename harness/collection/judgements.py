@@ -1,4 +1,4 @@
-"""Stored judgements -> those of a corpus and its queries, by number; what is unknown is counted."""
+"""Relates stored judgements to the numbers of a corpus and its queries, and counts unknown ids."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ if TYPE_CHECKING:
 
 
 class Judged(NamedTuple):
-    """Judgements by number. A passage that the corpus lacks is numbered from the corpus' size upwards,
-    each such id with its own number: it can never be found, and stays in the denominators."""
+    """J judgements, with queries and passages as numbers. The passages that the corpus lacks have distinct
+    numbers from the corpus' size upwards. They can never be found, and still count in the denominators of
+    measures."""
 
     query: NDArray[np.int32]  # int32[J]
     passage: Ints  # int64[J]
     grade: NDArray[np.int32]  # int32[J]
-    labels: tuple[tuple[str, ...], ...] | None = None  # of each judgement; None: none has any
+    labels: tuple[tuple[str, ...], ...] | None = None  # the labels of each judgement; None: no labels
 
 
 class Judging(NamedTuple):
-    judged: Judged  # a passage that the corpus lacks has a position beyond its last
-    missing: Ints  # numbers of the judged passages that the corpus lacks, in `passage_ids`
-    of_missing: int  # judgements of them
-    of_unknown_queries: int  # judgements of queries that are not asked
+    judged: Judged
+    missing: Ints  # places in `passage_ids` of the judged passages that the corpus lacks
+    of_missing: int  # number of judgements of such passages
+    of_unknown_queries: int  # number of judgements of queries that are not among `queries`
 
 
 def judging(read: Corpus, queries: Queries, judgements: Judgements, *, drop: bool = False) -> Judging:
-    """With `drop`, what is judged of passages that the corpus lacks counts as not relevant: the query stays,
-    and with no positive left it scores 0, as any such query."""
+    """The judgements by the numbers of a corpus and its queries. With `drop`, passages that the corpus lacks
+    are not relevant, whatever their grade; a query that has no positive left stays and scores 0."""
     positions = read.positions(judgements.passage_ids)
     missing = np.flatnonzero(positions < 0)
     number = {name: i for i, name in enumerate(queries.ids)}
@@ -44,7 +45,7 @@ def judging(read: Corpus, queries: Queries, judgements: Judgements, *, drop: boo
     grade = judgements.grade
     if drop:
         grade = np.where(positions[judgements.passage] < 0, np.int32(0), grade)
-    positions[missing] = read.passages + np.arange(len(missing))  # distinct, and never found
+    positions[missing] = read.passages + np.arange(len(missing))  # distinct numbers that are never found
     labels = judgements.labels
     if labels is not None:
         labels = tuple(labels[i] for i in np.flatnonzero(kept).tolist())

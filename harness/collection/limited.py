@@ -1,4 +1,4 @@
-"""Part of a collection for a trial: some of its queries, and a sample of its passages with all judged."""
+"""The part of a collection that a trial reads: some queries, and a sample of passages with judged ones."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from harness.types import Judgement, Query
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BYTES = 8  # of a digest that decides which ids are taken
+BYTES = 8  # length of the digests that decide which ids are taken
 
 
 class Limits(NamedTuple):
-    """None: all of them."""
+    """How many queries and passages a trial reads. None stands for all of them."""
 
     queries: int | None
     passages: int | None
 
 
 def queries(source: Source, limits: Limits) -> Iterable[Query]:
-    """In the source's order those judged queries whose ids have the smallest digests, so that neither the
-    order of a file nor other queries decide; of queries without any judgement likewise."""
+    """The queries of a trial, in the source's order: the judged queries whose ids have the smallest digests.
+    A query's digest does not depend on the order of a file or on other queries. If the source has no
+    judgements, queries are chosen from all queries."""
     if limits.queries is None:
         return source.queries()
     known = list(source.queries())
@@ -40,7 +41,7 @@ def queries(source: Source, limits: Limits) -> Iterable[Query]:
 
 
 def judgements(source: Source, limits: Limits) -> Iterable[Judgement]:
-    """Those of the chosen queries."""
+    """The judgements of the queries of a trial."""
     if limits.queries is None:
         return source.judgements()
     chosen = {query.id for query in queries(source, limits)}
@@ -48,9 +49,9 @@ def judgements(source: Source, limits: Limits) -> Iterable[Judgement]:
 
 
 class Sample:
-    """Whole documents, in the source's order: those with a passage that is judged for a chosen query, and
-    those with the smallest digests, until these have as many passages as the limit says. The source is read
-    twice and never held."""
+    """The passages of a trial: whole documents, in the source's order. Documents with a passage that is
+    judged for a chosen query are taken, and the documents with the smallest digests, until these have as many
+    passages as the limit says. The source is read twice and never held in memory."""
 
     def __init__(self, source: Source, limits: Limits) -> None:
         self._source, self._limits = source, limits
@@ -75,7 +76,7 @@ class Sample:
             yield batch.take(pa.array(keep))
 
     def locate(self, row: int) -> str:
-        """Where the source has that row of the sample."""
+        """The place in the source of a row of the sample."""
         at = int(np.concatenate(self._kept)[row])
         return self._source.locate(at) if isinstance(self._source, ColumnarSource) else f"passage {at + 1}"
 
@@ -86,7 +87,8 @@ class Sample:
 
 
 def _names(batch: pa.RecordBatch) -> tuple[list[str], list[str]]:
-    """The ids of the passages and of their documents: a passage without one is a document of its own."""
+    """The ids of the passages and of their documents. A passage without a document is a document of its own,
+    with the passage's id."""
     ids = batch.column("id").to_pylist()
     return ids, [name or id for id, name in zip(ids, batch.column("document").to_pylist(), strict=True)]
 

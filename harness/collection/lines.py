@@ -1,4 +1,4 @@
-"""Lines of text files that people hand over, and the words that may stand in them."""
+"""Reads the lines of users' text files, and checks the words that are written into TREC files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.errors import HarnessError
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """The numbered lines of a text file, gzipped or not."""
+    """The numbered lines of a text file, which may be gzipped. Raises HarnessError if it cannot be read."""
     number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
@@ -26,7 +26,8 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def check_words(words: Sequence[str], what: str) -> None:
-    """A TREC line is split at white space, so no word may hold any."""
+    """Raises HarnessError if a word is empty or holds white space, because TREC lines are split at white
+    space."""
     if len(" ".join(words).split()) == len(words) and all(words):
         return
     bad = next(word for word in words if len(word.split()) != 1)

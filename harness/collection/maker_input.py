@@ -1,4 +1,4 @@
-"""What a stage of making a collection is given: the collection so far, runs on it, other collections."""
+"""The input of a stage that makes a collection: the collection so far, runs on it and other collections."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a collection as columns. One that the maker's record does not name in `reads` is not
-    there."""
+    """The parts of a collection as columns. A part that the maker's record does not name in `reads` raises
+    ContractError."""
 
     language: str | None
     query_language: str | None  # None: the passages' language
@@ -44,7 +44,7 @@ class Parts:
         return _there(self.read_judgements, "judgements")
 
     def documents(self) -> Iterator[Document]:
-        """All documents in order, streamed."""
+        """All documents of the corpus in order, streamed."""
         return self.corpus.documents_in(0, self.corpus.documents)
 
     def asked(self) -> list[Query]:
@@ -63,16 +63,16 @@ class Parts:
 
 @dataclass(frozen=True)
 class MakerInput(Parts):
-    """What `make` is given."""
+    """The input of a maker's `make`."""
 
     dataset: str  # the made dataset's name
-    folder: Path  # for working files; what lies in `folder / "kept"` stays with the stage
+    folder: Path  # for working files; the files in `folder / "kept"` stay with the stage
     licence: str = ""
     citation: str = ""
     url: str = ""
     tally: Tally = field(default_factory=Tally)
     runs: Mapping[str, Hits] = field(default_factory=dict)  # system -> its hits, row q is query q
-    others: Mapping[str, Parts] = field(default_factory=dict)  # as the parameters name them
+    others: Mapping[str, Parts] = field(default_factory=dict)  # by the names in the parameters
     encode: Callable[[Sequence[str], bool], Floats] | None = None  # as `contracts.Encoding.encode`
     progress: Callable[..., None] = lambda done, total, note="": None
 

@@ -1,4 +1,4 @@
-"""Judgements in files, as trec_eval and BEIR have them: foreign ones in, TREC's form out."""
+"""Judgements in files: reads the formats of trec_eval and BEIR, and writes TREC's."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ GRADE = re.compile(r"[+-]?[0-9]{1,9}")
 
 
 def read_qrels(path: Path) -> Iterator[Judgement]:
-    """All judgements in order. Raises HarnessError with file and line for a line that is none, and for a
-    query and passage that are judged twice."""
+    """All judgements of a file in order. Raises HarnessError with file and line for a line that is no
+    judgement, and for a query and passage that are judged twice."""
     before: dict[tuple[str, str], int] = {}  # query and passage -> line
     columns = 0
     for number, line in lines_of(path):
@@ -40,7 +40,7 @@ def read_qrels(path: Path) -> Iterator[Judgement]:
 
 
 def write_qrels(path: Path, judgements: Judgements) -> None:
-    """Write TREC's four columns, in order."""
+    """Write the judgements in order, in TREC's four columns."""
     check_words(judgements.query_ids, "query id")
     check_words(judgements.passage_ids, "passage id")
     rows = zip(judgements.query.tolist(), judgements.passage.tolist(), judgements.grade.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Queries and judgements on disk: checked, compact, in the order they came."""
+"""Queries and judgements on disk: checked, compact, in the order in which they came."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ _QUERY = pa.schema(
 )
 _CODES = pa.dictionary(pa.int32(), pa.string())
 _JUDGEMENT = pa.schema([("query", _CODES), ("passage", _CODES), ("grade", pa.int32())])
-_LABELS = pa.field("labels", _LIST)  # only where a judgement has one
+_LABELS = pa.field("labels", _LIST)  # a column only if any judgement has a label
 _BATCH = 65536
 _INT32 = range(-(2**31), 2**31)
 
 
 class Queries(NamedTuple):
-    """All queries in order; `slices`, `exclude` and `answers` have one list for each."""
+    """All queries of a collection in order. `slices`, `exclude` and `answers` hold one list for each
+    query."""
 
     ids: list[str]
     texts: list[str]
@@ -39,19 +40,20 @@ class Queries(NamedTuple):
 
 
 class Judgements(NamedTuple):
-    """n judgements in order, as codes: judgement i is of the query query_ids[query[i]] and the passage
-    passage_ids[passage[i]]. The ids are distinct, in the order in which they are first judged."""
+    """n judgements in order, as codes. Judgement i is of the query `query_ids[query[i]]` and the passage
+    `passage_ids[passage[i]]`. The ids are distinct, in the order of their first judgements."""
 
     query_ids: list[str]
     passage_ids: list[str]
     query: NDArray[np.int32]  # int32[n]
     passage: NDArray[np.int32]  # int32[n]
     grade: NDArray[np.int32]  # int32[n]
-    labels: tuple[tuple[str, ...], ...] | None = None  # of each judgement; None: none has any
+    labels: tuple[tuple[str, ...], ...] | None = None  # the labels of each judgement; None: no labels
 
 
 def write_queries(queries: Iterable[Query], folder: Path) -> dict[str, JSON]:
-    """Write the queries into `folder` and return what was counted. Refuses an empty or duplicate id."""
+    """Write the queries into `folder` and return their counts. Raises HarnessError for an empty or duplicate
+    id."""
     rows = list(each(queries, Query, "a dataset's queries"))
     seen: set[str] = set()
     for number, query in enumerate(rows, start=1):
@@ -83,8 +85,8 @@ def read_queries(folder: Path) -> Queries:
 
 
 def write_judgements(judgements: Iterable[Judgement], folder: Path) -> dict[str, JSON]:
-    """Write the judgements into `folder` and return what was counted. Refuses an empty id, a query and
-    passage judged twice, and a grade that does not fit 32 bits."""
+    """Write the judgements into `folder` and return their counts. Raises HarnessError for an empty id, a
+    query and passage that are judged twice, and a grade that does not fit 32 bits."""
     queries: dict[str, int] = {}
     passages: dict[str, int] = {}
     parts = []

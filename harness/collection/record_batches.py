@@ -15,22 +15,22 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ROWS = 1024  # of every record batch but the last
-PART = 128  # record batches a file: several files are checksummed on several cores
+ROWS = 1024  # rows of every record batch but the last
+PART = 128  # record batches per file; with several files, several cores can compute checksums
 
 
 class Writer:
-    """Writes batches of strings, without nulls and of any size, as blocks of ROWS rows into the files
-    `name-00000.arrow` and so on; what a killed run left of them is deleted. The bytes depend on the rows
-    alone."""
+    """Writes batches of strings as blocks of ROWS rows into the files `name-00000.arrow` and so on. The
+    batches may have any size, but no nulls. Files of these names that a killed run left are deleted. The
+    bytes of the files depend on the rows alone."""
 
     def __init__(self, folder: Path, name: str, schema: pa.Schema) -> None:
         for path in folder.glob(f"{name}-*.arrow"):
             path.unlink()
         self._folder, self._name, self._schema = folder, name, schema
         self._pending: list[pa.RecordBatch] = []  # fewer than ROWS rows in all
-        self._rows = 0  # in them
-        self._parts = self._blocks = 0  # files so far, and record batches in the last
+        self._rows = 0  # rows in `_pending`
+        self._parts = self._blocks = 0  # files so far, and record batches in the last file
         self._open_part()
 
     def _open_part(self) -> None:
@@ -59,13 +59,13 @@ class Writer:
             self._rows = batch.num_rows - whole
 
     def _write_blocks(self, batch: pa.RecordBatch) -> int:
-        """Write what fits into the last file; how many rows that is."""
+        """Write the rows that fit into the last file, and return their number."""
         if self._blocks == PART:
             self._close_part()
             self._open_part()
         rows = min(int(batch.num_rows), (PART - self._blocks) * ROWS)
         blocks = [_alone(batch.slice(start, min(ROWS, rows - start))) for start in range(0, rows, ROWS)]
-        self._stream.write_table(pa.Table.from_batches(blocks))  # in one call, without the lock
+        self._stream.write_table(pa.Table.from_batches(blocks))  # in one call, which releases Python's lock
         self._blocks += len(blocks)
         return rows
 
@@ -87,12 +87,12 @@ class Writer:
     ) -> None:
         if error is None:
             self.close()
-        else:  # what is left is overwritten by the next run
+        else:  # the next run overwrites the unfinished files
             self._file.close()
 
 
 class Blocks:
-    """The memory-mapped files that Writer wrote. Files and blocks are opened as they are asked for."""
+    """The memory-mapped files of a Writer. Files and blocks are opened when they are first used."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self._name = folder, name
@@ -120,12 +120,12 @@ class Blocks:
         return block
 
     def column(self, name: str) -> pa.ChunkedArray:
-        """The whole column; nothing is copied."""
+        """The whole column of that name, without a copy."""
         kind = self._part(0).schema.field(name).type
         return pa.chunked_array([self.block(i).column(name) for i in range(len(self._blocks))], type=kind)
 
     def between(self, start: int, stop: int) -> Iterator[pa.RecordBatch]:
-        """The rows start to stop - 1, in parts of at most ROWS."""
+        """The rows `start` to `stop` - 1, in batches of at most ROWS."""
         while start < stop:
             index, row = divmod(start, ROWS)
             count = min(ROWS - row, stop - start)
@@ -133,7 +133,7 @@ class Blocks:
             start += count
 
     def strings(self, name: str, rows: NDArray[np.integer]) -> list[str]:
-        """A column's values at these rows, in their order."""
+        """The values of the column `name` at `rows`, in the order of `rows`."""
         if len(rows) == 0:
             return []
         if int(rows.min()) < 0 or int(rows.max()) >= self.rows:
@@ -146,7 +146,7 @@ class Blocks:
         for start, stop in pairwise(edges):
             values = self.block(int(block_of[start])).column(name)
             places = ordered[start:stop] % ROWS
-            if len(places) < 8:  # a call of Arrow costs as much as a few values one by one
+            if len(places) < 8:  # for a few values, reading one by one is faster than a call of Arrow
                 texts += [values[place].as_py() for place in places.tolist()]
             else:
                 texts += pc.take(values, pa.array(places)).to_pylist()
@@ -158,7 +158,8 @@ class Blocks:
 
 
 def streamed(folder: Path, name: str) -> Iterator[pa.RecordBatch]:
-    """All rows in order. They are read, not mapped, so that a pass over them leaves nothing in memory."""
+    """All rows of a Writer's files in order. The files are read, not mapped, so that a pass over them leaves
+    nothing in memory."""
     for path in sorted(folder.glob(f"{name}-*.arrow")):
         with pa.OSFile(str(path), "rb") as file, pa.ipc.open_file(file) as reader:
             for index in range(reader.num_record_batches):
@@ -166,8 +167,8 @@ def streamed(folder: Path, name: str) -> Iterator[pa.RecordBatch]:
 
 
 def _alone(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The same strings without their neighbours: Arrow pads what it writes of a slice with the bytes that
-    follow it in memory, which depend on how the rows came."""
+    """The batch in buffers of its own. Arrow pads a written slice with the bytes that follow the slice in
+    memory, and these bytes depend on how the rows were batched."""
     columns = []
     for column in batch.columns:
         kind = np.int64 if pa.types.is_large_string(column.type) else np.int32

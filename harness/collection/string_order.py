@@ -1,4 +1,4 @@
-"""Orders strings by their bytes, on whole columns: ranks, duplicates and what is scattered."""
+"""Orders whole columns of strings by their bytes: sorting, ranks and equal strings."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 
 def ascending(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """int64[n]: rows in ascending order of UTF-8 bytes, equal ones as they came; bool[n - 1]: whether the
-    next in that order is equal."""
+    """The rows of a column (int64[n]) in ascending order of their strings' UTF-8 bytes, rows of equal strings
+    in the order of the column; and for each row in this order but the last, whether the next row's string is
+    equal (bool[n - 1])."""
     strings = pa.concat_arrays([chunk.cast(pa.large_string()) for chunk in column.chunks])
     order = pc.sort_indices(strings)
     ordered = strings.take(order)
@@ -22,7 +23,7 @@ def ascending(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.bo
 
 
 def like_next(values: pa.Array) -> NDArray[np.bool_]:
-    """bool[n - 1]: whether the next value is equal."""
+    """For each value but the last, whether the next value is equal: bool[n - 1]."""
     same = pc.equal(values.slice(0, len(values) - 1), values.slice(1))
     equal: NDArray[np.bool_] = same.to_numpy(zero_copy_only=False)
     return equal
@@ -35,7 +36,8 @@ def ranks_of(order: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def first_of_equals(order: NDArray[np.int64], same: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """int64[n]: for each row the first row with an equal string, from what `ascending` returned."""
+    """For each row, the first row with an equal string: int64[n]. `order` and `same` come from
+    `ascending`."""
     groups = np.append(0, np.cumsum(~same))
     firsts = order[np.flatnonzero(np.append(True, ~same))]
     first_places = np.empty(len(order), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What a stage of making a collection dropped and why: counted while it works, with a few examples."""
+"""Counts what a stage of making a collection drops, by reason, with a few examples."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import Literal, NamedTuple
 
 from harness.types import JSON
 
-EXAMPLES = 3  # of each reason
+EXAMPLES = 3  # examples per reason
 LONGEST = 200  # characters of an example
 
 
 class Dropped(NamedTuple):
-    what: str  # passages, documents, queries, judgements
+    what: str  # passages, documents, queries or judgements
     why: str
     times: int
     examples: tuple[str, ...]
 
 
 class Tally:
-    """Counts by reason. A maker calls `drop` for what it leaves out, `note` for other numbers and `flag` for
-    what a reader must know."""
+    """The counts and notes of one stage. A maker calls `drop` for items that it leaves out, `note` for other
+    numbers and `flag` for facts that every reader of a row must know."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, str], int] = {}
@@ -29,8 +29,9 @@ class Tally:
         self._judges: dict[str, int] = {}
 
     def drop(self, what: str, why: str, example: str = "", count: int = 1) -> None:
-        """`what` is passages, documents, queries or judgements; `why` a few words. Examples may hold text:
-        they stand on the identity card, never in a leaderboard."""
+        """Count `count` dropped items. `what` is passages, documents, queries or judgements; `why` is the
+        reason in a few words. Examples may hold text: they stand on the identity card, never in a
+        leaderboard."""
         key = (what, why)
         self._counts[key] = self._counts.get(key, 0) + count
         shown = self._examples.setdefault(key, [])
@@ -38,16 +39,17 @@ class Tally:
             shown.append(example if len(example) <= LONGEST else f"{example[:LONGEST]}...")
 
     def note(self, name: str, value: JSON) -> None:
-        """A number or a short text about the stage, shown with it; the last one of a name counts."""
+        """Keep a number or a short text about the stage, to show with the stage. A later value of the same
+        name replaces it."""
         self._facts[name] = value
 
     def add(self, name: str, count: int = 1) -> None:
-        """Count something that is not dropped."""
+        """Add `count` to the number `name`, which counts items that are not dropped."""
         self._facts[name] = self._facts.get(name, 0) + count
 
     def judged(self, by: Literal["person", "machine"], count: int) -> None:
-        """So many judgements that stand were decided by people, or by a machine. Judgements by a machine are
-        flagged in every row, and `harness compare` holds them against those of people."""
+        """Count judgements of the made collection that people or a machine decided. Judgements by a machine
+        are flagged in every row, and `harness compare` compares them with those of people."""
         if count:
             self._judges[by] = self._judges.get(by, 0) + count
 
@@ -63,7 +65,7 @@ class Tally:
         )
 
     def facts(self) -> dict[str, JSON]:
-        """All of it as plain data."""
+        """All counts, notes and flags as plain data."""
         return {
             "dropped": [
                 {"what": item.what, "why": item.why, "count": item.times, "examples": list(item.examples)}

@@ -1,1 +1,1 @@
-"""Artifacts on disk: each is whole or absent, and the operations that change the disk."""
+"""The store: artifacts on disk, each whole or absent, and the operations that change the disk."""

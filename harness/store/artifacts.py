@@ -1,4 +1,4 @@
-"""The store: artifacts on disk, each whole or absent, verified when read. It owns every path below it."""
+"""The store: artifacts on disk, each whole or absent, verified when read. It owns all files in its folder."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from harness.store.remote import Remote
 
 MANIFEST = "manifest.json"
-YOUNG = 2_000_000_000  # nanoseconds
+YOUNG = 2_000_000_000  # nanoseconds: a file that changed less long ago is hashed again
 LAYOUT = b"passage-harness store, layout 1\n"
 
 
 class Artifact(NamedTuple):
-    """A finished step: its folder and what its manifest says."""
+    """The artifact of a finished step: its folder and the contents of its manifest."""
 
     id: str
     folder: Path
-    described: dict[str, JSON]  # what its key is the digest of
+    described: dict[str, JSON]  # the data whose digest is the step's key
     facts: dict[str, JSON]  # results that depend on the inputs alone
-    cost: dict[str, JSON]  # time, memory, bytes: of the first execution
+    cost: dict[str, JSON]  # time, memory and bytes of the first execution
     files: dict[str, dict[str, JSON]]  # relative path -> size and SHA-256
 
 
 class Corrupt(Exception):
-    """An artifact that is not what was written. It is removed and made again, never used."""
+    """An artifact differs from what was written. It is removed and made again, never used."""
 
     def __init__(self, step: str, reason: str) -> None:
         super().__init__(f"{step[:24]}: {reason}")
@@ -48,7 +48,7 @@ class Corrupt(Exception):
 
 
 class Absent(Corrupt):
-    """An artifact that is not in the store, where the plan expected it."""
+    """An artifact that the plan expected is not in the store."""
 
     def __init__(self, step: str) -> None:
         super().__init__(step, "it is not in the store")
@@ -56,24 +56,24 @@ class Absent(Corrupt):
 
 class Store:
     def __init__(self, root: Path) -> None:
-        self.root = root = root.absolute()  # a plugin may change the working folder
+        self.root = root = root.absolute()  # absolute, because a plugin may change the working folder
         self.artifacts = root / "artifacts"
         self.partial = root / "partial"
         self.removed = root / "removed"
         self.digests = root / "digests"
-        self.failures = root / "failures"  # what steps that failed printed
-        self.logs = root / "logs"  # what steps that succeeded printed
+        self.failures = root / "failures"  # the output of steps that failed
+        self.logs = root / "logs"  # the output of steps that succeeded
         self.compiled = root / "compiled"  # numba's cache
-        self.responses = root / "responses"  # what services answered; made when one is asked
+        self.responses = root / "responses"  # the answers of services; made when a service is asked
         self.remote: Remote | None = None  # where finished artifacts are shared
         self._verified: dict[str, tuple[tuple[str, int, int, int], ...]] = {}
 
     def open(self) -> Store:
-        """Make the folders; refuse one that holds something else."""
+        """Make the store's folders. Raises HarnessError for a folder that holds other files."""
         mark = self.root / "layout"
         with disk.explaining(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
-            # in this order: another run that makes the store writes the mark first
+            # list first, then look for the mark: another run that makes the store writes its mark first
             others = [path.name for path in self.root.iterdir() if not _is_mark(path)]
             if not mark.exists():
                 if others:
@@ -98,11 +98,11 @@ class Store:
     # reading
 
     def has(self, step: str) -> bool:
-        return (self.artifacts / step).exists()  # whole or absent; `read` finds what was damaged later
+        return (self.artifacts / step).exists()  # whole or absent; `read` detects later damage
 
     def read(self, step: str, trust: bool = False) -> Artifact:
-        """The artifact, every byte verified (once in the life of this object); raises Corrupt. `trust`
-        reads the manifest alone, for what only describes and costs."""
+        """The artifact of a step. Every byte is verified, once in the life of this object. With `trust`, only
+        the manifest is read, for callers that need no files. Raises Corrupt."""
         folder = self.artifacts / step
         artifact = _manifest(step, folder)
         if not trust:
@@ -113,7 +113,8 @@ class Store:
         return artifact
 
     def discard(self, step: str) -> None:
-        """Take an artifact away, at once and whole."""
+        """Remove an artifact. A rename takes it out of the store at once and whole; its files are deleted
+        after that."""
         aside = self.removed / f"{step}.{os.getpid()}.{time.monotonic_ns()}"
         self._verified.pop(step, None)
         with disk.explaining(self.root):
@@ -127,7 +128,7 @@ class Store:
         """Note that an artifact was used, for `cache gc`."""
         try:
             os.utime(self.artifacts / step)
-        except OSError:  # a store that is only read
+        except OSError:  # the store may be read-only
             return
 
     def steps(self) -> list[str]:
@@ -137,8 +138,8 @@ class Store:
 
     @contextmanager
     def claim(self, step: str, waiting: Callable[[], None]) -> Iterator[Path | None]:
-        """The folder to write a step into, while no other process has it; None if the step is there
-        by then. What a killed run left in the folder is still there."""
+        """The folder to write a step into, claimed for this process alone, or None if the step is finished by
+        then. Files that a killed run left in the folder are still there."""
         partial = self.partial / step
         with disk.explaining(self.root):
             descriptor = self._lock(partial, step, waiting)
@@ -149,7 +150,7 @@ class Store:
             files = partial / "files"
             with disk.explaining(self.root):
                 files.mkdir(exist_ok=True)
-                (files / MANIFEST).unlink(missing_ok=True)  # of a run that was killed while it finished
+                (files / MANIFEST).unlink(missing_ok=True)  # left by a run that was killed in `finish`
             yield files
         finally:
             os.close(descriptor)
@@ -162,11 +163,11 @@ class Store:
             partial.mkdir(exist_ok=True)
             try:
                 descriptor = os.open(partial, os.O_RDONLY | os.O_DIRECTORY)
-            except FileNotFoundError:  # another run has just finished it
+            except FileNotFoundError:  # another run has just finished the step
                 continue
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # the folder may have been removed, and even made again, before the lock was had
+                # the folder may have been removed, and even made again, before this process got the lock
                 if os.fstat(descriptor).st_ino == partial.stat().st_ino and not self.has(step):
                     return descriptor
             except BlockingIOError:
@@ -179,8 +180,8 @@ class Store:
             os.close(descriptor)
 
     def finish(self, step: str, described: JSON, facts: JSON, cost: JSON, durable: bool = True) -> None:
-        """Make what was written into a claimed folder an artifact: synced, summed, renamed into place. One
-        that need not outlive a stop of the machine is not synced: it would then be found damaged."""
+        """Make a claimed folder an artifact: its files are hashed, synced and renamed into place. Without
+        `durable` they are not synced; if the machine stops, the artifact may then be found damaged."""
         partial = self.partial / step
         files = partial / "files"
         if (files / MANIFEST).exists():
@@ -199,7 +200,7 @@ class Store:
                 if durable:
                     disk.fsync_tree(files)
             except OSError:
-                self.clear(files)  # nobody knows what the disk has now: a rerun must not go on from it
+                self.clear(files)  # the state of the disk is unknown, so a rerun must not continue from it
                 raise
             disk.rename(files, self.artifacts / step)
             if durable:
@@ -207,8 +208,8 @@ class Store:
             disk.remove_tree(partial)
 
     def adopt(self, step: str) -> None:
-        """Make an artifact of what was copied into a claimed folder, manifest and all. Raises Corrupt for
-        anything that is not as the manifest says."""
+        """Make a claimed folder an artifact, after a finished artifact with its manifest was copied into it.
+        Raises Corrupt if the files differ from the manifest."""
         partial = self.partial / step
         files = partial / "files"
         artifact = _manifest(step, files)
@@ -226,36 +227,37 @@ class Store:
             files.mkdir(exist_ok=True)
 
     def is_begun(self, step: str) -> bool:
-        """Whether a killed run has left something of a step, or a run is at it."""
+        """Whether a killed run has left files of a step, or a run is executing the step."""
         files = self.partial / step / "files"
         return files.is_dir() and any(files.iterdir())
 
     def discard_parts(self, steps: Container[str]) -> None:
-        """Take away the finished parts of these steps that no run has joined."""
+        """Remove the finished parts of these steps that no run has joined."""
         for folder in sorted(self.artifacts.glob(f"{PART}-*")):
             with contextlib.suppress(Corrupt):
                 if _manifest(folder.name, folder).described["of"] in steps:
                     self.discard(folder.name)
 
     def forget(self, step: str) -> None:
-        """Throw away what a killed run left of a step, unless another run is at it."""
+        """Remove the files that a killed run left of a step, unless another run is executing the step."""
         with contextlib.suppress(FileNotFoundError):
             self.remove_leftover(self.partial / step)
 
     def forget_all(self, kind: str) -> None:
-        """Throw away what killed runs left of all steps of a kind, but for those that a run is at."""
+        """Remove the files that killed runs left of all steps of a kind, except steps that a run is
+        executing."""
         for folder in self.partial.glob(f"{kind}-*"):
             self.forget(folder.name)
 
     def leftovers(self, before: float) -> list[Path]:
-        """What killed runs left and nobody is writing to: partial steps untouched since then, and what
-        was on its way out; and the output of steps that ended before then."""
+        """The paths that `cache gc` may remove: partial steps and outputs of steps that were last changed
+        before the time `before`, and artifacts whose removal was interrupted."""
         folders = (self.partial, self.failures, self.logs)
         old = [path for folder in folders for path in folder.iterdir() if path.stat().st_mtime < before]
         return sorted([*old, *self.removed.iterdir()])
 
     def remove_leftover(self, folder: Path) -> None:
-        """Remove such a folder unless a run has claimed it meanwhile."""
+        """Remove a path that `leftovers` returned, unless a run has claimed it meanwhile."""
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -268,8 +270,8 @@ class Store:
     # digests of the user's files
 
     def digest(self, path: Path) -> str:
-        """The content key of a file, or of a folder's files and their names, remembered while size, time
-        stamp and inode stay the same."""
+        """The digest of a file's contents, or of a folder's file names and their contents. A file's digest is
+        remembered while its size, time stamp and inode stay the same."""
         if path.is_dir():
             inside = sorted(item for item in path.rglob("*") if item.is_file())
             listed = [[item.relative_to(path).as_posix(), self.digest(item)] for item in inside]
@@ -284,15 +286,15 @@ class Store:
         except (OSError, ValueError, KeyError, TypeError):
             pass
         content_key = disk.content_key(path)
-        # a file that has only just been written could change again under the same time stamp
+        # a file that was written just now could change again under the same time stamp
         if time.time_ns() - status.st_mtime_ns > YOUNG:
-            with contextlib.suppress(OSError):  # it only saves time, and the store may be read-only
+            with contextlib.suppress(OSError):  # the file only saves time, and the store may be read-only
                 disk.replace_file(memo, orjson.dumps({"stamp": stamp, "sha256": content_key}))
         return content_key
 
 
 def _is_mark(path: Path) -> bool:
-    """Whether this is the mark that a run is writing at this moment, or was when it was killed."""
+    """Whether the path is the store's mark, finished, being written, or left unfinished by a killed run."""
     return path.name == "layout" or path.name.endswith(".new.layout")
 
 
@@ -301,7 +303,8 @@ def _sha(data: bytes) -> str:
 
 
 def _dump(content: JSON) -> bytes:
-    """A manifest that ends with its own sum, so that any changed byte shows."""
+    """The bytes of a manifest. They end with the SHA-256 of the rest, so that any changed byte is
+    detected."""
     body = orjson.dumps(
         content, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
     )
@@ -325,7 +328,8 @@ def _manifest(step: str, folder: Path) -> Artifact:
 
 
 def _stamps(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
-    """Name, size, time and inode of every file; one that goes away meanwhile is left out."""
+    """The name, size, time stamp and inode of every file in the folder. A file that disappears meanwhile is
+    left out."""
     stamps = []
     for path in sorted(folder.rglob("*")):
         with contextlib.suppress(OSError):

@@ -16,29 +16,29 @@ from pathlib import Path
 
 from harness.errors import StoreError
 
-PIECE = 1 << 24  # bytes of a large file that are summed on their own
+PIECE = 1 << 24  # bytes of a large file that are hashed on their own
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-FAILING = {*FULL, errno.EIO}  # never a method's fault
-NEARLY_FULL = 1 << 20  # bytes: with less, a failed step is taken for one that found no space
+FAILING = {*FULL, errno.EIO}  # errors of the disk, never a method's fault
+NEARLY_FULL = 1 << 20  # bytes: with less free space, a failed step is taken to have failed for lack of space
 
 
 def write(path: Path, data: bytes) -> None:
-    """Write a file that nobody reads yet; it still has to be synced."""
+    """Write a file that nobody reads yet. The caller syncs the file later."""
     with path.open("wb") as file:
         file.write(data)
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """The file has the old contents or the new, never a part of them, whenever the machine stops."""
+    """Replace a file's contents. Whenever the machine stops, the file has all old or all new contents."""
     with replacing(path) as beside:
         write(beside, data)
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A new file to write, which takes the place of `path` when it is whole."""
+    """A new path for the body to write, which takes the place of `path` when the body has ended."""
     writer = f"{os.getpid()}.{threading.get_native_id()}"
-    beside = path.with_name(f".{writer}.new.{path.name}")  # the same ending: it may choose a format
+    beside = path.with_name(f".{writer}.new.{path.name}")  # keeps the ending, which may choose a format
     _sweep(path)
     try:
         yield beside
@@ -52,10 +52,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _sweep(path: Path) -> None:
-    """Remove what killed processes left beside a file that they were replacing."""
+    """Remove new files that killed processes left beside `path` while they were replacing it."""
     for left in path.parent.glob(f".*.new.{glob.escape(path.name)}"):
         process = left.name.split(".")[1]
-        with contextlib.suppress(PermissionError):  # it lives, and is another user's
+        with contextlib.suppress(PermissionError):  # the process lives and is another user's
             try:
                 os.kill(int(process), 0)
             except (ProcessLookupError, ValueError):
@@ -75,7 +75,7 @@ def fsync_folder(folder: Path) -> None:
 
 
 def fsync_tree(folder: Path) -> None:
-    """All files below a folder, then the folders themselves, the deepest first."""
+    """Sync all files below a folder and the folders themselves, the deepest first."""
     for root, _, names in os.walk(folder, topdown=False):
         for name in names:
             if not Path(root, name).is_file():  # opening a pipe would wait for its other end
@@ -93,7 +93,7 @@ def rename(source: Path, target: Path) -> None:
 
 
 def link(source: Path, target: Path) -> None:
-    """A second name for a file, or a copy where the file system has no such thing."""
+    """Make `target` a second name for a file, or a copy if the file system has no hard links."""
     target.parent.mkdir(parents=True, exist_ok=True)
     target.unlink(missing_ok=True)
     try:
@@ -103,7 +103,7 @@ def link(source: Path, target: Path) -> None:
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder, or whatever stands in its place; what cannot be removed stays."""
+    """Remove a folder, or a file in its place. Files that cannot be removed stay."""
     shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
         folder.unlink()
@@ -115,8 +115,8 @@ def sha256(path: Path) -> str:
 
 
 def content_key(path: Path) -> str:
-    """What stands for a file's contents in a key: its SHA-256 or, of a large file, the SHA-256 of those of
-    its pieces, because they are summed on two cores at once."""
+    """The digest of a file's contents, for keys. It is the file's SHA-256. For a large file it is the SHA-256
+    of the SHA-256 sums of its pieces, so that two cores can hash at once."""
     size = path.stat().st_size
     if size <= PIECE:
         return sha256(path)
@@ -136,13 +136,15 @@ def _sum_of_piece(path: Path, start: int) -> bytes:
 
 
 def sha256_of(paths: Sequence[Path]) -> list[str]:
-    """The sums of several files, two at a time: hashing leaves the interpreter's lock alone."""
+    """The SHA-256 of each file. Two files are hashed at a time, because hashing releases Python's global
+    lock."""
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(sha256, paths))
 
 
 def is_full(folder: Path) -> bool:
-    """Whether the disk takes no more. Not every library says so by an errno, and a mapped file kills."""
+    """Whether the disk is full. The free space is read, because some libraries report a full disk without an
+    errno, and writing to a mapped file on a full disk kills the process."""
     try:
         return shutil.disk_usage(folder).free < NEARLY_FULL
     except OSError:
@@ -156,7 +158,8 @@ def full(root: Path) -> StoreError:
 
 
 def check_writable(folder: Path) -> None:
-    """Raises StoreError if no small file can be written into the folder, which is made if need be."""
+    """Check that a small file can be written into the folder, which is made if need be. Raises StoreError if
+    it cannot."""
     probe = folder / f".{os.getpid()}.probe"
     with explaining(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -167,7 +170,7 @@ def check_writable(folder: Path) -> None:
 
 
 def told(error: OSError, root: Path) -> StoreError:
-    """What a user can do about a disk that refused something at or below this folder."""
+    """The StoreError for an OSError at or below `root`. Its message says what the user can do."""
     if error.errno in FULL:
         return full(root)
     what = (error.strerror or str(error)).lower()
@@ -180,7 +183,7 @@ def told(error: OSError, root: Path) -> StoreError:
 
 @contextmanager
 def explaining(root: Path) -> Iterator[None]:
-    """Every OSError of the body becomes a StoreError."""
+    """Turns each OSError of the body into a StoreError."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Hits on disk, as the steps that search, combine and re-rank leave them, and how rows are put together."""
+"""Hits on disk, as steps that search, combine and re-rank write them, and functions that join hits."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from harness.types import JSON, Hits, Unit
 
 
 def among(steps: Sequence[str]) -> list[str]:
-    """The ids of those steps that leave hits."""
+    """Those ids in `steps` that belong to steps with hits."""
     return [step for step in steps if step.partition("-")[0] in RANKINGS]
 
 
 def save(folder: Path, hits: Hits, inputs: Sequence[str]) -> dict[str, JSON]:
-    """Write hits and return their facts: they name the corpus and queries that their numbers belong to."""
+    """Write hits and return their facts, which name the corpus and queries that the hits' numbers refer
+    to."""
     np.save(folder / "passages.npy", hits.passages.astype(np.int64))
     np.save(folder / "scores.npy", hits.scores.astype(np.float32))
     of = {
@@ -35,7 +36,7 @@ def load(artifact: Artifact) -> Hits:
 
 
 def joined(parts: Sequence[Hits], unit: Unit) -> Hits:
-    """Batches of rows one below the other, the narrower ones filled up."""
+    """The hits of several batches of queries in one, with narrower batches filled up."""
     width = max((part.passages.shape[1] for part in parts), default=0)
     passages = [_wide(part.passages, width, -1) for part in parts] or [np.zeros((0, 0), np.int64)]
     scores = [_wide(part.scores, width, -np.inf) for part in parts] or [np.zeros((0, 0), np.float32)]
@@ -43,13 +44,14 @@ def joined(parts: Sequence[Hits], unit: Unit) -> Hits:
 
 
 def with_tail(head: Hits, whole: Hits) -> Hits:
-    """The re-ranked head, then the rest of the run in its old order, scored in steps of 1 below the head."""
+    """The re-ranked head, then the rest of the run in its old order. The rest is scored below the head, each
+    hit 1 less than the one before."""
     depth = head.passages.shape[1]
     tail = whole.passages[:, depth:]
     filled = head.passages >= 0
     lowest = np.where(filled, head.scores, np.inf).min(axis=1, initial=np.inf)
     lowest = np.where(np.isfinite(lowest), lowest, 0)[:, None]  # float[Q, 1]
-    # float32 counts no steps of 1 beyond 2^24: so far below, steps grow with the scores
+    # float32 cannot represent steps of 1 beyond 2^24, so for large scores the step grows with the score
     step = np.maximum(1, np.abs(lowest) * 2.0**-20)
     scores = lowest - step * np.arange(1, tail.shape[1] + 1)
     scores = np.where(tail >= 0, scores, -np.inf).astype(np.float32)

@@ -1,7 +1,7 @@
 """A store that several machines share: finished artifacts in an object store or on a file server.
 
-Below the address there are pieces, named by their SHA-256, and one list a step, written after all of its
-pieces: an artifact whose list is not there does not exist.
+The remote holds pieces of files, named by their SHA-256, and one list per step. The list is written after all
+pieces of the step, so an artifact without a list does not exist.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from harness.store.artifacts import MANIFEST, Corrupt, Store
 if TYPE_CHECKING:
     from harness.plan.graph import Step
 
-PIECE = 1 << 26  # bytes of a piece at most: a broken transfer repeats no more
+PIECE = 1 << 26  # bytes of a piece at most; a broken transfer repeats at most one piece
 THREADS = 8  # transfers at once
 PAUSES = (0.2, 1.0, 4.0)  # seconds before each retry of a failed transfer
 Note = Callable[[str], None]
@@ -33,11 +33,11 @@ T = TypeVar("T")
 
 
 class Damaged(Exception):
-    """What the remote holds is not what was pushed."""
+    """An artifact of the remote differs from what was pushed."""
 
 
 class Listed(NamedTuple):
-    """An artifact of the remote."""
+    """The list of an artifact of the remote."""
 
     step: str
     size: int
@@ -45,7 +45,7 @@ class Listed(NamedTuple):
 
 
 class Remote:
-    """The shared store at an address such as `s3://bucket/prefix`. Credentials are the environment's."""
+    """The shared store at an address such as `s3://bucket/prefix`. Credentials come from the environment."""
 
     def __init__(self, address: str, write: bool = True) -> None:
         from pyarrow import fs
@@ -53,7 +53,7 @@ class Remote:
         self.given, self.address = (
             address,
             shown(address),
-        )  # the first as it is opened, the second for messages
+        )  # `given` is opened, `address` is shown in messages
         self.read, self.write = True, write
         try:
             self._files, root = fs.FileSystem.from_uri(address)
@@ -65,7 +65,7 @@ class Remote:
         self._fs: Any = fs
 
     def steps(self) -> list[str]:
-        """The artifacts that are there, in order."""
+        """The ids of the artifacts of the remote, in order."""
         selector = self._fs.FileSelector(f"{self._root}/steps", allow_not_found=True)
         infos = self._retried(lambda: self._files.get_file_info(selector))
         return sorted(
@@ -73,7 +73,7 @@ class Remote:
         )
 
     def listed(self, step: str) -> Listed | None:
-        """The list of an artifact, or None. Raises Damaged."""
+        """The list of an artifact, or None if the remote lacks the artifact. Raises Damaged."""
         data = self._read(self._list(step))
         if data is None:
             return None
@@ -84,7 +84,7 @@ class Remote:
         return Listed(content["step"], content["size"], content["files"])
 
     def push(self, store: Store, step: str) -> bool:
-        """Copy a finished artifact to the remote, its list last. False if the remote has it already.
+        """Copy a finished artifact to the remote, its list last. Returns False if the remote has it already.
         Raises Corrupt for an artifact that is damaged here."""
         if self._exists(self._list(step)):
             return False
@@ -101,8 +101,9 @@ class Remote:
         return True
 
     def fetch(self, store: Store, step: str, note: Note) -> bool:
-        """Copy an artifact into the local store, every piece and the whole verified. False if the remote
-        lacks it, or if what it has is damaged: then it is taken out of the remote, to be pushed anew."""
+        """Copy an artifact into the local store and verify every piece and the whole. Returns False if the
+        remote lacks the artifact or holds it damaged. A damaged artifact is taken out of the remote, to be
+        pushed again."""
         try:
             listed = self.listed(step)
             if listed is None:
@@ -128,7 +129,7 @@ class Remote:
                     raise Damaged(f"{listed.step[:24]} names a file outside of its folder")
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with path.open("wb") as file:
-                    for start in range(0, len(digests), THREADS):  # bounds what is held in memory
+                    for start in range(0, len(digests), THREADS):  # a few pieces at a time, to bound memory
                         file.writelines(pool.map(self._piece, digests[start : start + THREADS]))
 
     def _piece(self, digest: str) -> bytes:
@@ -136,7 +137,7 @@ class Remote:
         if data is None:
             raise Damaged(f"the piece {digest[:12]} is missing")
         if hashlib.sha256(data).hexdigest() != digest:
-            with contextlib.suppress(OSError):  # who may not write leaves it to somebody who may
+            with contextlib.suppress(OSError):  # a user who may not write leaves the piece
                 self._files.delete_file(self._piece_path(digest))
             raise Damaged(f"the piece {digest[:12]} was changed")
         return data
@@ -151,11 +152,11 @@ class Remote:
         return digest
 
     def has(self, step: str) -> bool:
-        """Whether an artifact is there."""
+        """Whether the remote has the artifact of a step."""
         return self._exists(self._list(step))
 
     def forget(self, step: str) -> None:
-        """Take an artifact out of the remote. Its pieces stay, because other artifacts may have the same."""
+        """Take an artifact out of the remote. Its pieces stay, because other artifacts may share them."""
         self._forget(step)
 
     def _forget(self, step: str) -> None:
@@ -183,7 +184,7 @@ class Remote:
         return self._retried(read)
 
     def _write(self, path: str, data: bytes) -> None:
-        """The file is there whole or not at all. An object store does so by itself."""
+        """Write a file that is there whole or not at all. An object store ensures this by itself."""
         on_disk = self._files.type_name == "local"
 
         def write() -> None:
@@ -199,7 +200,7 @@ class Remote:
         self._retried(write)
 
     def _retried(self, transfer: Callable[[], T]) -> T:
-        """The transfer's result; it is tried a bounded number of times."""
+        """The result of a transfer. A failed transfer is tried again a few times."""
         for pause in (*PAUSES, None):
             try:
                 return transfer()
@@ -217,11 +218,12 @@ class Remote:
 
 
 class Refused(HarnessError):
-    """The remote does not let this user do something."""
+    """The remote denies this user an operation."""
 
 
 def shown(address: str) -> str:
-    """The address for messages. Raises HarnessError if it holds credentials, which would end in logs."""
+    """The address as messages show it. Raises HarnessError if the address holds credentials, because these
+    would appear in logs."""
     parts = urlsplit(address)
     if "@" in parts.netloc or "secret" in parts.query.lower() or "access_key" in parts.query.lower():
         where = f"{parts.scheme}://...{parts.path}"
@@ -231,8 +233,8 @@ def shown(address: str) -> str:
 
 
 def fetch_missing(store: Store, steps: Mapping[str, Step], targets: Iterable[str], note: Note) -> list[str]:
-    """Fetch what the targets rest on and the local store lacks, as far as its remote has it. Returns the
-    ids of what was fetched."""
+    """Fetch the steps that the targets depend on and the local store lacks, as far as the remote has them.
+    Returns the ids of the fetched steps."""
     remote = store.remote
     if remote is None or not remote.read:
         return []
@@ -252,8 +254,8 @@ def fetch_missing(store: Store, steps: Mapping[str, Step], targets: Iterable[str
 
 
 def push_all(store: Store, steps: Iterable[str], note: Note) -> list[str]:
-    """Push these artifacts, as far as they are in the local store and whole. Returns the ids of what was
-    pushed. A user who may only read the remote is told so once."""
+    """Push the artifacts of `steps` that the local store has whole. Returns the ids of the pushed steps. A
+    user who may only read the remote is told so once."""
     remote = store.remote
     if remote is None or not remote.write:
         return []

@@ -1,4 +1,4 @@
-"""What services answered and what was paid: one SQLite file in the store, so nothing is asked twice."""
+"""The answers of services and their prices in one SQLite file of the store, so nothing is asked twice."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import NamedTuple
 from harness.store import disk
 from harness.types import JSON
 
-FOLDER = "HARNESS_RESPONSES"  # the environment variables by which a worker knows the folder and its step
-STEP = "HARNESS_STEP"
-WAIT = 60.0  # seconds for another process that writes
+FOLDER = "HARNESS_RESPONSES"  # the environment variable that names the folder to a worker
+STEP = "HARNESS_STEP"  # the environment variable that names the step to a worker
+WAIT = 60.0  # seconds to wait while another process writes
 _TABLES = """
 CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS requests (
@@ -32,7 +32,7 @@ _SUM = (
 
 
 class Charge(NamedTuple):
-    """What one request costs, or at most costs."""
+    """What one request costs, or the most that it may cost."""
 
     input_tokens: int
     output_tokens: int
@@ -44,11 +44,11 @@ class Charge(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """What several requests cost. Of `unsure` ones the price is not known, because the run was killed or no
-    whole answer came; they count with the most that they may have cost."""
+    """What several requests cost. A request is unsure if its price is not known, because the run was killed
+    or no whole answer came. Unsure requests count with the most that they may have cost."""
 
     requests: int
-    unsure: int
+    unsure: int  # how many of the requests are unsure
     input_tokens: int
     output_tokens: int
     money: float
@@ -59,7 +59,8 @@ class Spent(NamedTuple):
 
 
 class Responses:
-    """Answers by the digest of what was asked, and a ledger. Threads and processes may share it."""
+    """The answers of services, by the digest of each question, and a ledger of the requests. Threads and
+    processes may share the file."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "responses.sqlite"
@@ -67,7 +68,7 @@ class Responses:
         with disk.explaining(folder):
             folder.mkdir(parents=True, exist_ok=True)
         self._database = sqlite3.connect(self.path, WAIT, isolation_level=None, check_same_thread=False)
-        self._database.execute("PRAGMA synchronous = FULL")  # what was paid for outlives a machine that stops
+        self._database.execute("PRAGMA synchronous = FULL")  # paid answers outlive a stop of the machine
         self._database.executescript(_TABLES)
 
     def close(self) -> None:
@@ -81,8 +82,9 @@ class Responses:
     def reserve(
         self, account: str, step: str, most: Charge, tokens: int | None, money: float | None
     ) -> int | None:
-        """The number of a request that may cost so much, entered before it is sent; None where it does not
-        fit into the budget that the account has in all."""
+        """The number of a new request, which is entered before it is sent. None if the request may cost more
+        than is left of the account's budget. `most` is the most that the request may cost; `tokens` and
+        `money` are the budget of the account over all its requests, with None for no limit."""
         with self._writing() as database:
             spent = self._sum(database, "account", account)
             if tokens is not None and spent.tokens + most.tokens > tokens:
@@ -96,7 +98,8 @@ class Responses:
             ).lastrowid  # fmt: skip
 
     def settle(self, request: int, charge: Charge | None, answers: Mapping[str, bytes]) -> None:
-        """Keep a request's answers and its price at once; None: the most that it may have cost stands."""
+        """Keep a request's answers and its price in one transaction. With `charge` None, the price stays the
+        most that the request may cost."""
         with self._writing() as database:
             if charge is not None:
                 database.execute(
@@ -106,12 +109,12 @@ class Responses:
             database.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", answers.items())
 
     def release(self, request: int) -> None:
-        """A request that the service refused, and so did not charge."""
+        """Remove a request that the service refused, and so did not charge."""
         with self._writing() as database:
             database.execute("DELETE FROM requests WHERE id = ?", (request,))
 
     def count(self, step: str, event: str, times: int = 1) -> None:
-        """Note what happened in a step: an answer that was here, a retry and its reason."""
+        """Add to the count of an event in a step, such as a kept answer, or a retry with its reason."""
         with self._writing() as database:
             database.execute(
                 "INSERT INTO events VALUES (?, ?, ?) "
@@ -124,7 +127,7 @@ class Responses:
             return self._sum(self._database, "account", account)
 
     def spent_in(self, step: str) -> tuple[Spent, dict[str, int]]:
-        """What a step's requests cost, and how often what happened."""
+        """What a step's requests cost, and how often each event happened."""
         with self._lock:
             spent = self._sum(self._database, "step", step)
             events = self._database.execute(
@@ -139,7 +142,7 @@ class Responses:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction, which no other process enters meanwhile."""
+        """One transaction. No other process writes while it is open."""
         with self._lock:
             self._database.execute("BEGIN IMMEDIATE")
             try:
@@ -151,7 +154,7 @@ class Responses:
 
 
 def of_step(folder: Path, step: str) -> dict[str, JSON] | None:
-    """What a step's requests to services cost, as its cost has it; None if it asked nothing."""
+    """What a step's requests to services cost, in the form of a step's cost, or None if there were none."""
     if not (folder / "responses.sqlite").exists():
         return None
     responses = Responses(folder)
@@ -169,6 +172,6 @@ def of_step(folder: Path, step: str) -> dict[str, JSON] | None:
 
 
 def here() -> tuple[Path | None, str]:
-    """The folder of the store's responses and the step of this worker; None outside of a run."""
+    """The folder of the store's responses, or None outside of a run, and the step of this worker."""
     folder = os.environ.get(FOLDER)
     return (Path(folder) if folder else None), os.environ.get(STEP, "")

@@ -1,4 +1,4 @@
-"""Rewritten queries on disk: a file for each block of queries, so that a killed step goes on after them."""
+"""Rewritten queries on disk: one file for each block of queries, so that a killed step loses few of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def path_of(folder: Path, start: int, form: Form) -> Path:
 
 
 def save(path: Path, block: Rewritten) -> None:
-    """Write a block; it is there whole or not at all."""
+    """Write a block of rewritten queries. The file is there whole or not at all."""
     with disk.replacing(path) as beside:
         if block.vectors is not None:
             np.save(beside, block.vectors.astype(np.float32))
@@ -27,7 +27,7 @@ def save(path: Path, block: Rewritten) -> None:
 
 
 def load(folder: Path, form: Form) -> Rewritten:
-    """All queries, in order."""
+    """All rewritten queries in the folder, in order."""
     if form == "vectors":
         parts = [np.load(path, allow_pickle=False) for path in sorted(folder.glob("queries-*.npy"))]
         return Rewritten(vectors=np.concatenate(parts) if parts else np.zeros((0, 0), np.float32))

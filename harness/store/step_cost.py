@@ -1,4 +1,4 @@
-"""What a step has cost so far, kept beside its folder: a run that goes on after a kill adds to it."""
+"""The cost of a step so far, kept beside the step's folder. A run that goes on after a kill adds to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import orjson
 
 from harness.store import disk
 
-EVERY = 10.0  # seconds of work that a kill may leave uncounted
+EVERY = 10.0  # seconds between two writes, and so of work that a kill may leave uncounted
 
 
 class Spent(NamedTuple):
@@ -23,8 +23,8 @@ class Spent(NamedTuple):
 
 
 class StepCost:
-    """Writes down every few seconds what was spent. `before` is what the runs spent whose work is gone on
-    with: nothing, where a killed run left nothing to go on from."""
+    """The cost of one step, written to a file every few seconds. `before` is what earlier killed runs spent
+    on the work that is continued; it is zero if they left no work."""
 
     def __init__(self, files: Path, cpu: Callable[[], float]) -> None:
         self.path = files.parent / "spent.json"
@@ -35,7 +35,7 @@ class StepCost:
 
     @property
     def cpu_seconds(self) -> float:
-        """Of this process alone."""
+        """The CPU seconds that this process has spent, without those of earlier runs."""
         return self._cpu() - self._cpu_began
 
     def __enter__(self) -> StepCost:
@@ -52,7 +52,7 @@ class StepCost:
         while not self._ended.wait(EVERY):
             seconds = self.before.seconds + time.perf_counter() - self._began
             spent = Spent(seconds, self.before.cpu_seconds + self.cpu_seconds)
-            with contextlib.suppress(OSError):  # the step itself will meet what is wrong with the disk
+            with contextlib.suppress(OSError):  # the step itself reports errors of the disk
                 disk.replace_file(self.path, orjson.dumps(spent._asdict()))
 
 
