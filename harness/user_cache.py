@@ -20,6 +20,11 @@ def probed_plugins() -> Path:
     return _folder("plugins")
 
 
+def listings() -> Path:
+    """What `harness list` shows, by the digest of the plugins' files."""
+    return _folder("listings")
+
+
 def boards() -> Path:
     """Leaderboards of suites that are no files."""
     return _folder("boards")

@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from harness.cli import arguments as shared
 from harness.cli.kinds import RECORDS
 
 if TYPE_CHECKING:
-    from harness.catalogue import Catalogue, Entry
+    from harness.catalogue.listing import Listed
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -28,22 +28,24 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 def records(options: argparse.Namespace) -> int:
     from harness import catalogue
+    from harness.catalogue import listing
 
-    loaded = catalogue.load()
+    listed, broken = listing.load()
+    given = _parameters_of_all() if options.params else {}
     installed = functools.cache(catalogue.is_installed)  # most modules are needed by several records
     for kind in [options.kind] if options.kind else catalogue.KINDS:
         if options.kind is None:
             print(f"{kind}:")
-        lines = [_fitted(line, shared.width()) for line in _lines(loaded, kind, options.params, installed)]
+        rows = [row for row in listed if row.kind == kind]
+        lines = [_fitted(line, shared.width()) for line in _lines(rows, given, installed)]
         print("\n".join(lines) or "  none")
         if options.kind is None:
             print()
     if options.kind == "measures":
         more = "  and every measure of ir-measures, as it writes them: nDCG@10, R(rel=2)@100, RR@10, AP, ..."
         print(f"\n{_fitted(more, shared.width())}")
-    for plugin in loaded.plugins:
-        if plugin.error:
-            print(f"not loaded: {plugin.name} ({plugin.distribution}): {plugin.error}")
+    for line in broken:
+        print(line)
     return 0
 
 
@@ -59,22 +61,32 @@ def _fitted(line: str, width: int | None) -> str:
 
 
 def _lines(
-    loaded: Catalogue, kind: str, with_params: bool, installed: Callable[[str], bool]
+    rows: Sequence[Listed], given: Mapping[tuple[str, str, str], list[str]], installed: Callable[[str], bool]
 ) -> Iterator[str]:
-    width = max((len(name) for name in loaded.entries[kind]), default=0)
-    for name in loaded.names(kind):
-        for entry in loaded.entries[kind][name]:
-            yield f"  {name:{width}}  {entry.record.summary}{_remark(entry, installed)}"
-            if with_params:
-                yield from _parameters(entry.record)
+    width = max((len(row.name) for row in rows), default=0)
+    for row in rows:
+        yield f"  {row.name:{width}}  {row.summary}{_remark(row, installed)}"
+        yield from given.get((row.kind, row.name, row.distribution), ())
 
 
-def _remark(entry: Entry, installed: Callable[[str], bool]) -> str:
+def _remark(row: Listed, installed: Callable[[str], bool]) -> str:
     from harness import catalogue
 
-    need = catalogue.missing_modules(entry.record, entry.plugin.distribution, installed)
-    source = f" [{entry.plugin.distribution}]" if entry.plugin.distribution != catalogue.OWN else ""
+    need = catalogue.missing_modules(row, row.distribution, installed)
+    source = f" [{row.distribution}]" if row.distribution != catalogue.OWN else ""
     return source + (f" ({need})" if need else "")
+
+
+def _parameters_of_all() -> dict[tuple[str, str, str], list[str]]:
+    """The lines of each record's parameters, by kind, name and distribution."""
+    from harness import catalogue
+
+    return {
+        (kind, name, entry.plugin.distribution): list(_parameters(entry.record))
+        for kind, entries in catalogue.load().entries.items()
+        for name, offered in entries.items()
+        for entry in offered
+    }
 
 
 def _parameters(record: Any) -> Iterator[str]:

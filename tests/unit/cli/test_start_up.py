@@ -18,7 +18,6 @@ MORE = (
     "yaml",
     "orjson",
     "msgspec",
-    "platformdirs",
     "rich",
     "shtab",
     "zstandard",
@@ -62,11 +61,17 @@ def test_a_light_command_imports_nothing_heavy(arguments):
     assert sorted(modules.intersection((*HEAVY, *MORE))) == []
 
 
-def test_list_imports_every_plugin_and_none_of_their_methods():
-    modules = started("list")
+def test_plugins_imports_every_plugin_and_none_of_their_methods():
+    modules = started("plugins")
     plugins = {name for name in modules if name.startswith("harness_")}
     assert {"harness_bm25", "harness_tour", "harness_fusion", "harness_titles", "harness_sdm"} <= plugins
     assert not plugins & {"harness_bm25.retriever", "harness_tour.source", "harness_fusion.methods"}
+
+
+def test_list_imports_plugins_once_and_then_remembers_them(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert "harness_bm25" in started("list")
+    assert not [name for name in started("list") if name.startswith("harness_")]
 
 
 def test_help_loads_no_plugin():
