@@ -1,4 +1,4 @@
-"""Executes one step of the plan in a worker: a pure function of its inputs on a shared store."""
+"""Executes one step of the plan in a worker. The result depends only on the step's inputs."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ EXECUTORS: dict[str, Callable[[Task], Outcome]] = {
 
 
 def execute(task: Task) -> Outcome:
-    """Do the step. Its time is told without that of compiling, which is told beside it, and without what
-    only measures the method."""
+    """Execute a step and return its facts and cost. `seconds` in the cost includes neither the time of
+    compiling, which is in `compile_seconds`, nor the time that only serves to measure the method."""
     compiled = compile_time.watch(task.libraries, task.compiling)
     began = time.perf_counter()
     if "parts" in task.work:

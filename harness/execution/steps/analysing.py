@@ -1,4 +1,4 @@
-"""The step that runs an analysis over what was found."""
+"""The step that runs an analysis on the hits of systems."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def analyse(task: Task) -> Outcome:
 
 
 def _system_run(task: Task, described: JSON) -> SystemRun:
-    @functools.cache  # what the combiner reads, and has scored further, is read and scored once
+    @functools.cache  # a combiner reads its inputs once, and remembers the scores that it asked for
     def merged(parameter: str) -> Callable[[Any], Hits]:
         work = {**described["combine"], "parameter": parameter}
         return combiner(dataclasses.replace(task, kind="tune", work=work))

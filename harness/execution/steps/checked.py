@@ -1,4 +1,5 @@
-"""What a method returned, checked, ordered by the one rule and without what a query excludes."""
+"""Checks the hits and scores that a method returned, sorts them by the harness's one rule, and takes out the
+passages that a query excludes."""
 
 from __future__ import annotations
 
@@ -35,8 +36,8 @@ def canonical(
 
 
 def excluded(read: Corpus, queries: Queries, unit: Unit) -> list[Ints] | None:
-    """The positions that the harness takes out of each query's ranking; ids that are not in the corpus
-    exclude nothing. A document is excluded with the last of its passages."""
+    """The positions that the harness takes out of each query's ranking, or None if no query excludes any. Ids
+    that the corpus lacks are ignored. A document is excluded if all of its passages are."""
     if not any(queries.exclude):
         return None
     positions_of_ids = read.positions([name for ids in queries.exclude for name in ids])
@@ -46,14 +47,14 @@ def excluded(read: Corpus, queries: Queries, unit: Unit) -> list[Ints] | None:
 
 
 def _whole_documents(read: Corpus, positions: Ints) -> Ints:
-    """Those documents all of whose passages are among the positions."""
+    """The documents that have all of their passages among `positions`."""
     documents, counts = np.unique(read.document_of[np.unique(positions)], return_counts=True)
     whole: Ints = documents[counts == np.diff(read.first)[documents]].astype(np.int64)
     return whole
 
 
 def of_unit(hits: Hits, unit: Unit) -> Hits:
-    """A retriever's hits, which count what its texts count."""
+    """A retriever's hits with the unit of the texts that it searched."""
     check_is(hits, Hits, "hits")
     return hits._replace(unit=unit)
 
@@ -65,8 +66,8 @@ def check_unit(hits: Hits, unit: Unit) -> None:
 
 
 def check_only_found(hits: Hits, inputs: Sequence[Hits], read: Corpus) -> None:
-    """Raises ContractError if a combiner returned what none of its inputs found for that query. A document
-    stands for its passages, a passage for its document."""
+    """Check that a combiner returned, for each query, only hits that one of its inputs found. A document
+    stands for its passages, and a passage for its document. Raises ContractError."""
 
     def counted(positions: Ints, unit: Unit, as_unit: Unit) -> Ints:
         return positions if unit == as_unit else read.document_of[positions].astype(np.int64)

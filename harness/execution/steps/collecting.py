@@ -1,4 +1,5 @@
-"""The steps of a made dataset: a stage that changes some parts, and each changed part as one of its own."""
+"""The steps of a made dataset: a stage changes some parts, and each changed part is then a step of its
+own."""
 
 from __future__ import annotations
 
@@ -30,14 +31,14 @@ if TYPE_CHECKING:
     from harness.contracts import Source
     from harness.types import Floats
 
-KEPT = "kept"  # what a stage keeps beside the parts, such as the files of a pool
+KEPT = "kept"  # the folder of files that a stage keeps beside the parts, such as those of a pool
 
 
 def make(task: Task) -> Outcome:
-    """One stage. Raises ContractError for parts that its record does not name, and for judgements of queries
-    that are not asked."""
+    """Execute one stage of a made dataset. Raises ContractError if the parts that it returns are not those
+    that its record names, or if it judges queries that the collection does not have."""
     work, name = task.work, task.record.name
-    shutil.rmtree(task.folder, ignore_errors=True)  # a stage has nothing that a killed run could go on with
+    shutil.rmtree(task.folder, ignore_errors=True)  # a stage does not go on with the files of a killed run
     working = task.folder / "working"
     working.mkdir(parents=True)
     given = MakerInput(
@@ -82,7 +83,8 @@ def make(task: Task) -> Outcome:
 
 
 def part(task: Task) -> Outcome:
-    """A part that a stage made, as a step like that of any dataset: the same files, linked where possible."""
+    """Make a part that a stage has made into the artifact of a step of its own, as other datasets have it.
+    The files are the same; they are hard links where possible."""
     source = task.store.read(task.work["made"])
     for path in sorted((source.folder / task.kind).rglob("*")):
         target = task.folder / path.relative_to(source.folder / task.kind)
@@ -98,7 +100,7 @@ def part(task: Task) -> Outcome:
 
 
 class _Documents:
-    """The documents of a stage, as the writer of corpora reads them."""
+    """The documents that a stage returned, as a source that the writer of corpora can read."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self._documents = documents
@@ -108,7 +110,8 @@ class _Documents:
 
 
 def _write(made: Made, task: Task) -> dict[str, JSON]:
-    """Write the parts in the order that makers rely on; returns what was counted of each."""
+    """Write the parts in the order that makers rely on: documents, queries, judgements. Returns the facts of
+    each part."""
     written: dict[str, JSON] = {}
     if made.documents is not None:
         source = cast("Source", _Documents(made.documents))
@@ -126,7 +129,8 @@ def _folder(task: Task, name: str) -> Path:
 
 
 def _check_asked(task: Task, after: Mapping[Part, Path]) -> None:
-    """Every judgement is of a query of the collection, as far as this stage can see both."""
+    """Check that every judgement is of a query of the collection, if the stage reads or makes both parts.
+    Raises ContractError."""
     folders = {part: task.store.read(step).folder for part, step in task.work["reads"].items()}
     folders |= after
     if "queries" not in folders or "judgements" not in folders:
@@ -162,7 +166,8 @@ def _parts(task: Task, steps: Mapping[Part, str]) -> dict[str, Any]:
 
 
 def _encoder(task: Task) -> Callable[[Sequence[str], bool], Floats] | None:
-    """How the retriever that the stage names sees texts."""
+    """The function that turns texts into the vectors of the retriever that the stage names, or None if the
+    stage names none. Raises HarnessError for a retriever without vectors."""
     work = task.work.get("encoder")
     if work is None:
         return None

@@ -1,4 +1,4 @@
-"""The step that combines systems, and its use of their retrievers."""
+"""The step that combines systems. It can ask their retrievers for further scores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from harness.types import JSON, Hits, Rewritten, Unit
 if TYPE_CHECKING:
     from harness.types import Ints
 
-REMEMBERED = 1 << 24  # scores of 12 bytes
+REMEMBERED = 1 << 24  # scores that are remembered at most, of 12 bytes each
 
 
 def combine(task: Task) -> Outcome:
@@ -43,8 +43,8 @@ def inputs_of(task: Task) -> list[Hits]:
 
 
 def combiner(task: Task) -> Callable[[Any], Hits]:
-    """A function that combines the step's inputs, with this value of its tuned parameter (None: there is
-    none). What is read and what inputs score further is read and scored once."""
+    """A function that combines the step's inputs. Its argument is the value of the tuned parameter (None: no
+    parameter is tuned). The inputs are read once, and further scores of retrievers are computed once."""
     read, queries, depth = task.corpus(), task.queries(), task.work["depth"]
     inputs = inputs_of(task)
     # spreading a document over its passages may bring an excluded one back
@@ -69,7 +69,7 @@ def _parameter(task: Task) -> str:
 
 
 def _tuned(task: Task, merged: Callable[[Any], Hits]) -> Hits:
-    """Each query by the value that was found for it."""
+    """The hits of each query, combined with the value that was found for that query."""
     tuning = task.input("tune").facts["tuning"]
     if tuning["folds"] is None:
         return merged(tuning["value"])
@@ -79,7 +79,7 @@ def _tuned(task: Task, merged: Callable[[Any], Hits]) -> Hits:
 
 
 def _picked(task: Task) -> Outcome:
-    """Each query's hits by the trial that was best for the queries of other folds."""
+    """The hits of each query from the trial that was best on the queries of the other folds."""
     began = time.perf_counter()
     of_fold = task.input("tune").facts["trials"]
     fold_of = folding.folds(task.queries().ids, len(of_fold))  # int[Q]
@@ -91,7 +91,7 @@ def _picked(task: Task) -> Outcome:
 
 
 def _by_query(value_of: Any, parts: Mapping[Any, Hits], unit: Unit) -> Hits:
-    """The hits of each query from the part that its value names."""
+    """The hits of each query from the one of `parts` that `value_of` names for that query."""
     width = max(part.passages.shape[1] for part in parts.values())
     passages = np.full((len(value_of), width), -1, np.int64)
     scores = np.full((len(value_of), width), -np.inf, np.float32)
@@ -103,11 +103,11 @@ def _by_query(value_of: Any, parts: Mapping[Any, Hits], unit: Unit) -> Hits:
 
 
 class _Opened(NamedTuple):
-    """A retriever of another step over its index."""
+    """The retriever of another step, opened on its index, with the queries that it is asked."""
 
     texts: Texts
     searcher: Searcher
-    excluded: Any  # as `checked.excluded` has it
+    excluded: Any  # as `checked.excluded` returns it
     asked: Rewritten
 
 
@@ -120,11 +120,11 @@ def _opened_again(task: Task, work: JSON, queries: Queries) -> _Opened:
 
 @dataclasses.dataclass
 class _Remembered:
-    """`harness.contracts.Rescore` that remembers its answers, up to so many scores: trying many weights asks
-    the same for each."""
+    """A `harness.contracts.Rescore` that remembers its answers, because a trial of many weights asks for the
+    same scores each time."""
 
     ask: Callable[[int, Ints, int], Hits]
-    room: int = REMEMBERED
+    room: int = REMEMBERED  # scores that it may still remember
     answers: dict[tuple[int, int, bytes], Hits] = dataclasses.field(default_factory=dict)
 
     def __call__(self, number: int, positions: Ints, first: int = 0) -> Hits:

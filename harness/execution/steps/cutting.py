@@ -1,4 +1,4 @@
-"""Steps that several workers share: into how many blocks each is cut, one part's work, and the joining."""
+"""Steps that several workers share: the number of blocks of a step, the work of one part, and the joining."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.types import JSON
 
 
 class Cutting(NamedTuple):
-    """How steps of one kind are shared."""
+    """The functions by which workers share the steps of one kind."""
 
     blocks: Callable[[Task], int]  # at most 1 for a step that is done in one piece
     part: Callable[[Task, int, int], Outcome]  # does a range of the blocks
@@ -37,13 +37,14 @@ def part(task: Task) -> Outcome:
 
 
 def join(task: Task) -> Outcome:
-    """The whole from its parts. Its cost is theirs and that of joining."""
-    task.store.clear(task.folder)  # a killed run may have begun it in one piece
+    """Make the result of a step from its parts. The cost is that of the parts and of joining them."""
+    task.store.clear(task.folder)  # a killed run may have begun the step in one piece
     return CUTTINGS[task.kind].join(task, [task.store.read(item) for item in task.work["parts"]])
 
 
 def with_parts(cost: dict[str, JSON], parts: Sequence[Artifact]) -> dict[str, JSON]:
-    """A joined step's cost, with the time of its parts and the highest peak of memory."""
+    """The cost of a joined step: its own time and that of its parts added up, and the highest peak of
+    memory."""
     total = dict(cost)
     for item in parts:
         for name in ("seconds", "cpu_seconds", "compile_seconds"):

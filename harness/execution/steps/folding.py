@@ -1,4 +1,4 @@
-"""Queries in folds: the same ones in the same fold wherever and whenever they are asked."""
+"""Deals queries out into folds. A set of queries has the same folds on every machine and in every run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 def folds(ids: Sequence[str], count: int) -> Ints:
-    """int64[Q]: the fold of each query, folds of nearly one size, dealt out by the SHA-256 of the ids."""
+    """The fold of each query, int64[Q]. The queries are dealt out in the order of the SHA-256 of their ids,
+    so the sizes of the folds differ by one at most."""
     order = sorted(range(len(ids)), key=lambda i: (hashlib.sha256(ids[i].encode()).digest(), ids[i]))
     numbers = np.empty(len(ids), np.int64)
     numbers[order] = np.arange(len(ids)) % count

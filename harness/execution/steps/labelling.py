@@ -1,4 +1,4 @@
-"""The step that tells which retrieved passages contain an answer."""
+"""The step that labels the retrieved passages that contain an answer."""
 
 from __future__ import annotations
 

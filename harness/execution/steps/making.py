@@ -1,4 +1,4 @@
-"""The steps that make a collection columnar and context of it."""
+"""The steps that write a collection in columnar form, and the context that an augmenter adds to it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def corpus_(task: Task) -> Outcome:
 
 
 def _subset(task: Task) -> Outcome:
-    """The same corpus with fewer candidates: the top of a run, and what is judged."""
+    """Write the same corpus with fewer candidates: the top of a run, and the judged passages."""
     whole, asked = task.input("corpus"), task.queries()
     read = corpus.Corpus(whole.folder)
     hits = hits_files.load(task.store.read(hits_files.among(task.work["inputs"])[0]))
@@ -56,7 +56,8 @@ def queries(task: Task) -> Outcome:
 
 
 def judgements(task: Task) -> Outcome:
-    """Raises ContractError for a judgement of a query that the dataset does not ask."""
+    """Write the judgements of a dataset. Raises ContractError for a judgement of a query that the dataset
+    does not have."""
     if "made" in task.work:
         return collecting.part(task)
     source = task.method()
@@ -84,7 +85,7 @@ def augment_blocks(task: Task) -> int:
 
 
 def augment_part(task: Task, start: int, stop: int) -> Outcome:
-    """Some shards of documents. An augmenter is matched with the corpus once in each process."""
+    """Augment some shards of documents. The augmenter is matched with the corpus once in each process."""
     read = task.corpus()
 
     def matched() -> tuple[Augmenter, dict[str, JSON]]:

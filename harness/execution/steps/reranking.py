@@ -19,14 +19,14 @@ from harness.types import JSON, Hits
 if TYPE_CHECKING:
     from harness.types import Ints
 
-PAIRS = 2048  # scored by a re-ranker in one call, about: enough to sort by length, and seconds at most
+PAIRS = 2048  # about as many pairs are scored in one call: enough to sort by length, and seconds at most
 
 
 class _Opened(NamedTuple):
     texts: Texts
     queries: Queries
     hits: Hits
-    head: Ints  # int64[Q, n]: what is re-ranked
+    head: Ints  # int64[Q, n]: the hits that are re-ranked
     scorer: Scorer
 
 
@@ -64,7 +64,7 @@ def rerank_join(task: Task, parts: Sequence[Artifact]) -> Outcome:
 
 
 def added(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    """The sums of what parts of a step have counted."""
+    """The sum of each count over the parts of a step."""
     total: dict[str, int] = {}
     for item in counts:
         for name, value in item.items():
@@ -89,7 +89,7 @@ def _queries_of_block(task: Task, hits: Hits) -> int:
 
 
 def _score(task: Task, opened: _Opened, rows: Rows, stop: int) -> None:
-    """Score the queries after those that are done, block by block, up to `stop`."""
+    """Score the queries that are left before the query `stop`, block by block."""
     step = _queries_of_block(task, opened.hits)
     for start in range(rows.done, stop, step):
         end = min(start + step, stop)
@@ -115,7 +115,8 @@ def _finished(
 
 
 def _counts(scorer: Scorer) -> Mapping[str, int]:
-    """What a scorer has told so far: whole numbers, so that the parts of a step add up."""
+    """The counts that a scorer has reported so far. They must be whole numbers, so that the counts of a
+    step's parts add up. Raises ContractError."""
     counts = scorer.report() if isinstance(scorer, Reporting) else {}
     for name, value in counts.items():
         if type(value) is not int:

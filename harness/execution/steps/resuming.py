@@ -1,4 +1,5 @@
-"""Rows of hits that are done already, kept in the step's folder so that a killed run goes on after them."""
+"""Keeps finished rows of hits in the step's folder, so that the next run goes on after them if a run is
+killed."""
 
 from __future__ import annotations
 
@@ -13,19 +14,20 @@ import orjson
 from harness.store import disk, hits_files
 from harness.types import JSON, Hits, Unit
 
-EVERY = 10.0  # seconds of work that a kill may cost, about
+EVERY = 10.0  # about as many seconds of work are lost when a run is killed
 
 
 class Rows:
-    """Blocks of rows in order. Their boundaries are the caller's and must not depend on what was kept."""
+    """The finished blocks of rows of a step, in order. The caller chooses the bounds of the blocks; they must
+    not depend on the rows that were kept."""
 
     def __init__(self, folder: Path, unit: Unit, keep: bool = True, start: int = 0) -> None:
         self.folder = folder
         self.unit = unit
         self.blocks: list[Hits] = []
-        self.done = start  # rows, counted from the first of the whole step
+        self.done = start  # finished rows, counted from the first row of the whole step
         self.seconds = 0.0
-        self.counts: Counter[str] = Counter()  # what the method told of earlier parts; counts add up
+        self.counts: Counter[str] = Counter()  # counts that the method reported in runs that were killed
         self._written = 0  # blocks that are on disk
         self._last = time.monotonic()
         if not keep:
@@ -34,7 +36,7 @@ class Rows:
             self._load(part)
 
     def add(self, hits: Hits, seconds: float, counts: Mapping[str, JSON]) -> None:
-        """One more block; `told` is all that the method has told in this process so far."""
+        """Add one block. `counts` is all that the method has reported in this process so far."""
         self.blocks.append(hits)
         self.done += len(hits.passages)
         self.seconds += seconds
@@ -42,7 +44,7 @@ class Rows:
             self._write(counts)
 
     def finish(self) -> Hits:
-        """All rows; what was kept of them on the way is removed, for it is no part of the artifact."""
+        """All rows. The files with the kept rows are removed, because they are no part of the artifact."""
         self._remove()
         return hits_files.joined(self.blocks, self.unit)
 

@@ -1,4 +1,4 @@
-"""The step that rewrites queries, and how a retriever is asked for what was written."""
+"""The step that rewrites queries, and the search of a retriever with rewritten queries."""
 
 from __future__ import annotations
 
@@ -60,14 +60,15 @@ def _opened(task: Task) -> Searcher:
 
 
 def _changed(before: Sequence[str], after: Rewritten) -> int | None:
-    """How many queries have another text now; None if they are no texts."""
+    """How many queries have another text than before; None if the rewritten queries are no texts."""
     if after.texts is None:
         return None
     return sum(one != two for one, two in zip(before, after.texts, strict=True))
 
 
 def checked(written: Rewritten, form: Form, queries: int) -> Rewritten:
-    """What a rewriter returned, if it is what its record says; raises ContractError."""
+    """The rewritten queries, checked: they have the form that the rewriter's record names, and there are as
+    many as `queries` says. Raises ContractError."""
     check_is(written, Rewritten, "rewritten queries")
     values = {"text": written.texts, "terms": written.terms, "vectors": written.vectors}
     if [name for name, value in values.items() if value is not None] != [form]:
@@ -94,7 +95,7 @@ def _check_terms(rows: Sequence[dict[str, float]]) -> None:
 
 
 def asked_of(task: Task, step: str | None, queries: Queries) -> Rewritten:
-    """The queries of a dataset, or what a step has made of them."""
+    """The rewritten queries that `step` has made; the queries of the dataset if `step` is None."""
     if step is None:
         return Rewritten(texts=queries.texts)
     artifact = task.store.read(step)
@@ -110,7 +111,7 @@ def part_of(asked: Rewritten, rows: slice) -> Rewritten:
 
 
 def search(searcher: Searcher, asked: Rewritten, k: int, within: Ints | None = None) -> Hits:
-    """A retriever's hits for queries of any form."""
+    """A retriever's best `k` hits for queries of any form; only hits among `within` if it is given."""
     if asked.texts is not None:
         return searcher.search(asked.texts, k) if within is None else searcher.search(asked.texts, k, within)
     if asked.terms is not None:

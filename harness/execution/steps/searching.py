@@ -21,9 +21,9 @@ from harness.types import JSON, Hits, IndexPart, Rewritten
 if TYPE_CHECKING:
     from harness.types import Ints
 
-QUERIES = 1024  # searched in one call by a method that uses all cores: they have to be kept busy
-FEW = 128  # by any other, so that several workers have some
-SAMPLE = 50  # queries searched one at a time, for latency
+QUERIES = 1024  # queries of one call to a method that uses all cores: enough to keep the cores busy
+FEW = 128  # queries of one call to any other method: few, so that several workers get some
+SAMPLE = 50  # queries that are searched one at a time to measure the latency
 SAMPLE_SECONDS = 5.0
 
 
@@ -125,12 +125,13 @@ def _told(searcher: Searcher) -> dict[str, JSON]:
 
 
 def _queries_of_block(task: Task) -> int:
-    """Fixed by the plan: where queries exclude passages, ties at the end of a ranking depend on the block."""
+    """The number of queries in a block. It depends on the plan alone: if queries exclude passages, the order
+    of ties at the end of a ranking depends on the block."""
     return QUERIES if task.work["method"]["cores"] == "all" else FEW
 
 
 def _search(task: Task, opened: _Opened, rows: Rows, stop: int) -> None:
-    """Search the queries after those that are done, block by block, up to `stop`."""
+    """Search the queries that are left before the query `stop`, block by block."""
     texts, queries, out, searcher = opened.texts, opened.queries.texts, opened.excluded, opened.searcher
     asked = opened.asked
     depth, size = task.work["depth"], _queries_of_block(task)
@@ -158,7 +159,8 @@ def _finished(
 
 
 def _latency(searcher: Searcher, asked: Rewritten, queries: int, depth: int) -> dict[str, JSON]:
-    """Percentiles over a seeded sample of queries, searched one at a time, once the method is warm."""
+    """The percentiles of the latency over a seeded sample of queries. The queries are searched one at a time,
+    after the method has been used."""
     if not queries:
         return {}
     order = np.random.default_rng(0).permutation(queries)[:SAMPLE]

@@ -1,4 +1,4 @@
-"""One step to do: what the plan said of it, where to write, what to read from."""
+"""One step to execute: its work as the plan describes it, the folder to write to, the store to read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from harness.types import JSON, Batch, Facts, Unit
 
 T = TypeVar("T")
 FOUND = re.compile(r"tuned:(tune-[0-9a-f]{64})/(\w+)")  # as `harness.plan.searching` names found values
-Progress = Callable[..., None]  # (done, total, and what else to show)
+Progress = Callable[..., None]  # called with done, total and, if there is one, a note to show
 
 
 class Outcome(NamedTuple):
@@ -32,7 +32,8 @@ class Outcome(NamedTuple):
 
 
 class Texts(View):
-    """A view whose reader's progress is shown: what it has read, or what it says itself."""
+    """A view of texts that shows its reader's progress: the texts read, or what the reader reports by calling
+    `progress`."""
 
     def __init__(
         self, read: Corpus, stages: Sequence[context_additions.Additions], unit: Unit, language: str | None,
@@ -56,7 +57,7 @@ class Texts(View):
 
 @dataclass
 class Task:
-    """One step to do: what the plan said of it, where to write, what to read from."""
+    """One step to execute: its work as the plan describes it, the folder to write to, the store to read."""
 
     kind: str
     work: dict[str, JSON]
@@ -64,12 +65,12 @@ class Task:
     store: Store
     catalogue: Catalogue
     progress: Progress
-    compiling: Callable[[bool], None] = lambda begins: None  # told when numba begins and ends to compile
-    whole: str = ""  # the id of the step, or of that which it is a part of
-    kept: dict[str, Any] = dataclasses.field(default_factory=dict)  # what parts of one step have in common
+    compiling: Callable[[bool], None] = lambda begins: None  # called when numba begins and ends to compile
+    whole: str = ""  # the id of the step; for a part, the id of the step that it is a part of
+    kept: dict[str, Any] = dataclasses.field(default_factory=dict)  # objects that parts of one step share
 
     def once(self, make: Callable[[], T]) -> T:
-        """What `make` returns, made once for all parts of a step that this process does."""
+        """The result of `make`, which is called once for all parts of a step that this process executes."""
         if self.whole not in self.kept:
             self.kept.clear()
             self.kept[self.whole] = make()
@@ -78,19 +79,21 @@ class Task:
 
     @property
     def record(self) -> Any:
-        """The plugin's record."""
+        """The record of this step's method."""
         return self.record_of(self.work)
 
     def record_of(self, work: JSON) -> Any:
         return self.catalogue.find(work["method"]["kind"], work["method"]["name"]).record
 
     def method(self, work: JSON = None, changed: Mapping[str, JSON] | None = None) -> Any:
-        """The plugin's method, built from its parameters; that of this step unless another's is given."""
+        """The method that `work` names, built from its parameters; without `work`, the method of this step.
+        `changed` replaces parameters."""
         return self.record_of(work or self.work).build(self._values(work or self.work, changed or {}))
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """The libraries that the method says it uses, with these parameters; none without a method."""
+        """The libraries that the record of this step's method names for its parameters; none without a
+        method."""
         if "method" not in self.work:
             return ()
         record = self.record
@@ -110,20 +113,21 @@ class Task:
             raise ContractError(
                 f"the parameters of '{record.name}' did not survive planning: {problems[0].text}"
             )
-        if record.resolve is not None and given != all_given:  # what only the folder of a made model says
+        if record.resolve is not None and given != all_given:  # the folder of a made model is known only now
             about = work.get("texts", work)
             language = about.get("language")
             return record.resolve(values, Facts(language, language, about.get("unit", "passage")))
         return values
 
     def found(self, value: JSON) -> JSON:
-        """The value of a parameter, or the one that a step has found for it."""
+        """The value of a parameter. If it refers to a `tune` step, this is the value that the step has
+        found."""
         match = FOUND.fullmatch(value) if isinstance(value, str) else None
         return self.store.read(match[1]).facts["found"][match[2]] if match else value
 
     def model(self, step: str) -> Path:
-        """The folder of what a step trained, or of the checkpoint that it chose, verified. A model that only
-        another step reads may not be there."""
+        """The verified folder of the model that a step trained, or of the checkpoint that it chose. If this
+        task does not read that step, the folder is not verified and may be missing."""
         if step not in self.work["inputs"]:
             return self.store.artifacts / step
         chosen = self.store.read(step)
@@ -132,7 +136,7 @@ class Task:
         return chosen.folder
 
     def input(self, kind: str) -> Artifact:
-        """The first input of that kind, verified."""
+        """The verified artifact of the first input of this kind."""
         return self.store.read(next(step for step in self.work["inputs"] if step.startswith(f"{kind}-")))
 
     def corpus(self) -> Corpus:
@@ -149,7 +153,8 @@ class Task:
 
 
 def reported(facts: Mapping[str, JSON] | None) -> dict[str, JSON]:
-    """What a method tells of its work, if it tells anything; it must be plain JSON."""
+    """The facts that a method reports, under the name `reported`; nothing if it reports none. Raises
+    ContractError for facts that are no plain JSON."""
     if facts is None:
         return {}
     check_is(facts, Mapping, "facts that a method reports")

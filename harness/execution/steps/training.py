@@ -1,4 +1,5 @@
-"""The steps that make a model: examples with negatives, a part of a training, the choice of a checkpoint."""
+"""The steps that make a model: examples with negatives, a segment of a training, the choice of a
+checkpoint."""
 
 from __future__ import annotations
 
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
 POSITIVES, NEGATIVES, UNDENOISED = "positives.npz", "negatives.npz", "undenoised.npz"
-FILLING, CHOOSING = 1, 2  # what random numbers are for
+FILLING, CHOOSING = 1, 2  # the purposes of random numbers; part of their seeds
 
 
 def examples(task: Task) -> Outcome:
-    """The judged positives of each query of a split, and what is left of a run as negatives: nothing that is
-    judged positive, nor has the text of a passage that is. A query that is asked twice has the positives of
-    both."""
+    """Write the judged positives of each query of a split, and the negatives from the top of a run. A
+    negative is not judged positive, and does not have the text of a positive. Two queries with the same text
+    have the positives of both."""
     read, queries, cut = task.corpus(), task.queries(), task.work["negatives"]
     judged = judging(read, queries, read_judgements(task.input("judgements").folder)).judged
     good = _positives(judged, queries.texts, read.passages, task.work["level"])
@@ -99,8 +100,8 @@ def _counts(good: Sequence[Ints], bad: Sequence[tuple[Ints, Floats]]) -> dict[st
 
 
 def _unlike(passages: Ints, known: Ints, texts: View) -> tuple[NDArray[np.bool_], int]:
-    """bool[n]: which passages are none of the known positives and have the text of none; and how many are
-    out for their text alone."""
+    """bool[n]: which passages are neither known positives nor have the text of one; and how many passages are
+    left out only because of their text."""
     own = set(texts.take(known)) if len(known) else set()
     other = ~np.isin(passages, known)
     unlike = other & np.array([text not in own for text in texts.take(passages)], np.bool_)
@@ -123,7 +124,7 @@ def train(task: Task) -> Outcome:
 
 
 def validate(task: Task) -> Outcome:
-    """The measure of every checkpoint; the first of equals is chosen."""
+    """Measure every checkpoint and choose the best one; the first of equals is chosen."""
     work, read, queries = task.work, task.corpus(), task.queries()
     how = Rules(**work["rules"])
     judged = how.judging(read, queries, read_judgements(task.input("judgements").folder)).judged
@@ -156,7 +157,8 @@ def validate(task: Task) -> Outcome:
 
 
 def _positives(judged: Judged, texts: Sequence[str], passages: int, level: int) -> list[Ints]:
-    """int64[n] for each query: the judged positives that the corpus has, ascending."""
+    """int64[n] for each query: the judged positives that are in the corpus, ascending. Queries with the same
+    text share theirs."""
     kept = (judged.grade >= level) & (judged.passage < passages)
     first: dict[str, int] = {}
     asked = np.array([first.setdefault(text, number) for number, text in enumerate(texts)], np.int64)
@@ -167,7 +169,8 @@ def _positives(judged: Judged, texts: Sequence[str], passages: int, level: int) 
 
 
 def _scores_of(positives: Ints, hits: Hits, query: int) -> Floats:
-    """float32[n]: what the run gave these passages; NaN where it did not find them."""
+    """float32[n]: the scores that the run gave these passages for the query; NaN for a passage that the run
+    did not find."""
     places = {passage: at for at, passage in enumerate(hits.passages[query].tolist())}
     scores = hits.scores[query]
     return np.array(
@@ -189,7 +192,8 @@ def _write(path: Path, lists: Sequence[tuple[Ints, Floats]]) -> None:
 
 
 def _joined_examples(task: Task) -> Examples:
-    """Those of all splits that a model is trained on; a later corpus' positions follow an earlier one's."""
+    """The examples of all splits that a model is trained on. The positions of each corpus follow those of the
+    corpus before it."""
     texts: list[str] = []
     share = task.work["share"]
     pools: dict[str, list[Pool]] = {POSITIVES: [], NEGATIVES: [], **({UNDENOISED: []} if share else {})}
@@ -219,7 +223,7 @@ def _joined_examples(task: Task) -> Examples:
     joined = {name: _joined(parts) for name, parts in pools.items()}
     if task.work["queries"] is not None:
         known = np.flatnonzero(np.diff(joined[POSITIVES].bounds))
-        # the same queries whatever the seed of the training
+        # the chosen queries do not depend on the seed of the training
         kept = np.sort(np.random.default_rng(CHOOSING).permutation(known)[: task.work["queries"]])
         texts = [texts[query] for query in kept.tolist()]
         joined = {name: _chosen(pool, kept) for name, pool in joined.items()}

@@ -65,7 +65,8 @@ def tune(task: Task) -> Outcome:
 
 
 def _trials(task: Task) -> tuple[list[JSON], Callable[[int], Hits]]:
-    """What was tried, as the leaderboard shows it, and the hits of each."""
+    """The values that were tried, as the leaderboard shows them, and a function that gives the hits of
+    each."""
     work = task.work
     if "trials" not in work:
         merged = combiner(task)
@@ -84,12 +85,12 @@ def _word(value: JSON) -> str:
 
 
 def best(curve: Sequence[float]) -> int:
-    """The place of the highest value; the first of equals, that is the smaller parameter, wins."""
+    """The place of the highest value of the curve. Of equal values the first wins: the smaller parameter."""
     return int(np.argmax(curve))
 
 
 def _across(tried: Sequence[Scored], folds: int, fold_of: NDArray[np.int64]) -> list[int]:
-    """For each fold the trial that is best on all others."""
+    """For each fold, the place of the trial that is best on the queries of all other folds."""
     if len(np.unique(fold_of)) < 2:
         raise HarnessError(f"{folds} folds of {len(fold_of)} judged queries; take fewer")
     return [best([score.mean(one, fold_of != fold) for one in tried]) for fold in range(folds)]
