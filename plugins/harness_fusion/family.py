@@ -1,4 +1,4 @@
-"""Fusion by a rule over the values that each input gives a candidate: CombSUM and its family, and votes."""
+"""Fuses the values that inputs give to a candidate by a rule: CombSUM and its family, ranks and votes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Doubles: TypeAlias = NDArray[np.float64]
-    Rule: TypeAlias = Callable[[Doubles], Doubles]  # float64[n, inputs], NaN where one lacks it -> float64[n]
+    # float64[n, inputs] -> float64[n], with NaN where an input lacks the candidate
+    Rule: TypeAlias = Callable[[Doubles], Doubles]
 
 
 def _sum(values: Doubles) -> Doubles:
@@ -24,12 +25,13 @@ def _sum(values: Doubles) -> Doubles:
 
 
 def _count(values: Doubles) -> Doubles:
-    """How many inputs found the candidate; each was found by one at least."""
+    """The number of inputs that found each candidate, which is at least one."""
     return np.asarray(np.count_nonzero(~np.isnan(values), axis=1), np.float64)
 
 
 def _median(values: Doubles) -> Doubles:
-    """As np.nanmedian, which takes several times as long on rows of a few values."""
+    """The median of each row without its NaN. np.nanmedian takes several times as long on rows of a few
+    values."""
     ordered = np.sort(values, axis=1)  # NaN stands last
     count = np.count_nonzero(~np.isnan(values), axis=1)
     row = np.arange(len(values))
@@ -49,8 +51,8 @@ RULES: dict[str, Rule] = {
 
 @dataclass(frozen=True)
 class ScoreFusion:
-    """s(q, p) = rule over the inputs of w_i * s^_i(q, p), with s^_i the normalised scores of input i. An
-    input that lacks p takes no part in the rule."""
+    """A combiner with the score s(q, p) = rule over the inputs i of w_i * s^_i(q, p), where s^_i are the
+    normalised scores of input i. An input that lacks p takes no part in the rule."""
 
     rule: str
     normalise: str
@@ -73,8 +75,9 @@ class ScoreFusion:
 
 @dataclass(frozen=True)
 class InverseSquareRank:
-    """s(q, p) = N(p) * sum of 1 / rank_i(q, p)^2, where N(p) is the number of inputs that found p, or its
-    logarithm (Mourão, Martins and Magalhães 2015, ISR and logISR)."""
+    """A combiner with the score s(q, p) = N(p) * sum of 1 / rank_i(q, p)^2, where N(p) is the number of
+    inputs that found p, or the logarithm of that number (Mourão, Martins and Magalhães 2015, ISR and
+    logISR)."""
 
     logarithm: bool
     candidates: str
@@ -90,8 +93,9 @@ class InverseSquareRank:
 
 @dataclass(frozen=True)
 class Borda:
-    """Each input gives c points to its first candidate, c - 1 to the next and so on, c being the number of
-    candidates of the query; those that it lacks share the points that are left (Aslam and Montague 2001)."""
+    """A combiner by Borda's count (Aslam and Montague 2001). Each input gives c points to its first
+    candidate, c - 1 to the next and so on, where c is the number of candidates of the query. The candidates
+    that the input lacks share the points that are left."""
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
         def score(block: Sequence[Hits], candidates: Candidates) -> Doubles:
@@ -106,9 +110,10 @@ class Borda:
 
 @dataclass(frozen=True)
 class Condorcet:
-    """Candidates in an order in which each beats the next one: more inputs rank it higher. What an input
-    lacks stands behind all that it has (Montague and Aslam 2002). A candidate's score is the number of
-    those that it stands before."""
+    """A combiner by majority votes (Montague and Aslam 2002). A candidate beats another if more inputs rank
+    it higher. The candidates are put in an order in which none is beaten by the next one. Candidates that an
+    input lacks rank behind all candidates that it has. The score of a candidate is the number of candidates
+    behind it."""
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
         from harness_fusion.kernels import in_condorcet_order
@@ -127,7 +132,7 @@ def _by_rank(
     candidates: Candidates,
     structure: Structure,
 ) -> Doubles:
-    """float64[n, inputs]: what a candidate's rank in each input is worth, NaN where the input lacks it."""
+    """float64[n, inputs]: `worth` of each candidate's rank in each input, NaN if the input lacks it."""
     values = np.empty((len(candidates.rows), len(block)))
     for column, hits in enumerate(block):
         ranks = np.arange(1, hits.passages.shape[1] + 1, dtype=np.float64)

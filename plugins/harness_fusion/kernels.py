@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 @njit(cache=True, nogil=True)
 def in_condorcet_order(ranks: NDArray[np.float64], first: Ints) -> NDArray[np.float64]:
-    """float64[n]: how many candidates of its query stand behind each, for ranks float64[n, inputs] (infinite
-    where an input lacks the candidate) and queries whose candidates start at `first` (int64[Q + 1])."""
+    """float64[n]: for each candidate, the number of candidates of its query that are behind it in Condorcet's
+    order. `ranks` is float64[n, inputs], infinite where an input lacks the candidate. The candidates of query
+    q start at first[q] (int64[Q + 1])."""
     behind = np.empty(len(ranks))
     for query in range(len(first) - 1):
         start, stop = first[query], first[query + 1]
@@ -37,7 +38,8 @@ def in_condorcet_order(ranks: NDArray[np.float64], first: Ints) -> NDArray[np.fl
 
 @njit(cache=True, nogil=True)
 def _merge(ranks: NDArray[np.float64], order: Ints, merged: Ints, low: int, middle: int, high: int) -> None:
-    """Merge order[low:middle] and order[middle:high]; the left goes first unless the right beats it."""
+    """Merge order[low:middle] and order[middle:high] into merged[low:high]. A candidate of the left part goes
+    first unless the candidate of the right part beats it."""
     left, right = low, middle
     for place in range(low, high):
         take_left = right >= high

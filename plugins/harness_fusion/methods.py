@@ -1,4 +1,4 @@
-"""The two combiners: the score of a candidate in each input, and the sum over inputs."""
+"""The combiners `convex` and `rrf`: the score of a candidate in each input, and the sum over inputs."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ FLOOR = 1e-4  # the least divisor of DAPR's released code
 
 @dataclass(frozen=True)
 class Convex:
-    """s(q, p) = sum of w_i * s^_i(q, p), where s^_i is the min-max normalised score in input i, 0 if the
-    input lacks p (DAPR, section 4.2.1 and equation 1)."""
+    """A combiner with the score s(q, p) = sum of w_i * s^_i(q, p), where s^_i is the min-max normalised score
+    in input i, 0 if the input lacks p (DAPR, section 4.2.1 and equation 1)."""
 
     weight: float
     weights: tuple[float, ...]
@@ -53,8 +53,8 @@ class Convex:
 
 @dataclass(frozen=True)
 class ReciprocalRank:
-    """s(q, p) = sum of w_i / (k + rank_i(q, p)), ranks from 1; an input that lacks p adds nothing. All
-    passages of a document have its rank."""
+    """A combiner with the score s(q, p) = sum of w_i / (k + rank_i(q, p)), with ranks from 1. An input that
+    lacks p adds nothing. In an input of documents, all passages of a document have the document's rank."""
 
     k: float
     weights: tuple[float, ...]
@@ -75,11 +75,11 @@ class ReciprocalRank:
 
 
 def _normalised(hits: Hits, candidates: Candidates, structure: Structure, form: str) -> Doubles:
-    """s^ = (s - m_q) / (M_q - m_q) for each candidate, 0 where the input lacks it (float64[n]).
+    """float64[n]: s^ = (s - m_q) / (M_q - m_q) for each candidate, or 0 if the input lacks the candidate.
 
     m_q and M_q are the least and greatest score of a query. The paper takes them from the input's own
-    list. Its code does so for passages, but for documents it takes them from the scores spread over the
-    candidates. Where M_q = m_q the equation is undefined and the code gives 0, as both forms do here.
+    list. The paper's code does so for passages, but for documents it takes them from the scores spread over
+    the candidates. Where M_q = m_q the equation is undefined and the code gives 0, as both forms do here.
     """
     scores = scores_at(hits, hits.scores.astype(np.float64), candidates, structure)
     if form == "code" and spread(hits, candidates):
@@ -103,8 +103,8 @@ def _range_of_list(hits: Hits) -> tuple[Doubles, Doubles]:
 
 
 def _range_of_found(scores: Doubles, candidates: Candidates) -> tuple[Doubles, Doubles]:
-    """The same over the candidates with a score (NaN means none). The candidates of a query are
-    contiguous."""
+    """The least and greatest score among the candidates of each query, float64[Q]; 0 for a query without a
+    scored candidate. NaN stands for a candidate without a score. The candidates of a query are contiguous."""
     least, greatest = np.zeros(candidates.queries), np.zeros(candidates.queries)
     rows, scores = candidates.rows[~np.isnan(scores)], scores[~np.isnan(scores)]
     if len(rows):

@@ -1,4 +1,4 @@
-"""Makes the scores of different systems comparable, list by list: one function a normalisation."""
+"""Makes the scores of different systems comparable, list by list, with one function per normalisation."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Doubles: TypeAlias = NDArray[np.float64]
-    Normalise: TypeAlias = Callable[[Hits], Doubles]  # float64[Q, k]; what fills a short row is not read
+    Normalise: TypeAlias = Callable[[Hits], Doubles]  # float64[Q, k]; the fill of short rows is not read
 
-LEAST_DIVISOR = 1e-9  # a list of equal scores says nothing, and must not divide by zero
+LEAST_DIVISOR = 1e-9  # keeps a list of equal scores from a division by zero
 
 
 def unchanged(hits: Hits) -> Doubles:
@@ -24,19 +24,19 @@ def unchanged(hits: Hits) -> Doubles:
 
 
 def min_max(hits: Hits) -> Doubles:
-    """(s - min) / (max - min)."""
+    """Each score s as (s - min) / (max - min) of its list."""
     least, greatest = _extremes(hits)
     return (hits.scores - least) / np.maximum(greatest - least, LEAST_DIVISOR)
 
 
 def by_max(hits: Hits) -> Doubles:
-    """s / max: the best passage gets 1. For scores that are not negative."""
+    """Each score s as s / max of its list, so the best passage gets 1. Scores must not be negative."""
     _, greatest = _extremes(hits)
     return hits.scores / np.maximum(greatest, LEAST_DIVISOR)
 
 
 def by_sum(hits: Hits) -> Doubles:
-    """(s - min) / sum of (s - min): a list adds up to 1."""
+    """Each score s as (s - min) / sum of (s - min), so the scores of a list add up to 1."""
     least, _ = _extremes(hits)
     above = hits.scores - least
     total = np.where(hits.passages >= 0, above, 0.0).sum(axis=1, keepdims=True)
@@ -44,7 +44,7 @@ def by_sum(hits: Hits) -> Doubles:
 
 
 def z_score(hits: Hits) -> Doubles:
-    """(s - mean) / standard deviation: zero mean and unit variance."""
+    """Each score s as (s - mean) / standard deviation, so a list has zero mean and unit variance."""
     filled = hits.passages >= 0
     count = np.maximum(filled.sum(axis=1, keepdims=True), 1)
     scores = np.where(filled, hits.scores, 0.0)
@@ -54,7 +54,7 @@ def z_score(hits: Hits) -> Doubles:
 
 
 def by_rank(hits: Hits) -> Doubles:
-    """1 - (rank - 1) / length of the list, ranks from 1."""
+    """Each score as 1 - (rank - 1) / length of the list, with ranks from 1."""
     length = np.maximum((hits.passages >= 0).sum(axis=1, keepdims=True), 1)
     return np.asarray(1 - np.arange(hits.passages.shape[1]) / length)
 

@@ -24,7 +24,7 @@ BLOCK = 1 << 21  # candidates handled at once, which bounds memory (about 200 MB
 
 
 class Candidates(NamedTuple):
-    """The pairs of query and position to rank, in this order, each once."""
+    """The pairs of a query and a position to rank, sorted by query and then position, each once."""
 
     rows: Ints  # int64[n]: the query within the block
     positions: Ints  # int64[n]
@@ -36,7 +36,7 @@ Score: TypeAlias = Callable[[Sequence[Hits], Candidates], "Doubles"]  # float64[
 
 
 def fused(inputs: Sequence[Hits], depth: int, structure: Structure, candidates: str, score: Score) -> Hits:
-    """The `depth` best candidates of each query, best first, ties by position."""
+    """The `depth` best candidates of each query by `score`, best first, equal scores by position."""
     unit: Unit = "document" if all(hits.unit == "document" for hits in inputs) else "passage"
     queries = len(inputs[0].passages)
     positions = np.full((queries, depth), -1, dtype=np.int64)
@@ -52,8 +52,9 @@ def fused(inputs: Sequence[Hits], depth: int, structure: Structure, candidates: 
 
 
 def scores_at(hits: Hits, values: Doubles, candidates: Candidates, structure: Structure) -> Doubles:
-    """float64[n]: the value of each candidate, or of its document. `values` (float64[Q, k]) belongs to the
-    hits; NaN where the input lacks the candidate."""
+    """float64[n]: the value of each candidate in an input, NaN if the input lacks it. `values` (float64[Q,
+    k]) has the values of the input's `hits`. If the input ranks documents while passages are fused, a passage
+    has its document's value."""
     targets = (
         structure.document_of[candidates.positions] if spread(hits, candidates) else candidates.positions
     )
@@ -71,14 +72,14 @@ def scores_at(hits: Hits, values: Doubles, candidates: Candidates, structure: St
 
 
 def checked_weights(name: str, weights: tuple[float, ...], inputs: int) -> tuple[float, ...]:
-    """One weight for each input; 1 each where the suite gives none."""
+    """One weight for each input: `weights`, or 1 each if the suite gives none."""
     if weights and len(weights) != inputs:
         raise HarnessError(f"{name}.weights: {len(weights)} weights for {inputs} inputs; give one for each")
     return weights or (1.0,) * inputs
 
 
 def spread(hits: Hits, candidates: Candidates) -> bool:
-    """Whether this input ranks documents although passages are fused."""
+    """Whether the input `hits` ranks documents while passages are fused."""
     return hits.unit == "document" and candidates.unit == "passage"
 
 
@@ -98,7 +99,8 @@ def _chosen(inputs: Sequence[Hits], unit: Unit, candidates: str) -> Sequence[Hit
 
 
 def _keys(hits: Hits, structure: Structure, unit: Unit, size: int) -> Ints:
-    """int64[m]: query * size + position of each hit; a document counts as all its passages."""
+    """int64[m]: the key of each hit, query * size + position. If passages are fused, a document has the keys
+    of all its candidate passages."""
     rows, columns = np.nonzero(hits.passages >= 0)
     positions = hits.passages[rows, columns]
     keys: Ints = rows * size + positions
@@ -125,7 +127,7 @@ def _best(candidates: Candidates, values: Floats, positions: Ints, scores: Float
 
 
 def _descending(values: Floats, rows: Ints, counts: Ints, starts: Ints) -> Ints:
-    """int64[Q, widest]: the indices within each row by descending value, then by index.
+    """int64[Q, widest]: for each query the indices of its candidates, by descending value, then by index.
 
     A value and its index are packed into one integer, because sorting integers is several times as
     fast as a stable sort of floats. The bits of a float sort like an integer's, except for the sign.
@@ -142,8 +144,8 @@ def _descending(values: Floats, rows: Ints, counts: Ints, starts: Ints) -> Ints:
 def _blocks(
     inputs: Sequence[Hits], structure: Structure, unit: Unit, candidates: str
 ) -> Iterator[tuple[int, int]]:
-    """Ranges of queries of at most BLOCK cells (queries times the largest number of candidates), or of one
-    query."""
+    """Ranges of queries that are fused at once. A range has at most BLOCK cells (its queries times the
+    largest number of candidates of a query), or is a single query."""
     widths = np.zeros(len(inputs[0].passages), dtype=np.int64)
     lengths = np.diff(structure.first)
     for hits in _chosen(inputs, unit, candidates):

@@ -1,4 +1,4 @@
-"""The combiner `hierarchical`: documents first, then the passages within them, fused."""
+"""The combiner `hierarchical` finds documents first, then scores their passages and fuses both scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hierarchical retrieval: which passages are scored, and how their scores join those of their documents."""
+"""Hierarchical retrieval: selects the passages to score, and fuses their scores with their documents'."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     Doubles: TypeAlias = NDArray[np.float64]
 
 FLOOR = 1e-4  # the least divisor of DAPR's released code
-CELLS = 1 << 20  # passages scored and fused at once, which bounds memory (some 200 MB)
+CELLS = 1 << 20  # passages scored and fused at once, which bounds memory (about 200 MB)
 
 
 @dataclass(frozen=True)
 class Hierarchical:
-    """The first input's retriever scores all candidate passages of the second input's best documents, and
-    their scores are fused with their documents' (DAPR, section 4.2.1)."""
+    """A combiner of a passage ranking and a document ranking (DAPR, section 4.2.1). The retriever of the
+    first input scores all candidate passages of the best documents of the second input. The passages' scores
+    are fused with their documents' scores."""
 
     weight: float
     documents: int
-    passages: int | None = None  # of each query, the best by the first input; the others are not fused
+    passages: int | None = None  # how many of a query's passages are fused: the best by the first input
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure, rescore: Rescore) -> Hits:
         ranking = inputs[1]
@@ -51,7 +52,7 @@ class Hierarchical:
             scored = Hits(scored.passages[:, : self.passages], scored.scores[:, : self.passages])
             sides = document_scores(scored.passages, documents[rows], document_side[rows], structure)
             total = fused(scored.passages, scored.scores, sides, self.weight)
-            order = np.lexsort((scored.passages, -total), axis=1)[:, :depth]  # fills last
+            order = np.lexsort((scored.passages, -total), axis=1)[:, :depth]  # -1 comes last
             columns = slice(order.shape[1])
             hits.passages[rows, columns] = np.take_along_axis(scored.passages, order, 1)
             hits.scores[rows, columns] = np.take_along_axis(total, order, 1)
@@ -59,7 +60,8 @@ class Hierarchical:
 
 
 def blocks(widths: Ints) -> Iterator[slice]:
-    """Ranges of queries of so many passages (int64[Q]), which fill at most CELLS cells, or are one query."""
+    """Ranges of queries that are scored at once. `widths` (int64[Q]) are the numbers of passages of the
+    queries. A range has at most CELLS cells (its queries times the largest width), or is a single query."""
     start = 0
     while start < len(widths):
         reach = np.maximum.accumulate(widths[start : start + CELLS])
@@ -81,16 +83,17 @@ class Candidates(NamedTuple):
         return cls(np.flatnonzero(structure.candidate), before[structure.first])
 
     def counts(self, documents: Ints) -> Ints:
-        """int64[Q, D]: how many each of these documents has, 0 for a -1."""
+        """int64[Q, D]: the number of candidates of each of these documents, 0 for a document -1."""
         counts: Ints = np.where(documents >= 0, np.diff(self.first)[documents], 0)
         return counts
 
     def passages(self, documents: Ints) -> Ints:
-        """int64[Q, n]: those of each row's documents (int64[Q, D], -1 fills), in their order; -1 fills short
-        rows."""
+        """int64[Q, n]: the candidates of all documents in each row of `documents` (int64[Q, D]), in the order
+        of the documents. -1 fills short rows of both arrays."""
         counts = self.counts(documents)
         widths, flat = counts.sum(axis=1), counts.ravel()
-        within = np.arange(flat.sum()) - np.repeat(np.cumsum(flat) - flat, flat)  # the place in its document
+        # the place of each passage among the candidates of its document
+        within = np.arange(flat.sum()) - np.repeat(np.cumsum(flat) - flat, flat)
         rows = np.full((len(documents), widths.max(initial=0)), -1, np.int64)
         filled = np.arange(rows.shape[1]) < widths[:, None]
         rows[filled] = self.positions[np.repeat(self.first[documents.ravel()], flat) + within]
@@ -98,7 +101,7 @@ class Candidates(NamedTuple):
 
 
 def fused(passages: Ints, scores: Floats, sides: Doubles, weight: float) -> Floats:
-    """float32[Q, n]: s = weight * s^_passage + (1 - weight) * s^_document; -inf where a passage is -1."""
+    """float32[Q, n]: s = weight * s^_passage + (1 - weight) * s^_document for each passage, -inf for a -1."""
     filled = passages >= 0
     passage_side = normalised(np.where(filled, scores.astype(np.float64), np.nan))
     total = weight * passage_side + (1 - weight) * normalised(np.where(filled, sides, np.nan))
@@ -106,8 +109,9 @@ def fused(passages: Ints, scores: Floats, sides: Doubles, weight: float) -> Floa
 
 
 def document_scores(passages: Ints, documents: Ints, scores: Doubles, structure: Structure) -> Doubles:
-    """float64[Q, n]: for each passage the score of its document among the row's documents (int64[Q, D]
-    with float64[Q, D]); NaN where there is none."""
+    """float64[Q, n]: for each passage the score of its document. `documents` (int64[Q, D]) and `scores`
+    (float64[Q, D]) are the documents of each query and their scores. A passage whose document is not among
+    them has NaN."""
     size = len(structure.first)
     rows = np.arange(len(passages))[:, None] * size
     known = np.where(documents >= 0, rows + documents, -1).ravel()
@@ -121,8 +125,9 @@ def document_scores(passages: Ints, documents: Ints, scores: Doubles, structure:
 
 
 def normalised(scores: Doubles) -> Doubles:
-    """s^ = (s - m_q) / max(M_q - m_q, 1e-4) for each row, 0 for a NaN: what is missing (DAPR, equation 1,
-    with the floor of its released code)."""
+    """Each score s of a row q as s^ = (s - m_q) / max(M_q - m_q, 1e-4), where m_q and M_q are the least and
+    greatest score of the row (DAPR, equation 1, with the floor of its released code). A missing score, which
+    is NaN, becomes 0."""
     least = np.nanmin(np.where(np.isnan(scores), np.inf, scores), axis=1, initial=np.inf)[:, None]
     greatest = np.nanmax(np.where(np.isnan(scores), -np.inf, scores), axis=1, initial=-np.inf)[:, None]
     empty = ~np.isfinite(least)

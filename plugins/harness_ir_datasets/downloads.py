@@ -15,9 +15,9 @@ _DEEPEST = 12  # levels of nested objects; ir_datasets has 4 or 5
 class Fetched(NamedTuple):
     """A file of a collection. ir_datasets checks its MD5 when it downloads it."""
 
-    place: Path  # where it is, or has to be put
+    place: Path  # where the file is, or has to be put
     md5: str | None
-    url: str | None  # None if it is licensed and cannot be downloaded
+    url: str | None  # None if the file is licensed and cannot be downloaded
 
     @property
     def there(self) -> bool:
@@ -25,7 +25,7 @@ class Fetched(NamedTuple):
 
 
 def files_of(handler: Any) -> list[Fetched]:
-    """The files of a handler, in a fixed order, each once."""
+    """The files that a handler of ir_datasets reads, ordered by path, each once."""
     return sorted(dict.fromkeys(map(_fetched, _walk(handler, 0, set()))), key=lambda file: str(file.place))
 
 
@@ -49,7 +49,7 @@ def _fetched(download: Any) -> Fetched:
     urls = [source.url for source in download.mirrors if hasattr(source, "url")]
     if download._cache_path is not None:
         place = Path(download._cache_path)
-    else:  # unpacked while it is read, so only the user's own copy stays
+    else:  # the file is unpacked while it is read, so only the user's own copy stays
         local = [source.path(force=False) for source in download.mirrors if isinstance(source, LocalDownload)]
         place = local[0] if local else home_path() / "downloads" / str(download.expected_md5)
     return Fetched(place, download.expected_md5, urls[0] if urls else None)

@@ -15,8 +15,8 @@ def title_of(doc: Any) -> str:
 
 
 def text_of(doc: Any) -> str:
-    """The text without its title: the type's text field, or else ir_datasets' default text without the
-    title."""
+    """The text of a document of ir_datasets, without the title. It is the type's text field if there is
+    exactly one, otherwise the default text of ir_datasets without the title."""
     present = [name for name in _TEXTS if hasattr(doc, name)]
     if len(present) == 1 and isinstance(getattr(doc, present[0]), str):
         return str(getattr(doc, present[0]))
@@ -28,8 +28,9 @@ def text_of(doc: Any) -> str:
 
 
 def document_of(doc: Any) -> tuple[str | None, int | None]:
-    """The document of a passage and the passage's place in it. Ids of MIRACL are <article>#<place>, and
-    passages of MS MARCO v2 name their document. None if the passage is a document of its own."""
+    """The id of a passage's document, and the passage's place in it. Ids of MIRACL are <article>#<place>, and
+    passages of MS MARCO v2 name their document. A value is None if it is not known, and both are if the
+    passage is a document of its own."""
     kind = type(doc).__name__
     if kind == "MiraclDoc":
         article, _, place = doc.doc_id.rpartition("#")

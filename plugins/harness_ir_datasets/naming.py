@@ -20,7 +20,9 @@ class Named(NamedTuple):
 
 
 def named(written: str, split: str | None, known: Collection[str]) -> Named:
-    """Raises HarnessError if ir_datasets lacks the collection, and says where to get it if that is known."""
+    """The id, split and survey entry of the collection that the user has `written`, an id of ir_datasets or a
+    name of the survey. If ir_datasets lacks the collection, a HarnessError says where to get it, as far as
+    that is known."""
     names = (*TABLE, *BESIDE)
     entry = next((entry for entry in names if written.partition("/")[0] == entry.name), None)
     if entry is not None:
@@ -34,7 +36,8 @@ def named(written: str, split: str | None, known: Collection[str]) -> Named:
 
 
 def split_of(id: str) -> str | None:
-    """The split as a file name: `dev-small` for msmarco-passage/dev/small."""
+    """The split in an id of ir_datasets as a plain name, such as `dev-small` for msmarco-passage/dev/small,
+    or None if the id has no split."""
     parts = id.split("/")
     at = _place(parts)
     return None if at is None else "-".join(parts[at:])

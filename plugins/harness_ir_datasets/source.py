@@ -24,8 +24,8 @@ _CODES = {"dt": "nl"}  # ir_datasets' code for Dutch in mMARCO
 
 
 class IrDatasets:
-    """A step that reads the data downloads it into ir_datasets' folder (IR_DATASETS_HOME); planning does not.
-    A document of ir_datasets is a passage here."""
+    """A collection of ir_datasets. A document of ir_datasets is a passage here. A step that reads the data
+    downloads it into the folder of ir_datasets (IR_DATASETS_HOME). Planning does not download it."""
 
     def __init__(self, params: IrDatasetsParams) -> None:
         self.params = params
@@ -53,8 +53,9 @@ class IrDatasets:
         )
 
     def inputs(self, part: Part) -> Inputs:
-        """A public file is keyed by the digest that ir_datasets expects, whether it is here or not. A
-        licensed file is keyed by its contents, and a plan says where to put it."""
+        """The parameters and files that a part is keyed by. A public file is keyed by the digest that
+        ir_datasets expects, even if the file is not downloaded yet. A licensed file is keyed by its contents,
+        and a plan says where to put the file."""
         keyed: dict[str, Any] = {"id": self.id}
         if part == "queries":
             keyed |= {"query": self.params.query, "exclude_self": self.params.exclude_self}
@@ -89,7 +90,8 @@ class IrDatasets:
             yield Query(query.query_id, text, exclude=excluded, answers=answers_of(query))
 
     def judgements(self) -> Iterator[Judgement]:
-        """A pair that is judged more than once (for several aspects, say) has its highest grade."""
+        """All judgements, one for each pair of a query and a passage. A pair that is judged more than once,
+        such as for several aspects, has its highest grade."""
         if not self._loaded.has_qrels():
             raise HarnessError(f"id: '{self.id}' has no judgements; take a split that has some")
         grades: dict[tuple[str, str], int] = {}
@@ -102,7 +104,8 @@ class IrDatasets:
         return getattr(self._loaded, f"{_KINDS[part]}_handler")()
 
     def _read(self, part: Part, begin: Any) -> Iterator[Any]:
-        """The rows of ir_datasets. A failure is reported together with the files that were to be read."""
+        """The records that the iterator from `begin` yields. If reading them fails, a HarnessError names the
+        files of `part` and what to do."""
         try:
             records = iter(begin())
             yield from records

@@ -1,4 +1,4 @@
-"""Table 4 of the survey of dense retrieval (Zhao et al. 2024) as data: what each name is in ir_datasets."""
+"""Table 4 of the survey of dense retrieval (Zhao et al. 2024) as data, with the ids of ir_datasets."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ SOURCE = "Zhao et al. 2024, table 4"
 
 
 class Counts(NamedTuple):
-    """The counts that the table prints; None for a dash."""
+    """The counts that the table prints for a collection. None stands for a dash in the table."""
 
     train: int | None  # queries
-    labels: int | None  # of the training queries
+    labels: int | None  # judgements of the training queries
     dev: int | None  # queries
     test: int | None  # queries
     instances: int | None  # candidate texts
 
 
 class Entry(NamedTuple):
-    """`ids` says for each split which id of ir_datasets it is, the usual one first; `{}` stands for what the
-    user writes behind a slash, one of `parts`. Where there is none, `elsewhere` says where it can be had."""
+    """A collection of the survey. `ids` has the id in ir_datasets of each split, the usual split first. In an
+    id, `{}` stands for the part that the user writes behind a slash, one of `parts`. If ir_datasets lacks the
+    collection, `ids` is empty and `elsewhere` says where to get it."""
 
     name: str
     domain: str
@@ -161,7 +162,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("SciDocs", "Scientific", Counts(None, None, None, 1_000, 25_657), {"test": "beir/scidocs"}),
 )  # fmt: skip
 
-# Named in the survey's text (A.1), without counts.
+# Collections that the survey names in its text (A.1), without counts.
 BESIDE: tuple[Entry, ...] = (
     Entry(
         "KILT", "Wikipedia", Counts(None, None, None, None, None),
@@ -177,8 +178,8 @@ BESIDE: tuple[Entry, ...] = (
 
 
 def printed(entry: Entry, split: str) -> dict[str, int]:
-    """The counts that the table prints for one split, by the names of `harness.collection.cards`. A count of
-    several collections together belongs to none of them."""
+    """The counts that the table prints for one split, by the names of `harness.collection.cards`. A count
+    that the table prints for several collections together is left out, because it holds for none of them."""
     counts = entry.counts
     queries = {"train": counts.train, "dev": counts.dev, "test": counts.test}.get(split)
     together = bool(entry.parts) and entry.name != "mMARCO"

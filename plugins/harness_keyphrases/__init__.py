@@ -14,7 +14,7 @@ from harness.hookspecs import hookimpl
 from harness.records import Context, param
 from harness.types import Facts
 
-PIPELINE = "en_core_web_sm"  # the one that pke loads for English
+PIPELINE = "en_core_web_sm"  # the pipeline that pke loads for English
 OF_LANGUAGE: dict[str, Literal["embedded", "jieba"]] = {"en": "embedded", "zh": "jieba"}
 
 
@@ -46,7 +46,8 @@ class FromFile:
 
 
 def resolve(params: Keyphrases, facts: Facts) -> Keyphrases:
-    """The tagger follows the dataset's language; the name of a pipeline's package gets its version."""
+    """`params` with the tagger that fits the dataset's language, and with the version of the pipeline's
+    package."""
     if params.tagger == "auto":
         return dataclasses.replace(params, tagger=_tagger(facts.language))
     if params.tagger == "spacy" and not isinstance(params.pipeline, Path):
@@ -68,13 +69,14 @@ def _tagger(language: str | None) -> Literal["embedded", "jieba"]:
 
 
 def _versioned(pipeline: str) -> str:
-    """`package==version`, so that another version is another step; unchanged if the package is missing."""
+    """The pipeline as `package==version`, so that another version makes another step. The name is returned
+    unchanged if the package is missing."""
     version = _installed(pipeline)
     return pipeline if "==" in pipeline or version is None else f"{pipeline}=={version}"
 
 
 def _installed(package: str) -> str | None:
-    import importlib.metadata  # slow to import, and `harness list` never asks
+    import importlib.metadata  # slow to import, and `harness list` does not need it
 
     try:
         return importlib.metadata.version(package)

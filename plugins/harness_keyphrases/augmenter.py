@@ -1,4 +1,4 @@
-"""The context-augmenter `keyphrases`: the best topics of each document, before each of its passages."""
+"""The context-augmenter `keyphrases` puts the best topics of a document before each of its passages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from harness_keyphrases import PIPELINE, Keyphrases, taggers, topicrank
 from harness_keyphrases.topicrank import Rules
 
 AHEAD = 256  # documents read before the first addition
-ALONE = 5.0  # seconds of work; starting other processes takes a second or two, so less is not worth it
+ALONE = 5.0  # seconds of work before other processes are started, which takes a second or two itself
 TOGETHER = 16  # documents handed to a process at once
 
 # Adjectives and nouns that say how many or which, but not what.
@@ -32,8 +32,8 @@ own possible previous same second several such thing things third unable various
 
 
 class Augmenter:
-    """Works in this process for a while, then spreads the rest over processes, which end with this object.
-    The results do not depend on it."""
+    """The augmenter. It works in its own process for `alone` seconds, then spreads the remaining documents
+    over other processes, which end with this object. The results do not depend on the number of processes."""
 
     def __init__(self, params: Keyphrases, processes: int | None = None, alone: float = ALONE) -> None:
         self._params = params
@@ -56,25 +56,26 @@ class Augmenter:
     def _workers(self) -> ProcessPoolExecutor:
         if self._pool is None:
             self._pool = ProcessPoolExecutor(self._processes, multiprocessing.get_context("spawn"))
-            # with this object, so that the step's cost has theirs
+            # the processes end with this object, so that the step's cost includes theirs
             weakref.finalize(self, self._pool.shutdown, cancel_futures=True)
         return self._pool
 
 
 def cores() -> int:
-    """The cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def text_of(document: Document, characters: int) -> str:
-    """The document's passages without its title, one per line, cut as in DAPR."""
+    """The document's passages without its title, one per line, cut to `characters` as in DAPR."""
     return "\n".join(passage.text for passage in document.passages)[:characters]
 
 
 def spread(
     pool: ProcessPoolExecutor, params: Keyphrases, texts: Sequence[str], waiting: int
 ) -> Iterator[str]:
-    """The keyphrases of each text, in order, at most `waiting` parts ahead."""
+    """The keyphrases of each text as `extracted` returns them, in order. At most `waiting` parts of the texts
+    are in work at once."""
     begun: deque[Future[list[str]]] = deque()
     for start in range(0, len(texts), TOGETHER):
         begun.append(pool.submit(extracted, params, texts[start : start + TOGETHER]))
@@ -85,14 +86,14 @@ def spread(
 
 
 def extracted(params: Keyphrases, texts: Sequence[str]) -> list[str]:
-    """The keyphrases of each text, as the prefix of its passages."""
+    """The keyphrases of each text, joined to the prefix of the document's passages."""
     topics = extractor(params)
     return ["; ".join(topic.phrase for topic in topics(text)[: params.top]) for text in texts]
 
 
 @functools.cache  # a process builds its tagger once
 def extractor(params: Keyphrases) -> Callable[[str], list[topicrank.Topic]]:
-    """From a text to all its topics, best first."""
+    """A function from a text to all its topics, best first."""
     tag = tagger(params)
     rules = chinese() if params.tagger == "jieba" else english()
 
@@ -112,7 +113,7 @@ def tagger(params: Keyphrases) -> taggers.Tagger:
 
 
 def english() -> Rules:
-    """Snowball's stems; pke's least lengths."""
+    """The rules for English: Snowball's stems, and the least lengths of pke."""
     stem = functools.cache(Stemmer.Stemmer("english").stemWord)
     return Rules(stem, frozenset(STOPWORDS.split()), shortest=3, shortest_word=2)
 

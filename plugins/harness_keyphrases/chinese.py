@@ -1,4 +1,4 @@
-"""jieba's tagger for Chinese, with its Viterbi search over arrays: the same tags in less time.
+"""jieba's tagger for Chinese with a faster Viterbi search over arrays, which gives the same tags.
 
 For a character that jieba's tables lack, such as most traditional ones, every state is possible: 256
 times 256 transitions, which jieba tries one by one.
@@ -24,7 +24,8 @@ REMEMBERED = 20_000  # characters
 
 
 class Search:
-    """The most probable states of a text's characters (Viterbi). A state is a place in a word with a tag."""
+    """A Viterbi search for the most probable states of a text's characters. A state is a place in a word (B,
+    M, E or S) with a tag."""
 
     def __init__(self) -> None:
         # in ascending order: of equally probable states jieba takes the largest
@@ -42,7 +43,8 @@ class Search:
         self.of_character = functools.lru_cache(REMEMBERED)(self._of_character)
 
     def _of_character(self, character: str) -> tuple[Scores, Flags]:
-        """float64[S] and bool[S]: how probable the character is in each state, and which states it has."""
+        """The log probability of the character in each state, float64[S], and whether the state is allowed
+        for the character, bool[S]."""
         emitted = jieba.posseg.emit_P
         probable = np.array([emitted[state].get(character, MIN_FLOAT) for state in self.states])
         named = jieba.posseg.char_state_tab_P.get(character)
@@ -52,20 +54,20 @@ class Search:
         return probable, allowed
 
     def path(self, text: str) -> list[Any]:
-        """A state for each character, as jieba finds them."""
+        """The state of each character of the text, the same as in jieba."""
         probable, allowed = self.of_character(text[0])
         here = np.flatnonzero(allowed)
         score = self.start[here] + probable[here]
         steps = []
         for character in text[1:]:
             probable, allowed = self.of_character(character)
-            left = np.flatnonzero(self.changes[here].any(axis=1))  # some states are a word's end for good
+            left = np.flatnonzero(self.changes[here].any(axis=1))  # no state follows some of the states
             before = here[left]
             possible = self.changes[before].any(axis=0)
             here = np.flatnonzero(allowed & possible)
             if not len(here):
                 here = np.flatnonzero(possible) if possible.any() else np.arange(len(self.states))
-            # float64[B, H], added in jieba's order so that equal sums are equal here
+            # float64[B, H], added in jieba's order, so that sums that are equal in jieba are equal here
             sums = (score[left][:, None] + self.change[np.ix_(before, here)]) + probable[here]
             best = len(before) - 1 - np.argmax(sums[::-1], axis=0)
             score = sums[best, np.arange(len(here))]
@@ -80,14 +82,15 @@ class Search:
 
 
 class Tagger(jieba.posseg.POSTokenizer):  # type: ignore[misc]
-    """jieba's own, but for the search."""
+    """The tagger of jieba with `Search` in place of jieba's own search."""
 
     def __init__(self, tokenizer: jieba.Tokenizer) -> None:
         super().__init__(tokenizer)
         self._search = Search()
 
     def _POSTokenizer__cut(self, sentence: str) -> Iterator[Any]:  # jieba's `__cut`
-        """Words from the states of a sentence's characters: B begins a word, E ends it, S is one alone."""
+        """The words of a sentence with their tags, from the states of its characters: B begins a word, E ends
+        it, and S is a word of one character."""
         states = self._search.path(sentence)
         begin = after = 0
         for i, (place, tag) in enumerate(states):

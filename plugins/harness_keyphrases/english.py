@@ -13,12 +13,14 @@ from typing import TypeAlias
 
 import zstandard
 
-# Of english.tsv.zst; here, so that other weights make another key where keys go by the sources.
+# The digest of english.tsv.zst. It is in the source so that other weights change the digest of the package's
+# sources, and with it the keys of steps in an editable install.
 DIGEST = "bf60ee9d3aa32af203d1882600d54b25fc3479dad85cb97c36fe13ffe21dc3a8"
 CLASSES = "NAVRDO"  # noun, adjective, verb, adverb, determiner or possessive, other
 KEPT = "NA"
 
-# words with their hyphens, numbers, abbreviations with dots; clitics and each other character by themselves
+# Words with their hyphens, numbers and abbreviations with dots are tokens. Clitics, and all other characters
+# one by one, are tokens too.
 TOKEN = re.compile(
     r"(?:[^\W\d_]\.){2,}|\d+(?:[.,:]\d+)+|[^\W_]+(?:-[^\W_]+)*|['’](?:s|re|ve|ll|d|m|t)\b|\S", re.IGNORECASE
 )
@@ -29,7 +31,7 @@ Weights: TypeAlias = Mapping[str, Sequence[int]]  # a feature -> its weight for 
 
 
 def load() -> tuple[dict[str, str], dict[str, tuple[int, ...]]]:
-    """The words that always have one class, and the features' weights."""
+    """The class of each word that has always the same class, and the weights of each feature."""
     fixed: dict[str, str] = {}
     weights: dict[str, tuple[int, ...]] = {}
     data = resources.files("harness_keyphrases").joinpath("english.tsv.zst").read_bytes()
@@ -55,8 +57,8 @@ def shape(word: str) -> str:
 
 
 def features(words: Sequence[str], lower: Sequence[str], i: int, before: str, last: str) -> Iterator[str]:
-    """The features of token i of a line, whose two predecessors have the classes `before` and `last`. `lower`
-    has two more entries at each end, so that token i is lower[i + 2]."""
+    """The features of token i of a line. The two tokens before it have the classes `before` and `last`.
+    `lower` has two more entries at each end, so that token i is lower[i + 2]."""
     word, previous, following = lower[i + 2], lower[i + 1], lower[i + 3]
     form = shape(words[i])
     yield "b"
@@ -75,7 +77,7 @@ def features(words: Sequence[str], lower: Sequence[str], i: int, before: str, la
 
 
 def tag(words: Sequence[str], fixed: Mapping[str, str], weights: Weights) -> str:
-    """A class for each word of a line."""
+    """The classes of a line's words, one character of CLASSES for each."""
     lower = [START, START, *(word.lower() for word in words), END, END]
     tags: list[str] = []
     before = last = "^"
@@ -89,7 +91,8 @@ def tag(words: Sequence[str], fixed: Mapping[str, str], weights: Weights) -> str
 
 
 def guess(given: Iterator[str], weights: Weights) -> str:
-    """The class with the largest sum of weights, the first of equals."""
+    """The class with the largest sum of weights over the `given` features. Of classes with equal sums, the
+    first is returned."""
     n = a = v = r = d = o = 0
     for feature in given:
         row = weights.get(feature)

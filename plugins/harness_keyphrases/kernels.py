@@ -1,7 +1,7 @@
 """Compiled loops of TopicRank: clustering candidates into topics, the graph of topics, and its PageRank.
 
-Candidates are numbered by their first occurrence, and topics by their first candidate. Ties are broken by the
-lower number, so by the first occurrence in the document.
+Candidates are numbered by their first occurrence, and topics by their first candidate. A tie goes to the
+lower number, which means to the first occurrence in the document.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ SCALE = 232_792_560
 
 @nb.njit(nogil=True, cache=True)
 def jaccard(stems: NDArray[np.int32], ends: NDArray[np.int64], i: int, j: int) -> int:
-    """1 - |i and j| / |i or j|, times SCALE, of two sets stems[ends[i] : ends[i + 1]], each ascending."""
+    """The Jaccard distance 1 - |A and B| / |A or B| of the stems of candidates i and j, times SCALE. The
+    stems of candidate i are stems[ends[i] : ends[i + 1]], ascending."""
     a, b, both = ends[i], ends[j], 0
     while a < ends[i + 1] and b < ends[j + 1]:
         if stems[a] == stems[b]:
@@ -35,7 +36,8 @@ def jaccard(stems: NDArray[np.int32], ends: NDArray[np.int64], i: int, j: int) -
 
 @nb.njit(nogil=True, cache=True)
 def components(stems: NDArray[np.int32], ends: NDArray[np.int64], vocabulary: int) -> NDArray[np.int32]:
-    """int32[n]: for each candidate, the first candidate of its component; shared stems connect candidates."""
+    """int32[n]: for each candidate, the first candidate of its connected component. Candidates that share a
+    stem are connected."""
     n = len(ends) - 1
     parent = np.arange(n).astype(np.int32)
     holder = np.full(vocabulary, -1, np.int32)
@@ -63,16 +65,17 @@ def cluster(
     cut: float,
     topic: NDArray[np.int32],
 ) -> None:
-    """Average linkage among `members` (ascending): the closest two clusters are merged while the mean
-    distance of their members is at most `cut`. Writes the first candidate of m's cluster into topic[m]."""
+    """Cluster the candidates `members` (ascending) by average linkage, and write the first candidate of m's
+    cluster into topic[m] for each member m. The two closest clusters are merged as long as the mean distance
+    of their members is at most `cut`."""
     n = len(members)
-    sums = np.zeros((n, n), np.int64)  # int64[n, n]: of the distances between the members of two clusters
+    sums = np.zeros((n, n), np.int64)  # the sum of distances between the members of two clusters
     for i in range(n):
         for j in range(i + 1, n):
             sums[i, j] = sums[j, i] = jaccard(stems, ends, members[i], members[j])
-    sizes = np.ones(n, np.int64)  # 0: became part of another
+    sizes = np.ones(n, np.int64)  # 0 for a cluster that was merged into another
     into = np.arange(n)
-    nearest = np.full(n, -1, np.int64)  # among the clusters that come later
+    nearest = np.full(n, -1, np.int64)  # for each cluster, the nearest of the later clusters
     near = np.full(n, np.inf)
     for i in range(n):
         look(i, sums, sizes, nearest, near)
@@ -109,7 +112,8 @@ def look(
     nearest: NDArray[np.int64],
     near: NDArray[np.float64],
 ) -> None:
-    """Find the cluster after i that is closest to it, the first of equals."""
+    """Write into nearest[i] and near[i] the cluster after i that is closest to i, and its distance. Of
+    equally close clusters, the first is taken."""
     nearest[i], near[i] = -1, np.inf
     for j in range(i + 1, len(sizes)):
         if sizes[j] > 0:
@@ -120,8 +124,9 @@ def look(
 
 @nb.njit(nogil=True, cache=True)
 def edges(offsets: NDArray[np.int64], topics: NDArray[np.int32], count: int) -> NDArray[np.float64]:
-    """float64[count, count]: for two topics the sum of 1 / |p - q| over all offsets p of one and q of the
-    other (Bougouin et al. 2013, equations 1 and 2). Longest sequences never begin at the same offset."""
+    """float64[count, count]: the weight between two topics, which is the sum of 1 / |p - q| over all offsets
+    p of one and q of the other (Bougouin et al. 2013, equations 1 and 2). The divisor is never 0, because no
+    two longest sequences begin at the same offset."""
     weights = np.zeros((count, count))
     for i in range(len(offsets)):
         for j in range(i):
@@ -134,11 +139,14 @@ def edges(offsets: NDArray[np.int64], topics: NDArray[np.int32], count: int) -> 
 
 @nb.njit(nogil=True, cache=True)
 def pagerank(weights: NDArray[np.float64], damping: float) -> NDArray[np.float64]:
-    """float64[n], summing to 1: S(i) = (1 - d) / n + d * sum over j of w(j, i) / sum over k of w(j, k) * S(j)
-    (Bougouin et al. 2013, equation 3, over n). Repeated until a round changes less than 1e-12 in all."""
+    """float64[n]: the PageRank of each topic. The scores sum to 1.
+
+    S(i) = (1 - d) / n + d * sum over j of w(j, i) / sum over k of w(j, k) * S(j)
+    (Bougouin et al. 2013, equation 3, divided by n). The iteration stops when a round changes the scores by
+    less than 1e-12 in sum."""
     n = len(weights)
     scores = np.full(n, 1.0 / n)
-    if n == 1:  # it has no edge
+    if n == 1:  # a single topic has no edge
         return scores
     totals = weights.sum(axis=1)
     while True:

@@ -20,37 +20,42 @@ from harness.types import JSON, Addition, Document
 from harness_keyphrases import FromFile
 
 AHEAD = 1024  # documents looked up at once
-IDS = ("doc_id", "_id", "id")  # the first of these that a file has; a document's id
-PHRASES = ("keyphrases", "doc_summary", "title")  # likewise; DAPR's code and hub write the last two
+# Keys of a document's id and of its keyphrases: the first that a file has is read.
+IDS = ("doc_id", "_id", "id")
+PHRASES = ("keyphrases", "doc_summary", "title")  # DAPR's code and hub write the last two
 
 
 class Contents(NamedTuple):
-    """A file's documents, found by the sorted hashes of their ids, with 16 bytes each beside the texts."""
+    """The ids and keyphrases of a file's documents. A document is looked up by the hash of its id, for which
+    `hashes` and `rows` take 16 bytes per document."""
 
     ids: pa.Array
     phrases: pa.Array
     hashes: NDArray[np.int64]  # int64[n], ascending
-    rows: NDArray[np.int64]  # int64[n]: the row whose id has that hash
+    rows: NDArray[np.int64]  # int64[n]: the row of the id that has each hash
 
     def row(self, id: str, place: int) -> int:
-        """The document's row, or -1. The search begins at the (possible) place of its hash."""
+        """The row of the document `id`, or -1 if the file lacks it. `place` is the first place in `hashes`
+        where the id's hash can be."""
         while place < len(self.rows) and self.hashes[place] == hash(id):
             number = int(self.rows[place])
             if self.ids[number].as_py() == id:
                 return number
-            place += 1  # another id of the same hash
+            place += 1  # another id has the same hash
         return -1
 
 
 class Precomputed:
-    """The augmenter. It reads the file on first use and keeps it in memory."""
+    """The augmenter `keyphrases-from-file`. It reads the file on first use and keeps it in memory."""
 
     def __init__(self, params: FromFile) -> None:
         self._params = params
         self._read: Contents | None = None
 
     def match(self, documents: Iterable[str], passages: Iterable[str]) -> dict[str, JSON]:
-        """Refuse a file whose ids do not match, as the parameters say; return counts of the mismatches."""
+        """The counts of documents that only the collection or only the file has. Such a file is refused if
+        the parameters `missing` and `unknown` say so, and always if it has none of the collection's
+        documents."""
         ids = self._contents().ids
         here = pa.array(documents, pa.string())
         absent = here.filter(pc.invert(pc.is_in(here, value_set=ids)))
@@ -94,12 +99,13 @@ class Precomputed:
 
 
 def _hashes(ids: Sequence[str]) -> NDArray[np.int64]:
-    """int64[n], the same only within this process."""
+    """int64[n]: the hash of each id. The hashes of another process differ."""
     return np.fromiter(map(hash, ids), np.int64, len(ids))
 
 
 def contents(path: Path) -> Contents:
-    """The keyphrases as prefixes. Lists are joined by "; "."""
+    """The documents of the file `path`, with their keyphrases as prefixes. A list of keyphrases is joined
+    by "; "."""
     ids: list[str] = []
     phrases: list[str] = []
     seen: dict[str, int] = {}
@@ -159,7 +165,7 @@ def _parquet(path: Path) -> Iterator[tuple[int, Any, Any]]:
                     number += 1
         except (pa.ArrowException, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
-                raise  # of the system, not of the data
+                raise  # an error of the system, not of the data
             refuse(path, number, "this is no whole Parquet file; copy it again")
 
 

@@ -1,4 +1,4 @@
-"""Taggers: a document's text -> its words, each with whether it is a noun or an adjective."""
+"""Taggers split a document's text into words, and say of each whether it is a noun or an adjective."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Tagger: TypeAlias = Callable[[str], list[Word]]
 
 
 def embedded() -> Tagger:
-    """English, by the weights that come with the package."""
+    """The tagger for English that uses the weights in this package."""
     from harness_keyphrases import english
 
     fixed, weights = english.load()
@@ -33,7 +33,7 @@ def embedded() -> Tagger:
 
 
 def spacy_(model: str) -> Tagger:
-    """English by a pipeline of spaCy's, over its own tokens."""
+    """A tagger that uses the tokens and tags of the spaCy pipeline `model`."""
     import spacy
 
     nlp = spacy.load(model, exclude=["parser", "senter", "ner", "lemmatizer"])
@@ -49,8 +49,8 @@ def spacy_(model: str) -> Tagger:
 
 
 def jieba_() -> Tagger:
-    """Chinese by jieba's words and parts of speech. It keeps nouns (n, nr, ns, nt, nz, ..., verbal vn),
-    foreign words (eng) and adjectives (a, an, ag, b), but not adjectives used as adverbs (ad)."""
+    """The tagger for Chinese, by jieba's words and parts of speech. It keeps nouns (n, nr, ns, nt, nz, ...,
+    verbal vn), foreign words (eng) and adjectives (a, an, ag, b), but not adjectives used as adverbs (ad)."""
     from harness.toolkit.text.jieba_words import tokenizer
     from harness_keyphrases import chinese
 
@@ -59,7 +59,7 @@ def jieba_() -> Tagger:
     def tag(text: str) -> list[Word]:
         tagged: list[Word] = []
         at = 0
-        foreign, space = False, False  # what the word before is, and whether white space follows it
+        foreign, space = False, False  # whether the last word was foreign, and whether a space follows it
         for word, flag in cut(text):
             if word.isspace():
                 space = True

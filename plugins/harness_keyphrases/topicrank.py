@@ -1,4 +1,4 @@
-"""TopicRank: a document's tagged words -> its topics, best first.
+"""TopicRank ranks the topics of a document, from the document's tagged words.
 
 Bougouin, Boudin and Daille, "TopicRank: Graph-Based Topic Ranking for Keyphrase Extraction", IJCNLP 2013.
 """
@@ -17,7 +17,7 @@ DAMPING = 0.85
 
 
 class Word(NamedTuple):
-    """A token of the text. `keep`: it is a noun or an adjective."""
+    """A token of the text. `keep` says whether it is a noun or an adjective."""
 
     start: int
     end: int
@@ -28,23 +28,24 @@ class Occurrence(NamedTuple):
     """A longest sequence of nouns and adjectives that may be a keyphrase."""
 
     offset: int  # how many tokens come before it in the document
-    start: int  # where it stands in the text
+    start: int  # its first character in the text
     end: int
     stems: tuple[str, ...]
 
 
 class Topic(NamedTuple):
-    """Candidates that share stems. `phrase` is the first to occur, as the text has it."""
+    """A group of candidates that share stems. `phrase` is the candidate that occurs first, in lowercase."""
 
     phrase: str
     score: float
-    candidates: tuple[tuple[str, ...], ...]  # their stems, in order of first occurrence
+    candidates: tuple[tuple[str, ...], ...]  # the stems of each, in order of first occurrence
 
 
 class Rules(NamedTuple):
-    """When a sequence is a candidate: the rules of pke, which DAPR used for its keyphrases."""
+    """The rules by which a sequence of words is a candidate, as in pke, which DAPR used for its
+    keyphrases."""
 
-    stem: Callable[[str], str]  # of a lowercase word
+    stem: Callable[[str], str]  # from a lowercase word to its stem
     stopwords: frozenset[str]  # a sequence with one of these is no candidate
     shortest: int  # characters, at least
     shortest_word: int
@@ -52,7 +53,8 @@ class Rules(NamedTuple):
 
 
 def occurrences(text: str, words: Sequence[Word], rules: Rules) -> Iterator[Occurrence]:
-    """The candidates' occurrences in order. A sequence ends with its line, because lines are passages."""
+    """The occurrences of candidates in the text, in order. A sequence ends at the end of a line, because
+    lines are passages."""
     run: list[Word] = []
     for offset, word in enumerate(words):
         if run and (not word.keep or "\n" in text[run[-1].end : word.start]):
@@ -75,7 +77,8 @@ def _candidate(text: str, offset: int, run: Sequence[Word], rules: Rules) -> Ite
 
 
 def topics(text: str, occurrences: Sequence[Occurrence]) -> list[Topic]:
-    """All topics by descending score; of equal scores (to 12 digits) the earlier topic comes first."""
+    """All topics of the text by descending score. Of topics with equal scores (to 12 digits), the earlier one
+    comes first."""
     if not occurrences:
         return []
     numbers: dict[tuple[str, ...], int] = {}  # candidates by their stems, in order of first occurrence
@@ -86,7 +89,7 @@ def topics(text: str, occurrences: Sequence[Occurrence]) -> list[Topic]:
         if number == len(first):
             first.append(occurrence)
         of.append(number)
-    # a topic is named by its first candidate; int32[T], and which of them each candidate is in: int64[C]
+    # `starts` (int32[T]) is the first candidate of each topic, `topic` (int64[C]) the topic of each candidate
     starts, topic = np.unique(clustered(list(numbers)), return_inverse=True)
     offsets = np.array([occurrence.offset for occurrence in occurrences], np.int64)
     weights = kernels.edges(offsets, topic[of].astype(np.int32), len(starts))
@@ -101,8 +104,9 @@ def topics(text: str, occurrences: Sequence[Occurrence]) -> list[Topic]:
 
 
 def clustered(candidates: Sequence[tuple[str, ...]]) -> np.typing.NDArray[np.int32]:
-    """int32[C]: for each candidate, the first candidate of its topic. Candidates without a common stem have
-    distance 1 and are never merged below the cut, so each connected component is clustered by itself."""
+    """int32[C]: for each candidate, the first candidate of its topic. Each component of candidates that are
+    connected by common stems is clustered by itself, because two components have a mean distance of 1, which
+    is above the cut."""
     vocabulary: dict[str, int] = {}
     sets = [sorted({vocabulary.setdefault(stem, len(vocabulary)) for stem in stems}) for stems in candidates]
     ends = np.zeros(len(sets) + 1, np.int64)
@@ -118,5 +122,5 @@ def clustered(candidates: Sequence[tuple[str, ...]]) -> np.typing.NDArray[np.int
 
 
 def written(text: str, occurrence: Occurrence) -> str:
-    """The occurrence as in the text, in lowercase, with white space reduced to single spaces."""
+    """The words of the occurrence in the text, in lowercase, with white space reduced to single spaces."""
     return " ".join(text[occurrence.start : occurrence.end].lower().split())

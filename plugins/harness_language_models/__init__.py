@@ -1,4 +1,4 @@
-"""Language models behind an address: re-rankers that read one, two or many passages, and embeddings."""
+"""Re-rankers and embeddings by language models behind an address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SERVICE = "the model behind an address (docs/services.md)"
 
 @dataclass(frozen=True)
 class ListwiseParams:
-    """RankGPT's window and step by default."""
+    """The parameters of `listwise`. The default window and step are RankGPT's."""
 
     service: Service = param(help=SERVICE)
     window: int = param(20, "passages that the model orders at once", minimum=2)

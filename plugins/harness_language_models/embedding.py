@@ -1,4 +1,4 @@
-"""The retriever `embeddings`: vectors of a service, kept text by text, searched exactly."""
+"""The retriever `embeddings` gets the vectors of texts from a service and searches them exactly."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
 FORMAT = files.Format("harness-embeddings", 1)
-TEXTS = 2048  # asked for in one go: progress is shown after each
+TEXTS = 2048  # texts encoded between two reports of progress
 
 
 class Embedding:
@@ -31,7 +31,8 @@ class Embedding:
         self._params = params
 
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
-        """Ask for the vector of every text. What was answered before a kill is in the store."""
+        """Ask the service for the vectors of all texts, and write them. Answers that arrived before a run was
+        killed are in the store and are not asked for again."""
         files.begin(folder)
         client = services.Client(self._params.service)
         positions: list[Ints] = []
@@ -96,7 +97,8 @@ class Search:
 
 
 def _embedded(client: services.Client, params: EmbeddingParams, prompt: str, texts: Sequence[str]) -> Floats:
-    """float32[n, d]. Services refuse an empty text, so that one is asked for as a space."""
+    """float32[n, d]: the vectors of the texts, of length 1 unless `similarity` is dot. An empty text is sent
+    as a space, because services refuse empty texts."""
     asked = [prompt + text if (prompt + text).strip() else " " for text in texts]
     rows: Floats = services.embed(client, asked, params.dimensions, batch=params.batch)
     if params.similarity == "dot":

@@ -1,4 +1,4 @@
-"""Orders from a model's answers: windows, permutations that are mended, and a heap that asks for the best."""
+"""Makes orders of passages from a model's answers: windows, mended permutations, and a heapsort."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 
 def windows(count: int, size: int, step: int) -> Iterator[tuple[int, int]]:
-    """The windows of a list, from its tail to its head; the last one begins at 0."""
+    """The start and stop of the windows over a list of `count` items, from its tail to its head. The last
+    window begins at 0."""
     stop = count
     while stop > 1:
         start = max(0, stop - size)
@@ -18,8 +19,9 @@ def windows(count: int, size: int, step: int) -> Iterator[tuple[int, int]]:
 
 
 def permutation(text: str, count: int) -> tuple[list[int], bool]:
-    """The order that an answer such as `[2] > [1]` gives, from 0. What it names twice or out of range is left
-    out, what it does not name follows in the order that was; whether any of that was needed."""
+    """The order in an answer such as `[2] > [1]`, with items from 0, and whether the answer had to be mended.
+    In a mended order, repeated numbers and numbers out of range are left out. Items that the answer does not
+    name follow in their old order."""
     marked = re.findall(r"\[(\d+)\]", text)
     numbers = [int(word) - 1 for word in marked or re.findall(r"\d+", text) if len(word) < 10]
     named = list(dict.fromkeys(number for number in numbers if 0 <= number < count))
@@ -28,13 +30,13 @@ def permutation(text: str, count: int) -> tuple[list[int], bool]:
 
 
 def letter(text: str, letters: str) -> int | None:
-    """The place of the letter that an answer names, None if it names none."""
+    """The place in `letters` of the letter that an answer names, or None if it names none."""
     found = re.search(rf"(?:^|\bpassage\s+|[^\w])([{letters}])(?![\w'])", text.strip(), re.IGNORECASE)
     return letters.index(found[1].upper()) if found else None
 
 
 def scores_of(order: Sequence[int]) -> list[float]:
-    """The score of each item: as many as stand behind it."""
+    """The score of each item of an order: the number of items from its place to the end of the order."""
     scores = [0.0] * len(order)
     for place, item in enumerate(order):
         scores[item] = float(len(order) - place)
@@ -42,20 +44,21 @@ def scores_of(order: Sequence[int]) -> list[float]:
 
 
 class Heap:
-    """Heapsort of items 0 to n - 1, in their order at first, where someone else says which of a parent and
-    its children is best. The best `top` come out in order, the rest keeps the order that it had."""
+    """A heapsort of the items 0 to `count` - 1. The caller answers which item of a `group`, a parent and its
+    children, is best. The best `top` items are sorted, and the others keep their old order."""
 
     def __init__(self, count: int, children: int, top: int) -> None:
         self._children, self._top = children, min(top, count)
         self._heap = list(range(count))
         self._sorted: list[int] = []
-        self._waiting = [node for node in range(count) if node * children + 1 < count]  # from the last
+        self._waiting = [node for node in range(count) if node * children + 1 < count]  # taken from its end
         self._node = -1
         self._group: list[int] | None = None
         self._advance()
 
     def group(self) -> list[int] | None:
-        """The items among which the best is wanted next, the parent first; None when all is done."""
+        """The items of which the best must be chosen next, the parent first, or None when the sort is
+        done."""
         return self._group
 
     def choose(self, best: int) -> None:
@@ -63,14 +66,15 @@ class Heap:
         if best != self._group[0]:
             place = self._heap.index(best)
             self._heap[self._node], self._heap[place] = best, self._heap[self._node]
-            self._waiting.append(place)  # what went down may be below one of its new children
+            self._waiting.append(place)  # the item that went down may be worse than its new children
         self._advance()
 
     def order(self) -> list[int]:
         return [*self._sorted, *sorted(set(self._heap))]
 
     def _advance(self) -> None:
-        """Go on to the next question: while a heap is made or mended, then after the root came out."""
+        """Find the next group. Nodes that still wait for a comparison come first. When none waits, the root
+        is the next best item, and the last item takes its place."""
         while len(self._sorted) < self._top:
             while self._waiting:
                 self._node = self._waiting.pop()

@@ -1,4 +1,4 @@
-"""Re-ranking by a language model: prompts, and the methods that decide what to ask next."""
+"""Re-ranks by a language model: the prompts, and the methods that decide what to ask next."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from harness_language_models import (
 if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
-# what a query asks for next, until it returns its order: answers are sent in
+# One query's questions: it yields the chats to ask next, is sent their replies, and returns the scores.
 Asking: TypeAlias = Generator[list[Chat], list[Reply], list[float]]
 Params: TypeAlias = ListwiseParams | PairwiseParams | SetwiseParams | PointwiseParams
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVW"
@@ -36,14 +36,15 @@ class Reading:
         self._params = params
 
     def index(self, texts: Texts, folder: Path) -> None:
-        """Nothing: a model reads the passages themselves."""
+        """Write nothing, because a language model reads the passages themselves."""
 
     def open(self, texts: Texts, folder: Path | None) -> Open:
         return Open(self._params, texts)
 
 
 class Open:
-    """An open re-ranker. It asks for all queries side by side, each what its answers so far call for."""
+    """An open re-ranker. It asks the questions of all queries side by side. The next question of a query
+    depends on the answers to its questions so far."""
 
     def __init__(self, params: Params, texts: Texts) -> None:
         self._params, self._texts = params, texts
@@ -92,7 +93,7 @@ class Open:
         return self._pointwise(query, texts)
 
     def _listwise(self, query: str, texts: list[str], params: ListwiseParams) -> Asking:
-        """Sun et al. 2023 (RankGPT): windows from the tail to the head, each overlapping the next."""
+        """Order overlapping windows of passages, from the tail to the head (RankGPT, Sun et al. 2023)."""
         order = list(range(len(texts)))
         for start, stop in orders.windows(len(texts), params.window, params.step):
             asked = window_prompt(query, [texts[i] for i in order[start:stop]])
@@ -103,7 +104,8 @@ class Open:
         return orders.scores_of(order)
 
     def _pairwise(self, query: str, texts: list[str], params: PairwiseParams) -> Asking:
-        """Qin et al. 2024: both orders of a pair are asked for; only what agrees with itself counts."""
+        """Order passages by questions about pairs (Qin et al. 2024). Each pair is asked about in both orders.
+        A win counts only if both answers agree."""
         if params.method == "all-pairs":
             pairs = [(i, j) for i in range(len(texts)) for j in range(i + 1, len(texts))]
             replies = yield [chat for i, j in pairs for chat in pair_prompts(query, texts[i], texts[j])]
@@ -124,7 +126,7 @@ class Open:
         return orders.scores_of(heap.order())
 
     def _winner(self, straight: Reply, swapped: Reply) -> float:
-        """1 if the first passage is better by both orders, 0 if the second is, else 0.5."""
+        """1 if the first passage is better in both orders of the pair, 0 if the second is, else 0.5."""
         one, two = orders.letter(straight.text, "AB"), orders.letter(swapped.text, "AB")
         self._counts["answers_mended"] += (one is None) + (two is None)
         if (one, two) == (0, 1):
@@ -132,7 +134,8 @@ class Open:
         return 0.0 if (one, two) == (1, 0) else 0.5
 
     def _setwise(self, query: str, texts: list[str], params: SetwiseParams) -> Asking:
-        """Zhuang et al. 2024: heapsort, where one question finds the best of a parent and its children."""
+        """Order passages by heapsort (Zhuang et al. 2024). One question finds the best of a parent and its
+        children."""
         heap = orders.Heap(len(texts), params.children, params.top)
         while (group := heap.group()) is not None:
             [reply] = yield [Chat(set_prompt(query, [texts[i] for i in group]), 4)]
@@ -142,8 +145,8 @@ class Open:
         return orders.scores_of(heap.order())
 
     def _pointwise(self, query: str, texts: list[str]) -> Asking:
-        """Nogueira et al. 2020 as a question: log p(yes) - log p(no) of the first word, or 1 and 0 where the
-        service gives no probabilities."""
+        """Score each passage by one question about it (Nogueira et al. 2020): log p(yes) - log p(no) of the
+        first word. If the service gives no probabilities, the score is 1 for yes and 0 for no."""
         replies = yield [Chat(point_prompt(query, text), 4, logprobs=10) for text in texts]
         return [self._yes(reply) for reply in replies]
 
@@ -154,7 +157,7 @@ class Open:
             if word in chances:
                 chances[word] += float(np.exp(logprob))
         if chances[YES] or chances[NO]:
-            least = 1e-6  # a word beyond the listed candidates
+            least = 1e-6  # the probability of a word that the service does not list
             return float(np.log(max(chances[YES], least)) - np.log(max(chances[NO], least)))
         found = re.search(r"\b(yes|no)\b", reply.text.lower())
         self._counts["answers_mended"] += found is None
@@ -172,7 +175,7 @@ def window_prompt(query: str, texts: Sequence[str]) -> tuple[tuple[str, str], ..
 
 
 def pair_prompts(query: str, one: str, two: str) -> list[Chat]:
-    """The question with the passages in both orders: a model may prefer a place."""
+    """The question about two passages, in both orders, because a model may prefer a place."""
     return [Chat(_letters(query, texts), 4) for texts in ((one, two), (two, one))]
 
 

@@ -23,7 +23,7 @@ PREBUILT = "the name of one of Pyserini's prebuilt indexes of this corpus"
 
 @dataclass(frozen=True)
 class LuceneBM25:
-    """Anserini's k1, b and RM3 by default."""
+    """The parameters of `lucene-bm25`. The defaults of k1, b and RM3 are Anserini's."""
 
     k1: float = param(0.9, "how fast repeated words stop counting", minimum=0)
     b: float = param(0.4, "how much long passages are held back", minimum=0, maximum=1)
@@ -44,7 +44,7 @@ class LuceneBM25:
 
 @dataclass(frozen=True)
 class LuceneQL:
-    """Anserini's smoothing by default."""
+    """The parameters of `lucene-ql`. The default smoothing is Anserini's."""
 
     smoothing: Literal["dirichlet", "jelinek-mercer"] = param("dirichlet", "how absent words are smoothed")
     mu: float = param(1000.0, "the strength of Dirichlet smoothing", minimum=1e-6)
@@ -59,8 +59,8 @@ class LuceneQL:
 
 
 def check_source(params: LuceneBM25 | LuceneQL) -> None:
-    """Refuse several origins of an index, and a title weight for Anserini's indexes, which have no title
-    field."""
+    """Refuse parameters that name two indexes, or that give a title weight to an existing index, which has no
+    title field."""
     if params.index is not None and params.prebuilt is not None:
         raise ValueError("only one of 'index' and 'prebuilt' may be given")
     if (params.index is not None or params.prebuilt is not None) and params.title_weight:
@@ -68,7 +68,7 @@ def check_source(params: LuceneBM25 | LuceneQL) -> None:
 
 
 def resolve(params: LuceneBM25 | LuceneQL, facts: Facts) -> LuceneBM25 | LuceneQL:
-    """`analyser: auto` becomes the code of the passages' language."""
+    """`params` with the code of the passages' language in place of `analyser: auto`."""
     from harness_lucene import languages
 
     return dataclasses.replace(params, analyser=languages.resolve(params.analyser, facts.language))

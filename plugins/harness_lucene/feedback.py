@@ -1,4 +1,4 @@
-"""RM3: query expansion with the words of the first hits, by Anserini's own code."""
+"""Expands queries with the words of their first hits by RM3, as Anserini's own code does it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness_lucene.writing import CONTENTS, LUCENE
 
 
 class Feedback:
-    """Expands queries over an index that keeps each text's terms. Abdul-Jaleel et al., TREC 2004."""
+    """RM3 (Abdul-Jaleel et al., TREC 2004) over an index that stores each text's terms."""
 
     def __init__(self, java: Java, searcher: Any, analyser: Any, params: LuceneBM25) -> None:
         self._java, self._searcher, self._analyser, self._params = java, searcher, analyser, params
@@ -25,7 +25,7 @@ class Feedback:
         self._arguments.hits = 1  # only the words are used; the search itself runs elsewhere
 
     def expand(self, text: str, query: Any) -> Any:
-        """The weighted words of the query and of its first hits."""
+        """A Lucene query of the weighted words of the query and of its first hits."""
         hits = self._searcher.search(query, self._params.fb_docs)
         first = self._java("io.anserini.search.ScoredDocs").fromTopDocs(hits, self._searcher)
         tokens = self._java("io.anserini.analysis.AnalyzerUtils").analyze(self._analyser, text)

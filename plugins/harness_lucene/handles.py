@@ -1,6 +1,7 @@
-"""Composes Java functions from method handles, so that a batch is one call and no hit becomes an object.
+"""Composes Java functions from method handles, so that Python makes one call for a whole batch.
 
-A call from Python into Java costs microseconds, and a batch has a million hits.
+A call from Python into Java costs microseconds, and a batch has a million hits. With these functions no hit
+becomes a Python object.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ LETTERS = {"void": "V", "int": "I", "long": "J", "float": "F", "double": "D", "b
 
 
 def descriptor(name: str) -> str:
-    """A type's name in the virtual machine: `int` is I, `java.lang.String[]` is [Ljava/lang/String;"""
+    """The name of a type in the virtual machine: `int` is I, `java.lang.String[]` is [Ljava/lang/String;"""
     if name.endswith("[]"):
         return "[" + descriptor(name[:-2])
     return LETTERS.get(name) or f"L{name.replace('.', '/')};"
@@ -32,7 +33,7 @@ def type_of(java: Java, name: str) -> Any:
 
 
 def method(java: Java, owner: str, name: str, returns: str, *takes: str) -> Any:
-    """`owner.name(...)`, its first argument the object."""
+    """A handle of the method `owner.name`, which takes the object as its first argument."""
     lookup = java("java.lang.invoke.MethodHandles").publicLookup()
     return lookup.findVirtual(type_of(java, owner), name, signature(java, returns, takes))
 
@@ -66,27 +67,28 @@ def boxed(java: Java, value: int | float) -> Any:
 
 
 def shaped(java: Java, handle: Any, returns: str, *takes: str) -> Any:
-    """The handle with other types, its arguments and result cast."""
+    """The handle with other types of arguments and result, to which they are cast."""
     return handle.asType(signature(java, returns, takes))
 
 
 def then(java: Java, first: Any, *rest: Any) -> Any:
-    """`rest[1](rest[0](first(...)))`; each takes exactly the type that the one before returns."""
+    """The handle of `rest[1](rest[0](first(...)))`. Each handle takes exactly the type that the handle before
+    it returns."""
     for following in rest:
         first = java("java.lang.invoke.MethodHandles").filterReturnValue(first, following)
     return first
 
 
 def fed(java: Java, handle: Any, *sources: Any) -> Any:
-    """`handle(sources[0](...), sources[1](...))`; each source returns exactly the type that the handle
-    takes."""
+    """The handle of `handle(sources[0](...), sources[1](...))`. Each source returns exactly the type that
+    `handle` takes."""
     for at, source in enumerate(sources):
         handle = java("java.lang.invoke.MethodHandles").filterArguments(handle, at, source)
     return handle
 
 
 def shared(java: Java, handle: Any, count: int, returns: str, takes: str) -> Any:
-    """A handle with one argument, which it passes to all `count` arguments of another handle."""
+    """A handle with one argument, which it passes to all `count` arguments of `handle`."""
     order = [0] * count
     wanted = signature(java, returns, (takes,))
     return java("java.lang.invoke.MethodHandles").permuteArguments(handle, wanted, *order)

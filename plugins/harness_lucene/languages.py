@@ -1,4 +1,4 @@
-"""The analysers that Anserini has, by language: a table, so that planning needs no Java."""
+"""The analysers of Anserini by language, as a table, so that planning needs no Java."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 from harness.errors import HarnessError, NoLanguage
 from harness.problems import unknown
 
-# io.anserini.analysis.AnalyzerMap, and English, which Anserini takes where no language is named.
+# The languages of io.anserini.analysis.AnalyzerMap, and English, Anserini's language where none is named.
 CODES = (
     "ar", "bn", "da", "de", "en", "es", "fa", "fi", "fr", "hi", "hu", "id", "it", "ja", "ko", "nl", "no",
     "pl", "pt", "ru", "sv", "te", "th", "tr", "uk", "zh",
 )  # fmt: skip
-WHITESPACE = "whitespace"  # for text that is tokenised already, as Anserini's -pretokenized
+WHITESPACE = "whitespace"  # for text that is tokenised already, like Anserini's -pretokenized
 SAME = {"nb": "no", "nn": "no"}
 
 
 def resolve(name: str, language: str | None) -> str:
-    """The analyser's name: as given, or for `auto` the code of the dataset's language."""
+    """The name of the analyser: `name` itself, or for `auto` the code of the dataset's language."""
     if name != "auto":
         if name not in (*CODES, WHITESPACE):
             raise HarnessError(f"analyser: {unknown('analyser', name, (*CODES, WHITESPACE))}")
@@ -33,7 +33,7 @@ def resolve(name: str, language: str | None) -> str:
 
 
 def analyser(java: Any, name: str) -> Any:
-    """The Java analyser of that (resolved) name."""
+    """The Java analyser with a resolved name."""
     if name == "en":
         return java("io.anserini.analysis.DefaultEnglishAnalyzer").newDefaultInstance()
     if name == WHITESPACE:

@@ -11,7 +11,8 @@ from harness_lucene.runtime import Java
 
 
 def folder(java: Java, name: str) -> Path:
-    """The folder of a prebuilt index, downloaded if missing. Raises HarnessError if that is impossible."""
+    """The folder of a prebuilt index, which is downloaded if it is missing. Raises HarnessError if the
+    download fails."""
     from jnius import JavaException
 
     catalogue = java("io.anserini.index.prebuilt.PrebuiltInvertedIndex")
@@ -34,7 +35,7 @@ def folder(java: Java, name: str) -> Path:
 
 
 def place(file: str, md5: str) -> Path:
-    """Where Pyserini and Anserini keep the index of that file."""
+    """The folder in which Pyserini and Anserini keep the index of the archive `file`."""
     given = os.environ.get("ANSERINI_INDEX_CACHE")
     cache = Path(os.environ.get("PYSERINI_CACHE") or Path.home() / ".cache" / "pyserini")
     return (Path(given) if given else cache / "indexes") / f"{file.replace('.tar.gz', '')}.{md5}"

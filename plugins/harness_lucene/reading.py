@@ -1,4 +1,4 @@
-"""Opens Lucene indexes: our own parts as one, or a foreign index after checking it against the corpus."""
+"""Opens Lucene indexes: those of the harness, and foreign indexes after a check against the corpus."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from harness_lucene.runtime import Java
 from harness_lucene.writing import CONTENTS, LUCENE, directory
 
 ID = "id"  # the field in which Anserini keeps a document's id
-IDS = 100_000  # read in one call
-SHOWN = 3  # ids in a message
+IDS = 100_000  # ids read in one call
+SHOWN = 3  # ids shown in a message
 
 
 @runtime_checkable
 class Ids(Protocol):
-    """The harness' corpus has this method beyond `Texts`: positions by id."""
+    """A corpus that finds positions by id, as the harness's corpus does. `Texts` lacks these methods."""
 
     def positions(self, ids: list[str]) -> NDArray[np.int64]: ...
 
@@ -29,7 +29,7 @@ class Ids(Protocol):
 
 
 def parts(java: Java, folder: Path) -> Any:
-    """The parts that `writing.write` made, as one index."""
+    """The parts that `writing.write` made in `folder`, opened as one index."""
     readers = [
         java(f"{LUCENE}.index.DirectoryReader").open(directory(java, part))
         for part in sorted(folder.glob("part-*"))
@@ -38,7 +38,7 @@ def parts(java: Java, folder: Path) -> Any:
 
 
 def foreign(java: Java, folder: Path, where: str, vectors: bool) -> Any:
-    """An index that the harness did not make. Raises HarnessError if it cannot be used."""
+    """A reader of an index that the harness did not make. Raises HarnessError if the index cannot be used."""
     from jnius import JavaException
 
     if not folder.is_dir():
@@ -64,7 +64,7 @@ NEW = "copy it anew, or index with the Anserini of the extra 'lucene'"
 
 
 def check(reader: Any, folder: Path, where: str) -> None:
-    """Read every file and compare its checksum."""
+    """Read every file of an index and compare its checksum. Raises HarnessError if one differs."""
     from jnius import JavaException
 
     try:
@@ -75,7 +75,7 @@ def check(reader: Any, folder: Path, where: str) -> None:
 
 
 def reason(error: Any) -> str:
-    """A Java exception in one line."""
+    """The class and message of a Java exception in one line."""
     kind = str(error.classname or "").rpartition(".")[2]
     return f"{kind}: {error.innermessage}".splitlines()[0][:200]
 
@@ -94,8 +94,8 @@ def leaves(reader: Any) -> list[Any]:
 
 
 def positions(java: Java, reader: Any, texts: Texts, folder: Path, where: str) -> NDArray[np.int64]:
-    """int64[n]: the corpus position of each document of an index. Both must have the same texts, except that
-    the index may lack empty ones, because Anserini leaves them out."""
+    """int64[n]: the corpus position of each document of an index. The index must have the same texts as the
+    corpus, but may lack empty texts, because Anserini leaves them out."""
     corpus = getattr(texts, "corpus", None)
     if not isinstance(corpus, Ids):
         raise HarnessError(f"{where}: this corpus has no ids to find in an index; leave '{where}' out")
@@ -122,7 +122,8 @@ def positions(java: Java, reader: Any, texts: Texts, folder: Path, where: str) -
 
 
 def compare(texts: Texts, positions: NDArray[np.int64], folder: Path, where: str) -> None:
-    """Refuse an index whose texts are not exactly the candidates."""
+    """Refuse an index whose texts, at these positions, are not exactly the candidates of the corpus. Empty
+    candidates may be missing."""
     candidates = np.concatenate([np.zeros(0, np.int64), *(batch.positions for batch in texts.batches())])
     more = np.setdiff1d(positions, candidates)
     if len(more):
@@ -140,7 +141,8 @@ def compare(texts: Texts, positions: NDArray[np.int64], folder: Path, where: str
 
 
 def read_ids(java: Java, reader: Any) -> list[str]:
-    """The id of each document that is not deleted, in Lucene's order."""
+    """The id of each document of an index, in Lucene's order. The list is empty if the index has deleted
+    documents."""
     stored = f"{LUCENE}.index.StoredFields"
     document = f"{LUCENE}.document.Document"
     load = handles.method(java, stored, "document", document, "int", "java.util.Set")

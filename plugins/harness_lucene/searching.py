@@ -1,4 +1,4 @@
-"""Searches Lucene indexes: all queries of a call at once, on all cores, within Java."""
+"""Searches Lucene indexes within Java: all queries of a call at once, on all cores."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from harness_lucene.writing import CONTENTS, LUCENE, OBJECT, TITLE
 if TYPE_CHECKING:
     from harness.types import Ints
 
-HITS = 1_000_000  # kept in Java at once
+HITS = 1_000_000  # hits kept in Java at once
 TOP = f"{LUCENE}.search.TopDocs"
 QUERY, SEARCHER = f"{LUCENE}.search.Query", f"{LUCENE}.search.IndexSearcher"
 SCORED = f"{LUCENE}.search.ScoreDoc"
 
 
 class Numbered(NamedTuple):
-    """Lucene's documents, with the corpus position of each, in Lucene's order."""
+    """The corpus position of each document of a Lucene index, in Lucene's order, and their unit."""
 
     positions: NDArray[np.int64]
     unit: Unit
@@ -33,15 +33,15 @@ class TermScore(NamedTuple):
     """The contribution of one query term to a text's score."""
 
     term: str
-    query_tf: float  # its weight in the query
+    query_tf: float  # the term's weight in the query
     tf: float
     df: int
-    weight: float  # the term's own: idf times its weight in the query
+    weight: float  # idf times the term's weight in the query
     score: float
 
 
 class Search:
-    """An open index and how its texts are scored."""
+    """An open Lucene index with the formula and the analyser to search it."""
 
     def __init__(
         self, java: Java, reader: Any, analyser: Any, params: LuceneBM25 | LuceneQL, corpus: Numbered
@@ -61,8 +61,9 @@ class Search:
             self._expand = Feedback(java, self.searcher, analyser, params).expand
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
-        """The k best texts of each query, equal scores by position. Without `within` a hit has at least one
-        term of its query; with it every named text that is indexed is a hit, if only with a score of 0."""
+        """The k best texts of each query, with equal scores ordered by position. Without `within`, a hit has
+        at least one term of its query. With `within`, every named text that is indexed is a hit, even with a
+        score of 0."""
         passages = np.full((len(queries), k), -1, np.int64)
         scores = np.zeros((len(queries), k), np.float32)
         size = max(1, HITS // max(k, 1 if within is None else within.shape[1], 1))
@@ -78,7 +79,7 @@ class Search:
         return Hits(*ordered(passages, scores), self._unit)
 
     def explain(self, query: str, position: int) -> list[TermScore]:
-        """The query terms in the text at a position, the heaviest first."""
+        """The query's terms that the text at `position` has, with their scores, the highest score first."""
         document = int(self._documents(np.array([position], np.int64))[0])
         if document < 0:
             return []
@@ -117,7 +118,7 @@ class Search:
         return numbers
 
     def _documents(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Lucene's document number for the text at each position, -1 if it is not indexed."""
+        """Lucene's document number of the text at each position, or -1 if the text is not indexed."""
         if not len(self._order):
             return np.full(len(positions), -1, np.int64)
         place = np.searchsorted(self._positions, positions, sorter=self._order)
@@ -126,7 +127,7 @@ class Search:
 
 
 class Picked:
-    """Reads document numbers from Lucene's hits, and writes them, without an object per hit."""
+    """Functions that convert between Lucene's hits and document numbers without a Python object per hit."""
 
     def __init__(self, java: Java) -> None:
         self._java = java
@@ -152,25 +153,27 @@ class Picked:
         total = f"{LUCENE}.search.TotalHits"
         top = handles.constructor(java, TOP, total, array)
         equal = java(f"{total}$Relation").EQUAL_TO
-        top = handles.bind(java, top, 0, java(total)(1, equal))  # nobody reads the total
+        top = handles.bind(java, top, 0, java(total)(1, equal))  # the total is not used
         gathered = handles.shaped(java, gather, array, stream)
         self._top = handles.function(java, "Function", handles.then(java, gathered, top))
 
     def __call__(self, results: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-        """The number of hits of each query; the document numbers and scores of all hits, query by query."""
+        """The number of hits of each query, and the document numbers and the scores of all hits, query by
+        query."""
         counts = np.array(results.stream().mapToInt(self._count).toArray(), np.int64)
         numbers = results.stream().flatMap(self._spread).mapToInt(self._number).toArray()
         scores = results.stream().flatMap(self._spread).mapToDouble(self._score).toArray()
         return counts, np.array(numbers, np.int64), np.array(scores, np.float32)
 
     def given(self, numbers: NDArray[np.int64]) -> Any:
-        """Hits with these document numbers and no scores."""
+        """Lucene's hits with these document numbers and the score 0."""
         each = self._java("java.util.stream.IntStream").of(*numbers.tolist())
         return self._top.apply(each.mapToObj(self._plain))
 
 
 def question(java: Java, analyser: Any, title_weight: float) -> Any:
-    """A handle that turns a text into a query as Anserini does: any of its terms, as often as they occur."""
+    """A handle from a text to a query that matches any of the text's terms, each as often as it occurs, as in
+    Anserini."""
     kind = "io.anserini.search.query.BagOfWordsQueryGenerator"
     fields: Any = CONTENTS
     if title_weight:
@@ -184,7 +187,8 @@ def question(java: Java, analyser: Any, title_weight: float) -> Any:
 
 
 def similarity(java: Java, params: LuceneBM25 | LuceneQL) -> Any:
-    """Lucene's formula; its lengths have four significant bits, because its index keeps them so."""
+    """Lucene's scoring formula for the parameters. It uses text lengths with four significant bits, because
+    Lucene's index stores them like that."""
     kinds = f"{LUCENE}.search.similarities"
     if isinstance(params, LuceneBM25):
         return java(f"{kinds}.BM25Similarity")(params.k1, params.b)
@@ -194,7 +198,8 @@ def similarity(java: Java, params: LuceneBM25 | LuceneQL) -> Any:
 
 
 def weighted(java: Java, term: Any, weight: float) -> Any:
-    """A query of one term, cast to the type that selects the overloaded method."""
+    """A query of one weighted term, cast to the type for which pyjnius selects the right overloaded
+    method."""
     from jnius import cast
 
     plain = java(f"{LUCENE}.search.TermQuery")(term)
@@ -202,7 +207,7 @@ def weighted(java: Java, term: Any, weight: float) -> Any:
 
 
 def leaves(java: Java, query: Any, weight: float) -> Iterator[tuple[str, float, Any]]:
-    """The field, the weight and the term of every term in a query."""
+    """The field, the weight and the Lucene term of each term in a query."""
     from jnius import cast
 
     kind = query.getClass().getName().rpartition(".")[2]
@@ -218,7 +223,7 @@ def leaves(java: Java, query: Any, weight: float) -> Iterator[tuple[str, float, 
 
 
 def statements(why: Any) -> Iterator[tuple[str, float]]:
-    """The numbers in Lucene's explanation, by the first word of each statement."""
+    """The numbers in Lucene's explanation, each with the words before the first comma of its description."""
     yield why.getDescription().partition(",")[0], float(why.getValue().doubleValue())
     for detail in why.getDetails():
         yield from statements(detail)
@@ -227,7 +232,8 @@ def statements(why: Any) -> Iterator[tuple[str, float]]:
 def ordered(
     passages: NDArray[np.int64], scores: NDArray[np.float32]
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Order equal scores by position, because a foreign index has its texts in another order."""
+    """The rows of `passages` and `scores` ordered by descending score, equal scores by position. Lucene
+    itself orders equal scores by its documents, which a foreign index has in another order."""
     rank = np.where(passages < 0, np.iinfo(np.int64).max, passages)
     worth = np.where(passages < 0, np.inf, -scores)
     order = np.lexsort((rank, worth), axis=1)

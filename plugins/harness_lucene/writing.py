@@ -19,12 +19,12 @@ from harness_lucene import handles
 from harness_lucene.runtime import Java
 
 PART = 250_000  # texts in one Lucene index; the results of a search do not depend on it
-TEXTS = 2048  # handed to Java in one call,
-CHARACTERS = 8_000_000  # or fewer, if they are long
-BUFFER_MB = 256.0  # of postings that a writer keeps in memory
-WRITERS = 4  # at once, at most, so that their buffers fit into the heap
+TEXTS = 2048  # texts handed to Java in one call, at most
+CHARACTERS = 8_000_000  # characters handed to Java in one call, at most
+BUFFER_MB = 256.0  # memory for the postings of a writer
+WRITERS = 4  # writers at once, at most, so that their buffers fit into the heap
 
-CONTENTS, TITLE = "contents", "title"  # the fields; Anserini's feedback reads the first by its name
+CONTENTS, TITLE = "contents", "title"  # the fields; Anserini's feedback expects the name of the first
 LUCENE, LIST, OBJECT = "org.apache.lucene", "java.util.List", "java.lang.Object"
 STREAM, WRITER = "java.util.stream.Stream", f"{LUCENE}.index.IndexWriter"
 
@@ -32,8 +32,8 @@ STREAM, WRITER = "java.util.stream.Stream", f"{LUCENE}.index.IndexWriter"
 def write(
     texts: Texts, folder: Path, java: Java, analyser: Callable[[], Any], titles: bool, vectors: bool
 ) -> None:
-    """Index all texts into `folder/part-*`, in their order, and save their positions. `vectors` stores each
-    text's terms, for feedback."""
+    """Index all texts into `folder/part-*`, in their order, and save their positions. If `vectors`, the index
+    stores each text's terms for feedback."""
     shutil.rmtree(folder, ignore_errors=True)  # what a killed run left
     folder.mkdir(parents=True)
     writers = min(WRITERS, cores())
@@ -52,8 +52,9 @@ def write(
 
 
 def together(parts: list[Part], texts: Texts, starts: range) -> list[NDArray[np.int64]]:
-    """Index several parts, a batch of each in turn; return the positions of all. Java's threads write a batch
-    while this thread reads the next. Only one thread may call Java, see `runtime`."""
+    """Index several parts, a batch of each in turn, and return the positions of all texts. Java's threads
+    write a batch while this thread reads the next one. Only one Python thread may call Java (see
+    `runtime`)."""
     ranges = [texts.batches(TEXTS, start, min(start + PART, len(texts))) for start in starts]
     numbers: list[list[NDArray[np.int64]]] = [[] for _ in parts]
     for row in zip_longest(*ranges):
@@ -69,7 +70,7 @@ def together(parts: list[Part], texts: Texts, starts: range) -> list[NDArray[np.
 
 
 class Part:
-    """A writer of one Lucene index with its own Java thread; closed at the end of its context."""
+    """A writer of one Lucene index with its own Java thread. The end of its context closes it."""
 
     def __init__(self, java: Java, folder: Path, analyser: Any, titles: bool, vectors: bool) -> None:
         self._java, self._titles = java, titles
@@ -89,11 +90,11 @@ class Part:
 
     def __exit__(self, *_: object) -> None:
         self._thread.shutdownNow()
-        self._writer.rollback()  # what is committed stays
+        self._writer.rollback()  # committed texts stay
         self._directory.close()
 
     def add(self, batch: Batch) -> None:
-        """Index the texts of a batch, after the one before it."""
+        """Start indexing the texts of a batch when the batch before it is indexed."""
         for some in portions(batch):
             columns = [self._java("java.util.Arrays").stream(column) for column in self._columns(some)]
             if self._titles:
@@ -109,7 +110,7 @@ class Part:
             self._submit(handles.bind(self._java, handles.then(self._java, gathered, write), 0, stream))
 
     def commit(self) -> None:
-        """Write the added texts to disk."""
+        """Start writing the added texts to disk."""
         commit = handles.method(self._java, WRITER, "commit", "long")
         self._submit(handles.bind(self._java, commit, 0, self._writer))
 
@@ -128,7 +129,7 @@ class Part:
 
 
 def portions(batch: Batch) -> Iterator[Batch]:
-    """The batch in pieces of a bounded number of characters, each of at least one text."""
+    """The batch in pieces of at most CHARACTERS characters, or of one text that is longer."""
     first, size = 0, 0
     for i, text in enumerate(batch.texts):
         if i > first and size + len(text) > CHARACTERS:
@@ -139,7 +140,8 @@ def portions(batch: Batch) -> Iterator[Batch]:
 
 
 def documents(java: Java, titles: bool, vectors: bool) -> Any:
-    """A Java function from a text to Lucene's document; with titles, a handle that takes text and title."""
+    """A Java function from a text to a Lucene document. With `titles`, it is a handle that takes text and
+    title."""
     contents = field(java, CONTENTS, vectors)
     if not titles:
         single = handles.static(java, "java.util.Collections", "singletonList", LIST, OBJECT)
@@ -149,8 +151,8 @@ def documents(java: Java, titles: bool, vectors: bool) -> Any:
 
 
 def field(java: Java, name: str, vectors: bool) -> Any:
-    """A handle from a text to a field of that name, indexed with frequencies and length, and with a list of
-    its terms if `vectors`."""
+    """A handle from a text to the field `name`. The field is indexed with term frequencies and its length,
+    and stores a list of its terms if `vectors`."""
     kind = java(f"{LUCENE}.document.FieldType")()
     kind.setTokenized(True)
     kind.setIndexOptions(java(f"{LUCENE}.index.IndexOptions").DOCS_AND_FREQS)
@@ -170,7 +172,7 @@ def zipped(java: Java, handle: Any, columns: list[Any]) -> Any:
 
 
 def directory(java: Java, folder: Path) -> Any:
-    """The folder as Lucene sees it, without a lock: the store has one."""
+    """The folder as a Lucene directory without a lock, because the store has a lock."""
     path = java("java.io.File")(str(folder)).toPath()
     return java(f"{LUCENE}.store.MMapDirectory")(path, java(f"{LUCENE}.store.NoLockFactory").INSTANCE)
 
