@@ -12,7 +12,7 @@ from harness.hookspecs import hookimpl
 from harness.records import Maker, param
 from harness.types import Facts
 
-UNSPACED = ("zh", "ja", "th", "lo", "km", "my", "bo")  # languages that do not part words by blanks
+UNSPACED = ("zh", "ja", "th", "lo", "km", "my", "bo")  # languages written without blanks between words
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from harness_making.spans import Bags, Level, Tokens, labels
 if TYPE_CHECKING:
     from harness.types import Ints
 
-BLOCK = 8192  # passages whose texts are held at once
+BLOCK = 8192  # passages whose texts are in memory at once
 
 
 class LabelByAnswers:
@@ -39,7 +39,7 @@ class LabelByAnswers:
         return False
 
     def _labelled(self, given: MakerInput) -> Iterator[Judgement]:
-        """By query, its passages in the order in which they are tried."""
+        """The judgements, query by query, with the passages in the order in which they are tried."""
         params = self._params
         known = Tokens(params.unit == "characters")
         level = Level.of(params.tau, params.above == "more")
@@ -61,7 +61,7 @@ class LabelByAnswers:
 
 
 def _tried(given: MakerInput, queries: Iterable[Query]) -> dict[str, Ints]:
-    """The positions of the passages that each query has a judgement of."""
+    """For each query, the positions of the passages that have a judgement for it."""
     judged = given.judgements
     at = given.corpus.positions(judged.passage_ids)[judged.passage]
     tried: dict[str, Ints] = {}

@@ -1,8 +1,8 @@
-"""A model of where passages end in running text: token labelling (T2Ranking, section 4.2), small and seeded.
+"""A small, seeded model that finds passage ends in running text by labelling tokens (T2Ranking, section 4.2).
 
-Every place where a token ends is labelled: 1 if a paragraph ends there. The model is a logistic regression
-over hashed features of the characters around the place, trained by SGD on the cross-entropy (equations 1 and
-2). The authors label with a pretrained encoder; this one needs no weights and trains in seconds.
+Every place where a token ends has a label: 1 if a paragraph ends there, else 0. The model is a logistic
+regression over hashed features of the characters around the place, trained by SGD on the cross-entropy
+(equations 1 and 2). The authors use a pretrained encoder; this model needs no weights and trains in seconds.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from numba import njit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Places = NDArray[np.int64]  # int64[n]: offsets in a text, ascending; a passage ends before each
+    Places = NDArray[np.int64]  # int64[n]: offsets in a text, ascending; a passage ends before each offset
 
 BUCKETS = 1 << 18
-NEAR = 6  # characters on each side that n-grams are taken of
+NEAR = 6  # characters on each side of a place from which n-grams are taken
 STOPS = frozenset("。！？!?；;…．.：:")
 CLOSING = frozenset("”\"'』」）)】]》")
 
 
 class Running(NamedTuple):
-    """A document as running text, and where its paragraphs end but for the last."""
+    """A document as running text, and the offset at which each paragraph but the last ends."""
 
     text: str
     ends: Places
 
 
 def running(paragraphs: Sequence[str], characters: bool) -> Running:
-    """Paragraphs one after the other, without a line end that would tell where one ends; a blank parts them
-    where blanks part words."""
+    """The paragraphs joined to running text. No line end shows where a paragraph ends. Paragraphs are joined
+    by a blank, or by nothing if `characters` is true (a language without blanks between words)."""
     joint = "" if characters else " "
     texts = [paragraph.strip() for paragraph in paragraphs]
     texts = [" ".join(text.split()) for text in texts if text]
@@ -47,14 +47,15 @@ def running(paragraphs: Sequence[str], characters: bool) -> Running:
 
 
 def places(text: str, characters: bool) -> Places:
-    """Where a passage may end: after each character, or each word with its blank."""
+    """The places at which a passage may end: after each character, or after each word and its blank."""
     if characters:
         return np.arange(1, len(text), dtype=np.int64)
     return np.array([i + 1 for i, letter in enumerate(text[:-1]) if letter == " "], np.int64)
 
 
 def sentence_ends(text: str, characters: bool) -> Places:
-    """Where sentences end: after a stop and what closes it; in spaced text only before a blank."""
+    """The places at which sentences end: after a full stop, question mark or the like, and the closing quotes
+    or brackets that follow it. In text with blanks, a sentence ends only at a blank."""
     ends = []
     for place in places(text, characters).tolist():
         left = place - 1 if characters else place - 2
@@ -66,7 +67,7 @@ def sentence_ends(text: str, characters: bool) -> Places:
 
 
 def features(text: str, where: Places) -> NDArray[np.int64]:
-    """int64[n, features]: numbers below BUCKETS for each place."""
+    """int64[n, features]: the hashed features of each place, as numbers below BUCKETS."""
     padded = f"{' ' * NEAR}{text}{' ' * NEAR}"
     rows = np.empty((len(where), 2 * 4 + 5), np.int64)
     since = 0
@@ -101,7 +102,7 @@ def _kind(letter: str) -> str:
 
 
 class Boundaries(NamedTuple):
-    """A trained model."""
+    """A trained model of passage ends."""
 
     weights: NDArray[np.float64]  # float64[BUCKETS]
     characters: bool
@@ -114,13 +115,13 @@ class Boundaries(NamedTuple):
         return where, 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
 
     def ends(self, text: str, sigma: float) -> Places:
-        """Where the probability reaches sigma; a lower one gives more passages."""
+        """The places whose probability is at least `sigma`. A lower `sigma` gives more passages."""
         where, probabilities = self.probabilities(text)
         return where[probabilities >= sigma]
 
 
 def trained(documents: Sequence[Running], characters: bool, epochs: int, seed: int) -> Boundaries:
-    """The same documents and seed give the same weights."""
+    """The model trained on these documents. The same documents and seed give the same weights."""
     rows, labels = [], []
     for document in documents:
         where = places(document.text, characters)
@@ -156,11 +157,11 @@ def _descent() -> Any:
 
 
 class Found(NamedTuple):
-    """Boundaries of a document: right ones, those that were set, those that there are."""
+    """Counts of the boundaries of a document."""
 
-    right: int
-    given: int
-    true: int
+    right: int  # set by the model or another method, and true
+    given: int  # set
+    true: int  # true ones
 
 
 def f1(counts: Sequence[Found] | NDArray[np.int64]) -> tuple[float, float, float]:

@@ -1,4 +1,4 @@
-"""The maker `clean-queries`: what T2Ranking filters of its queries (section 4.1), as rules."""
+"""The maker `clean-queries`: rules for the queries that T2Ranking filters out (section 4.1)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.collection.maker_input import MakerInput
 from harness.types import Made, Query
 from harness_making import CleanParams
 
-# What asks a question in Chinese, anywhere in the query; in English, at its beginning or after a comma.
+# Words that ask a question: in Chinese anywhere in the query, in English at its beginning or after a comma.
 ASKS = re.compile(
     r"什么|甚么|啥|怎么|怎样|咋|如何|为何|为啥|哪|谁|几|多少|多大|多久|多长|多高|多远|多重|吗|呢|么|是否|能否|可否|"
     r"有没有|有无|是不是|能不能|会不会|可不可以|要不要|好不好|行不行|区别|意思|原因"
@@ -17,7 +17,7 @@ ASKS = re.compile(
     r"should|would|will|shall|may|might|must|has|have|had)\b"
 )
 HOW = re.compile(r"怎么|怎样|如何|为什么|哪|吗|是否|能否|什么|^(how|why|where|what|which|is|can|do|does)\b")
-# What asks for a thing to have rather than for an answer.
+# Words that ask for a resource, such as a download, rather than for an answer.
 RESOURCE = re.compile(
     r"下载|在线(观看|播放|试听|阅读)|试听|免费(看|听|观看)|百度云|网盘|磁力|迅雷|种子|歌词|全集|官网|登录入口|破解版"
     r"|高清(版|图片|壁纸)|壁纸|(mp3|mp4|txt|pdf|apk|torrent)\b|\b(download|torrent|lyrics|watch online)\b"
@@ -27,8 +27,9 @@ MARKS = re.compile(r"[\s?？!！。.,，]+")
 
 
 class CleanQueries:
-    """The first rule that a query meets counts: a duplicate, a request for a resource, no question, a rule of
-    the suite. What asks how, why or where about a resource is a question."""
+    """Leaves out queries by rules. The first rule that a query meets is counted: a duplicate, a request for a
+    resource, no question, a rule of the suite. A query that asks how, why or where about a resource is a
+    question, not a request."""
 
     def __init__(self, params: CleanParams) -> None:
         self._params = params
@@ -50,7 +51,8 @@ class CleanQueries:
         )
 
     def reason(self, text: str, seen: set[str]) -> str | None:
-        """Why the query is left out, if it is; `seen` gets what makes it a duplicate of another."""
+        """The reason why the query is left out, or None if it stays. The query's text without blanks, case
+        and marks is added to `seen`, so that later duplicates are found."""
         plain = unicodedata.normalize("NFKC", text).lower().strip()
         params, bare = self._params, MARKS.sub("", plain)
         if params.duplicates and bare in seen:

@@ -1,4 +1,4 @@
-"""The maker `deduplicate-pairs`: of a query's similar passages one is judged, by Ward's clusters."""
+"""The maker `deduplicate-pairs`: keeps one judgement of each cluster of a query's similar passages (Ward)."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 class DeduplicatePairs:
-    """T2Ranking, 4.3: the passages of a query that lie in one cluster are nearly duplicates, and one of them
-    is judged. Judgements of the others are left out; the corpus stays as it is."""
+    """Keeps the judgement of one passage of each cluster (T2Ranking, 4.3): the passages of a query in one
+    cluster are nearly duplicates. The judgements of the others are left out; the corpus does not change."""
 
     def __init__(self, params: ClusterParams) -> None:
         self._params = params
@@ -62,13 +62,14 @@ class DeduplicatePairs:
 
 
 def clusters(vectors: NDArray[np.float64], cut: float) -> Ints:
-    """int64[n]: the cluster of each row, from Ward's tree (1963, as SciPy computes it) cut at a distance."""
+    """int64[n]: the cluster of each row. Ward's tree (1963, as SciPy computes it) is cut at the distance
+    `cut`."""
     tree = hierarchy.ward(vectors)
     return np.asarray(hierarchy.fcluster(tree, cut, criterion="distance"), np.int64)
 
 
 def representatives(groups: Ints, vectors: NDArray[np.float64], texts: Sequence[str], how: str) -> Ints:
-    """int64[clusters]: the row that stands for each cluster, ascending; the first of equals."""
+    """int64[clusters]: the row that represents each cluster, ascending; the first of equal rows."""
     chosen = []
     lengths = np.array([len(text) for text in texts])
     for group in np.unique(groups):
@@ -83,8 +84,8 @@ def representatives(groups: Ints, vectors: NDArray[np.float64], texts: Sequence[
 
 
 def tf_idf(texts: Sequence[str], characters: bool) -> NDArray[np.float64]:
-    """float64[n, terms]: rows of length 1; the weights are tf (ln((1 + n) / (1 + df)) + 1) over these texts.
-    Terms are words, or pairs of characters."""
+    """float64[n, terms]: the TF-IDF vectors of the texts, of length 1. The weights are
+    tf (ln((1 + n) / (1 + df)) + 1) over these texts. Terms are words, or pairs of characters."""
     numbers: dict[str, int] = {}
     bags = []
     for text in texts:

@@ -1,4 +1,4 @@
-"""The maker `deduplicate`: equal, or nearly equal, passages of a whole corpus become one."""
+"""The maker `deduplicate`: keeps one passage of those of a whole corpus that are equal, or nearly equal."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 
 class Deduplicate:
-    """The passage that stands first stays, and gets the highest grade of those that it stands for. Passages
-    that are no candidates are left alone. Of the corpus, 30 bytes a passage are in memory."""
+    """Keeps the first passage of each group of equal or nearly equal ones. That passage gets the highest
+    grade of its group. Passages that are no candidates do not change. The maker needs 30 bytes of memory for
+    each passage of the corpus."""
 
     def __init__(self, params: DeduplicateParams) -> None:
         self._params = params
@@ -37,7 +38,8 @@ class Deduplicate:
 
 
 def equal_texts(given: MakerInput) -> Ints:
-    """int64[N]: the first passage with the same text; each that is no candidate is its own."""
+    """int64[N]: for each passage, the first candidate with the same text; for a passage that is no candidate,
+    the passage itself."""
     read = given.corpus
     digests = np.empty((read.passages, 2), np.uint64)
     done = 0
@@ -81,7 +83,8 @@ def _documents(given: MakerInput, stands_for: Ints) -> Iterator[Document]:
 
 
 def _judgements(given: MakerInput, stands_for: Ints) -> Iterator[Judgement]:
-    """Each on the passage that stands for its own; the highest grade counts."""
+    """The judgements, moved to the passages that are kept. Judgements that meet on one passage become one,
+    with the highest grade."""
     judged = given.judgements
     positions = given.corpus.positions(judged.passage_ids)
     there = positions >= 0

@@ -1,4 +1,5 @@
-"""The maker `join-paragraphs`: paragraphs become passages of a useful length (DuReader-retrieval, 2.2.2)."""
+"""The maker `join-paragraphs`: joins paragraphs to passages of a useful length (DuReader-retrieval,
+2.2.2)."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ from harness_making import JoinParams
 
 
 class Join:
-    """A document below the limit is one passage. In a longer one, a paragraph below the limit is joined with
-    the next until the passage is longer than the limit. Lengths are in characters, without the separators."""
+    """Joins the paragraphs of a document to passages. A document below the limit becomes one passage. In a
+    longer document, a paragraph below the limit is joined with the next ones until the passage is longer than
+    the limit. Lengths are in characters, without the separators."""
 
     def __init__(self, params: JoinParams) -> None:
         self._params = params
@@ -39,8 +41,8 @@ class Join:
             yield document._replace(passages=tuple(passages))
 
     def groups(self, lengths: list[int]) -> list[tuple[int, int]]:
-        """Which paragraphs make a passage, as ranges. What is left at a document's end stays a passage of its
-        own, however short."""
+        """The ranges of paragraphs that become passages. The paragraphs left at a document's end are a
+        passage of their own, however short."""
         limit = self._params.limit
         if self._params.join_whole == "below" and sum(lengths) < limit:
             return [(0, len(lengths))]
@@ -56,7 +58,8 @@ class Join:
         return groups
 
     def _joined(self, parts: tuple[Passage, ...]) -> Passage:
-        """The parts as one passage with the first one's id; a candidate if any of them is."""
+        """The parts as one passage, with the id of the first part. The passage is a candidate if any part
+        is."""
         if len(parts) == 1:
             return parts[0]
         text = self._params.separator.join(part.text for part in parts)
@@ -64,7 +67,7 @@ class Join:
 
 
 def _judgements(given: MakerInput, joined_into: dict[str, str]) -> Iterator[Judgement]:
-    """Those of the parts; a passage has the highest grade that any of its parts has."""
+    """The judgements, moved to the joined passages. A passage has the highest grade of its parts."""
     best: dict[tuple[str, str], Judgement] = {}
     for judgement in given.judged():
         pair = (judgement.query, joined_into.get(judgement.passage, judgement.passage))

@@ -1,4 +1,5 @@
-"""Nearly equal texts among millions: MinHash and bands find candidates, shingles decide (Broder 1997)."""
+"""Finds nearly equal texts among millions: MinHash bands give candidate pairs, and the similarity of their
+shingles decides (Broder 1997)."""
 
 from __future__ import annotations
 
@@ -11,13 +12,14 @@ from numba import njit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BANDS, ROWS = 16, 4  # at a similarity of .8 two texts share a band with a probability of .9998, at .5 of .64
+BANDS, ROWS = 16, 4  # two texts of similarity .8 share a band with a probability of .9998; at .5 it is .64
 _LENGTH = BANDS * ROWS
 
 
 def band_keys(data: NDArray[np.uint8], bounds: NDArray[np.int64], shingle: int, characters: bool) -> Any:
-    """uint64[n, BANDS]: the keys of texts `data[bounds[i] : bounds[i + 1]]` in UTF-8. Texts with one key in
-    common are candidates. One without a shingle has keys of its own kind, those of an empty set."""
+    """uint64[n, BANDS]: the keys of the texts `data[bounds[i] : bounds[i + 1]]` in UTF-8. Two texts with a
+    key in common are a candidate pair. All texts without a shingle have the same keys, those of an empty
+    set."""
     random = np.random.default_rng(0)
     factors = (random.integers(0, 2**32, _LENGTH, np.uint32) | np.uint32(1)).astype(np.uint32)
     added = random.integers(0, 2**32, _LENGTH, np.uint32)
@@ -37,7 +39,7 @@ def similarities(
 
 @functools.cache
 def _kernels() -> Any:
-    """Compiled when they are first used."""
+    """The functions `keys` and `compared`, compiled when they are first used."""
 
     @njit(cache=True)
     def mixed(value: np.uint64) -> Any:
@@ -76,7 +78,8 @@ def _kernels() -> Any:
 
     @njit(cache=True)
     def shingles_of(hashes: Any, count: int, shingle: int) -> int:
-        """Turn hashes of tokens into those of shingles, in place; a text shorter than one is one itself."""
+        """Replace the hashes of tokens by hashes of shingles, in place; return how many. A text that is
+        shorter than a shingle is itself one shingle."""
         if count == 0:
             return 0
         width = min(shingle, count)

@@ -1,4 +1,4 @@
-"""Which passages of a corpus are nearly equal, in memory that holds numbers and never all texts."""
+"""Finds the nearly equal passages of a corpus. Memory holds numbers for all passages, but never all texts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
     from harness.types import Ints
 
-PAIRS = 1 << 16  # whose texts are held at once
+PAIRS = 1 << 16  # pairs whose texts are in memory at once
 
 
 def near_duplicates(given: MakerInput, params: DeduplicateParams, stands_for: Ints) -> Ints:
-    """int64[N]: the first passage of each group. `stands_for` is that of equal texts. Two passages are linked
-    if they share a band and their shingles are similar enough; within a band each is compared with the first
-    and with the one before it. Groups are what links join."""
+    """int64[N]: for each passage, the first passage of its group. Two passages are linked if they share the
+    key of a band and their shingles are similar enough. Of the passages with one key, each is compared with
+    the first and with the one before it. A group is all passages that links connect. `stands_for` has the
+    first passage of each group of equal texts."""
     characters = params.unit == "characters"
     files = _band_files(given, params.shingle, characters)
     parent = stands_for.copy()
@@ -45,7 +46,7 @@ def near_duplicates(given: MakerInput, params: DeduplicateParams, stands_for: In
 
 
 def _band_files(given: MakerInput, shingle: int, characters: bool) -> list[Path]:
-    """A file of uint64[N] for each band."""
+    """Write a file for each band with the keys of all passages, uint64[N], and return the files."""
     files = [given.folder / f"band-{band:02}" for band in range(minhash.BANDS)]
     done = 0
     handles = [file.open("wb") for file in files]
@@ -63,7 +64,7 @@ def _band_files(given: MakerInput, shingle: int, characters: bool) -> list[Path]
 
 
 def _bytes_of(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The UTF-8 of a column's texts, and where each begins and ends."""
+    """The UTF-8 bytes of a column's texts, and the bounds of the texts in them, int64[texts + 1]."""
     large = texts.cast(pa.large_string())
     _, offsets, data = large.buffers()
     bounds = np.frombuffer(offsets, np.int64)[large.offset : large.offset + len(large) + 1]
@@ -74,7 +75,8 @@ def _bytes_of(texts: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 def _candidates(
     keys: NDArray[np.uint64], parent: Ints, stands_for: Ints, candidate: NDArray[np.bool_]
 ) -> Iterator[Ints]:
-    """int64[n, 2]: pairs with one key in this band that are not in one group yet, the earlier one first."""
+    """int64[n, 2]: blocks of pairs of passages that have the same key in this band and are not in one group
+    yet. The earlier passage comes first."""
     alone = np.flatnonzero((stands_for == np.arange(len(stands_for))) & candidate)
     own = keys[alone]
     order = np.argsort(own, kind="stable")
@@ -130,7 +132,7 @@ def _roots_of() -> Any:
 def _join() -> Any:
     @njit(cache=True)
     def join(parent: Any, pairs: Any) -> None:
-        """The group of each pair's members becomes one, whose root is its first passage."""
+        """Join the groups of the two passages of each pair. The root of a group is its first passage."""
         for i in range(len(pairs)):
             one, two = pairs[i, 0], pairs[i, 1]
             while parent[one] != one:

@@ -1,4 +1,4 @@
-"""The maker `segment`: passages out of running text, by tokens, by sentences, or by a trained model."""
+"""The maker `segment`: cuts running text into passages, by tokens, by sentences, or by a trained model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from harness_making.boundaries import Places
 
 SIGMAS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-RESAMPLES = 1000  # of documents, for intervals
+RESAMPLES = 1000  # samples of documents from which an interval is computed
 
 
 class Segment:
@@ -67,7 +67,7 @@ class Segment:
         return [(start, stop) for start, stop in pairwise(edges) if stop > start]
 
     def _model(self, given: MakerInput) -> Boundaries:
-        """Trained on most documents of `learn`, and measured on the others, which it has not seen."""
+        """The model, trained on most documents of `learn`. Its quality on the held-out documents is noted."""
         assert self._params.learn is not None
         source = given.others[self._params.learn]
         learned: list[Running] = []
@@ -89,7 +89,8 @@ class Segment:
 
 
 def token_spans(text: str, size: int, overlap: int, characters: bool) -> list[tuple[int, int]]:
-    """Windows of `size` tokens, each beginning `overlap` tokens before the last one's end."""
+    """Windows of `size` tokens as ranges of offsets. Each begins `overlap` tokens before the end of the one
+    before it."""
     edges = [0, *boundaries.places(text, characters).tolist(), len(text)]
     spans, start = [], 0
     while True:
@@ -101,8 +102,9 @@ def token_spans(text: str, size: int, overlap: int, characters: bool) -> list[tu
 
 
 def measured(model: Boundaries, learned: Sequence[Running], held: Sequence[Running], seed: int) -> Any:
-    """Precision, recall and F1 of boundaries on held-out documents at each sigma, beside a cut of fixed
-    length and one by sentences, of the learned documents' mean lengths; 95 % intervals over documents."""
+    """The quality of the boundaries on held-out documents: precision, recall and F1 of the model at each
+    sigma, and the F1 of the model, of cuts at a fixed length and of cuts at a fixed number of sentences. The
+    two cuts use the mean lengths of the learned documents. The 95 % intervals are over documents."""
     characters = model.characters
     texts = sum(len(document.ends) + 1 for document in learned)
     length = max(1, sum(len(document.text) for document in learned) // texts)
@@ -141,7 +143,7 @@ def measured(model: Boundaries, learned: Sequence[Running], held: Sequence[Runni
 
 
 def _nearest_places(text: str, length: int) -> Places:
-    """The ends of words that lie at, or next after, multiples of the length."""
+    """The ends of words at, or next after, each multiple of `length`."""
     where = boundaries.places(text, False)
     at = np.searchsorted(where, np.arange(length, len(text), length))
     return np.unique(where[at[at < len(where)]])
@@ -157,7 +159,8 @@ def _move(
     document: Document, whole: Running, spans: Sequence[tuple[int, int]], passages: Sequence[Passage],
     moved: dict[str, str],
 ) -> None:  # fmt: skip
-    """Note for each old passage the new one that has most of its characters, the first of equals."""
+    """Record in `moved`, for each old passage, the new passage that has most of its characters; the first of
+    equal ones."""
     kept = [passage for passage in document.passages if passage.text.strip()]
     edges = [0, *whole.ends.tolist(), len(whole.text)]
     for passage, start, stop in zip(kept, edges[:-1], edges[1:], strict=True):

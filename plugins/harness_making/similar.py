@@ -1,4 +1,4 @@
-"""The maker `drop-similar`: queries that resemble those of other splits (DuReader-retrieval, section 2.3)."""
+"""The maker `drop-similar`: drops queries that resemble those of other splits (DuReader-retrieval, 2.3)."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
 BLOCK = 1024  # queries that are compared at once
-SIMILAR, OTHER = "similar", "other"  # slices
+SIMILAR, OTHER = "similar", "other"  # names of slices
 
 
 class Nearest(NamedTuple):
-    """For each query the most similar other one, and how many others it is too similar to."""
+    """The most similar other query of each query, and which others are too similar to one."""
 
-    other: Ints  # int64[n]; 0 where there is none
-    similarity: Floats  # float32[n], from 0 to 1
-    concerned: NDArray[np.bool_]  # bool[others]: too similar to any of the queries
-    pairs: int  # above the threshold
+    other: Ints  # int64[n]: the row of the most similar other query; 0 if there are no others
+    similarity: Floats  # float32[n]: the similarity to that query, from 0 to 1
+    concerned: NDArray[np.bool_]  # bool[others]: whether the other is too similar to any of the queries
+    pairs: int  # pairs with a similarity above the threshold
 
 
 class DropSimilar:
@@ -73,7 +73,8 @@ class DropSimilar:
 
 
 def by_characters(texts: Sequence[str], against: Sequence[str], threshold: float) -> Nearest:
-    """Similarity is the cosine of the counts of pairs of letters and digits."""
+    """The nearest of `against` for each text. The similarity is the cosine of the counts of pairs of adjacent
+    letters and digits."""
     numbers: dict[str, int] = {}
     rows = [_bigrams(text, numbers) for text in (*texts, *against)]
     matrix = _normalised(rows, len(numbers))
@@ -86,7 +87,8 @@ def by_characters(texts: Sequence[str], against: Sequence[str], threshold: float
 
 
 def by_vectors(vectors: Floats, against: Floats, threshold: float) -> Nearest:
-    """Similarity is the cosine; below 0 it is 0."""
+    """The nearest of `against` for each vector. The similarity is the cosine, or 0 if the cosine is below
+    0."""
     first, second = _unit(vectors), _unit(against)
 
     def compared(start: int, stop: int) -> Floats:
@@ -119,7 +121,7 @@ def _bigrams(text: str, numbers: dict[str, int]) -> list[int]:
 
 
 def _normalised(rows: Sequence[Sequence[int]], columns: int) -> sparse.csr_matrix:
-    """The rows' counts, each row of length 1."""
+    """The counts of the numbers in each row, as vectors of length 1."""
     ends = np.cumsum([0, *map(len, rows)])
     flat = np.array([number for row in rows for number in row], np.int64)
     counts = sparse.csr_matrix((np.ones(len(flat), np.float32), flat, ends), (len(rows), max(1, columns)))

@@ -1,4 +1,4 @@
-"""Whether any span of a passage is an answer by F1: algorithm 1 of DuReader-retrieval, exactly."""
+"""Decides whether any span of a passage is an answer by F1: exactly algorithm 1 of DuReader-retrieval."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORD = re.compile(r"\w+")
 
 
 class Level(NamedTuple):
-    """The F1 from which a span is an answer, as a fraction: no rounding decides."""
+    """The F1 from which a span is an answer. It is a fraction, so that rounding never decides."""
 
     top: int
     bottom: int
@@ -32,20 +32,21 @@ class Level(NamedTuple):
 
 
 def tokens(text: str, characters: bool) -> list[str]:
-    """The letters and digits of a text one by one, or its words; of any width, in lower case."""
+    """The single letters and digits of a text, or its words. Both are in lower case, and full-width forms are
+    made normal (NFKC)."""
     plain = unicodedata.normalize("NFKC", text).lower()
     return [letter for letter in plain if letter.isalnum()] if characters else WORD.findall(plain)
 
 
 class Tokens:
-    """Texts as numbers of their tokens."""
+    """Numbers the tokens of texts. Equal tokens have equal numbers in all texts."""
 
     def __init__(self, characters: bool) -> None:
         self._characters = characters
         self._numbers: dict[str, int] = {}
 
     def numbers(self, text: str) -> NDArray[np.int64]:
-        """int64[n]"""
+        """int64[n]: the numbers of the text's tokens, in order."""
         known = self._numbers
         return np.array(
             [known.setdefault(token, len(known)) for token in tokens(text, self._characters)], np.int64
@@ -57,7 +58,7 @@ class Tokens:
 
 
 class Bags(NamedTuple):
-    """Several texts as numbers of tokens, one after the other."""
+    """The token numbers of several texts, one text after the other."""
 
     tokens: NDArray[np.int64]  # int64[n]
     bounds: NDArray[np.int64]  # int64[texts + 1]: text i has the tokens bounds[i] to bounds[i + 1] - 1
@@ -69,8 +70,8 @@ class Bags(NamedTuple):
 
 
 def labels(passages: Bags, answers: Bags, vocabulary: int, level: Level) -> NDArray[np.bool_]:
-    """bool[passages]: whether F1(s, a) reaches the level for any span s of the passage and any answer a. F1
-    is 2 |s n a| / (|s| + |a|) over bags of tokens. Tokens are numbers below `vocabulary`."""
+    """bool[passages]: whether F1(s, a) reaches the level for any span s of the passage and any answer a.
+    F1(s, a) is 2 |s n a| / (|s| + |a|) over bags of tokens. Tokens are numbers below `vocabulary`."""
     found: NDArray[np.bool_] = _kernel()(
         *passages, *answers, vocabulary, 2 * level.bottom, level.top, 1 if level.strict else 0
     )
@@ -79,16 +80,17 @@ def labels(passages: Bags, answers: Bags, vocabulary: int, level: Level) -> NDAr
 
 @functools.cache
 def _kernel() -> Any:
-    """Compiled when it is first used."""
+    """The function `labelled`, compiled when it is first used."""
 
     @njit(cache=True)
     def any_span(codes: Any, counts: Any, seen: Any, ahead: Any, gain: int, cost: int, needed: int) -> bool:
-        """Whether gain |s n a| - cost |s| >= needed for a span s: 2 |s n a| / (|s| + |a|) >= top / bottom,
-        multiplied out. Every token costs `cost`. One of the answer gains `gain`, as often as the answer has
-        it.
+        """Whether gain |s n a| - cost |s| >= needed for any span s. This is 2 |s n a| / (|s| + |a|) >= top /
+        bottom, multiplied out. Every token of a span costs `cost`. A token of the answer gains `gain`, as
+        many times at most as the answer has the token.
 
-        `ahead[i]` is the most that a span from i on can gain if an answer's token always gained. Where that
-        is too little, no span is tried. It also bounds the length of a span, because each token costs."""
+        `ahead[i]` is an upper bound of the value of a span that begins at i: it counts a gain for every token
+        of the answer. No span is tried where the bound is below `needed`. The bound also ends a span early,
+        because each token costs."""
         n = len(codes)
         ahead[n] = 0
         best = np.int64(-1)
@@ -121,7 +123,7 @@ def _kernel() -> Any:
         passages: Any, bounds: Any, answers: Any, ends: Any, vocabulary: int, gain: int, cost: int, more: int
     ) -> Any:
         found = np.zeros(len(bounds) - 1, np.bool_)
-        code_of = np.full(vocabulary, -1, np.int32)  # of the tokens of one answer at a time
+        code_of = np.full(vocabulary, -1, np.int32)  # token -> its code, for one answer at a time
         longest = np.int64(0)
         for p in range(len(found)):
             longest = max(longest, bounds[p + 1] - bounds[p])

@@ -1,4 +1,4 @@
-"""The maker `strip-titles`: documents without their titles."""
+"""The maker `strip-titles`: removes the titles of documents."""
 
 from __future__ import annotations
 

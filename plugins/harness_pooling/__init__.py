@@ -1,4 +1,4 @@
-"""Pools of pairs to judge, judgements that come back, and what is worth judging next."""
+"""Makers that write pools of pairs to judge, read judgements back in, and choose what to judge next."""
 
 from __future__ import annotations
 

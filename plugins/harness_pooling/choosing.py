@@ -1,4 +1,5 @@
-"""Makers that choose what is judged next: uncertain pairs, queries that all miss, a sample of errors."""
+"""Makers that choose what to judge next: uncertain pairs, queries on which all systems fail, a sample of
+errors."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 
 class ActiveSample:
-    """T2Ranking's algorithm 1: of the pairs that are not judged, those are worth judging whose score lies
-    between two thresholds. Below the lower one they are hopeless, above the upper one confident."""
+    """Writes a pool of the unjudged pairs whose score lies between two thresholds (T2Ranking, algorithm 1).
+    A pair below the lower threshold is hopeless, and a pair above the upper one is confident."""
 
     def __init__(self, params: ActiveParams) -> None:
         self._params = params
@@ -52,7 +53,7 @@ class ActiveSample:
 
 
 def between(scores: NDArray[np.float32], params: ActiveParams) -> tuple[float, float]:
-    """The two thresholds, given as scores or as quantiles of the scores."""
+    """The two thresholds as scores. The parameters give them as scores, or as quantiles of `scores`."""
     if not params.quantiles or not len(scores):
         return params.lower, params.upper
     low, high = np.quantile(scores, (params.lower, params.upper))
@@ -60,8 +61,8 @@ def between(scores: NDArray[np.float32], params: ActiveParams) -> tuple[float, f
 
 
 class HardQueries:
-    """DAPR, 3.1: the queries for which no given system has a positive among its first results. What stays is
-    a collection of them; the pool has their positives, to be looked at and labelled."""
+    """Keeps the queries for which no given system has a positive among its first results (DAPR, 3.1). The
+    collection then has only these queries. The pool has their positives, for people to label."""
 
     def __init__(self, params: HardParams) -> None:
         self._params = params
@@ -90,7 +91,8 @@ class HardQueries:
 
 
 def found(runs: Sequence[Hits], query: NDArray[np.int32], passage: Ints, depth: int) -> NDArray[np.bool_]:
-    """bool[queries]: whether any run has one of these positives among its first results."""
+    """bool[queries]: whether any run has one of the query's positives among its first `depth` results.
+    `query` and `passage` are the pairs of a query and a positive."""
     rows = np.zeros(max((len(run.passages) for run in runs), default=0), np.bool_)
     for run in runs:
         hit = (np.asarray(run.passages)[query, :depth] == passage[:, None]).any(axis=1)
@@ -99,7 +101,7 @@ def found(runs: Sequence[Hits], query: NDArray[np.int32], passage: Ints, depth: 
 
 
 def _ranked(runs: Sequence[Hits], query: Ints, passage: Ints) -> Pairs:
-    """These pairs with the ranks that runs gave them."""
+    """The pairs of `query` and `passage` with the ranks that the runs gave them."""
     ranks = np.zeros((len(query), len(runs)), np.int32)
     for number, run in enumerate(runs):
         same = np.asarray(run.passages)[query] == passage[:, None]
@@ -108,8 +110,8 @@ def _ranked(runs: Sequence[Hits], query: Ints, passage: Ints) -> Pairs:
 
 
 class SampleErrors:
-    """DuReader-retrieval, 3.5: a seeded sample of queries whose first results hold no positive, with these
-    results as the pool, to be given the reason why they are wrong."""
+    """Writes a pool of errors (DuReader-retrieval, 3.5): a seeded sample of the queries whose first results
+    contain no positive, with these results. People then label why each result is wrong."""
 
     def __init__(self, params: ErrorsParams) -> None:
         self._params = params

@@ -1,4 +1,4 @@
-"""The maker `judged`: judgements from a file in the forms of docs/pools.md become the collection's own."""
+"""The maker `judged`: adds the judgements of a file to the collection. docs/pools.md describes the files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Judged:
         return Made(judgements=self._judgements(given))
 
     def _judgements(self, given: MakerInput) -> Iterator[Judgement]:
-        """The collection's own that stay, with what the file decides in the place of theirs, then the rest of
-        the file."""
+        """The new judgements: first those of the collection in their order, where a decision of the file
+        replaces the judgement of its pair; then the other decisions of the file."""
         tally, existing = given.tally, self._params.existing
         decided = self._decided(given)
         machines = sum(decision.kind == "machine" for decision in decided.values())
@@ -63,7 +63,7 @@ class Judged:
                 tally.drop("judgements", "of a query that is not asked", shown)
             elif not known:
                 tally.drop("judgements", "of a passage that is not there", shown)
-            elif pair in decided and row.kind == "machine":  # a person's decision comes first
+            elif pair in decided and row.kind == "machine":  # a person's decision beats a machine's
                 tally.drop("judgements", "by a machine, where a person decided", shown)
             else:
                 if pair in decided:

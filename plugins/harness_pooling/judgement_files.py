@@ -1,4 +1,5 @@
-"""Reads judgements with their provenance: JSON lines of decisions, or a table with a judgement a line."""
+"""Reads judgements with their provenance, from JSON lines of decisions or from a table with one judgement on
+each line."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ class Single(msgspec.Struct):
 
 
 class Decision(msgspec.Struct):
-    """What was decided of a pair, and every judgement behind it. A grade of null is no decision."""
+    """The decision about a pair, with every judgement that led to it. A `grade` of null is no decision."""
 
     query: str
     passage: str
@@ -57,7 +58,8 @@ _KEYS = Keys(
 
 
 def decisions(path: Path) -> Iterator[Decision]:
-    """The decisions of a file in order. The same pair twice by the same kind of judge is refused."""
+    """The decisions of a file in order. Two decisions about one pair by the same kind of judge are
+    refused."""
     seen: dict[tuple[str, str, str], int] = {}
     read = _of_lines(path) if path.name.removesuffix(".gz").endswith((".jsonl", ".json")) else _of_table(path)
     for line, decision in read:
@@ -85,7 +87,8 @@ class _Row(NamedTuple):
 
 
 def _of_table(path: Path) -> Iterator[tuple[int, Decision]]:
-    """Judgements of a pair are gathered; the grade that more than half of them give is the decision."""
+    """The decisions of a table. The judgements of a pair become one decision: the grade that more than half
+    of them give, or no grade if there is none."""
     header: list[str] = []
     pairs: dict[tuple[str, str, Kind], list[_Row]] = {}
     for number, data in lines(path):
@@ -128,7 +131,7 @@ def _header(path: Path, number: int, cells: list[str]) -> list[str]:
 
 
 def majority(grades: list[int]) -> int | None:
-    """The grade that more than half of the judgements give; None if there is none."""
+    """The grade that more than half of the judgements give; None if there is no such grade."""
     counts = Counter(grades)
     for grade, count in counts.items():
         if 2 * count > len(grades):

@@ -1,4 +1,4 @@
-"""The union of several runs as arrays: each pair once, with the rank that each run gave it."""
+"""The union of several runs as arrays. Each pair is in it once, with the rank that each run gave it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 class Pairs(NamedTuple):
-    """n pairs, by query and best first within one."""
+    """n pairs of a query and a passage, sorted by query; the best pair of a query comes first."""
 
-    query: Ints  # int64[n]: ascending
-    passage: Ints  # int64[n]: positions
+    query: Ints  # int64[n]: rows of queries, ascending
+    passage: Ints  # int64[n]: positions of passages
     ranks: NDArray[np.int32]  # int32[n, runs]: from 1; 0 where a run lacks the pair
-    score: Floats | None  # float32[n]: what the pairs are ordered by, if by scores
+    score: Floats | None  # float32[n]: the scores by which the pairs are sorted; None if sorted by ranks
 
     @property
     def places(self) -> Ints:
@@ -41,8 +41,8 @@ class Pairs(NamedTuple):
 
 
 def union(runs: Sequence[Hits], depth: int) -> Pairs:
-    """The pairs of the first `depth` of each run, ordered by the best rank in any of them; at equal best
-    ranks by how many runs have the pair, then by position."""
+    """The pairs of the first `depth` hits of each run. The pairs of a query are sorted by their best rank in
+    any run; at equal best ranks, pairs that more runs have come first, then the lower position."""
     queries = max((len(hits.passages) for hits in runs), default=0)
     stacked = np.full((len(runs), queries, depth), -1, np.int64)
     for which, hits in enumerate(runs):
@@ -58,11 +58,12 @@ def union(runs: Sequence[Hits], depth: int) -> Pairs:
 
 @functools.cache
 def _kernels() -> Any:
-    """Compiled when they are first used."""
+    """The functions `counted` and `merged`, compiled when they are first used."""
 
     @njit(cache=True)
     def counted(stacked: Any) -> Any:
-        """int64[queries]: how many passages all runs have; stacked is int64[runs, queries, depth]."""
+        """int64[queries]: how many different passages the runs have together. `stacked` is
+        int64[runs, queries, depth]."""
         counts = np.zeros(stacked.shape[1], np.int64)
         for query in range(stacked.shape[1]):
             found = np.sort(stacked[:, query, :].copy().ravel())
@@ -73,7 +74,8 @@ def _kernels() -> Any:
 
     @njit(cache=True)
     def merged(stacked: Any, starts: Any, passage: Any, ranks: Any) -> None:
-        """Fill in the passages of each query in their order, and the rank that each run gave them."""
+        """Write the passages of each query in their order to `passage`, and the rank that each run gave them
+        to `ranks`."""
         runs, queries, depth = stacked.shape
         for query in range(queries):
             flat = stacked[:, query, :].copy().ravel()
@@ -104,7 +106,8 @@ def _kernels() -> Any:
 
 
 def rescored(pairs: Pairs, run: Hits, size: int) -> tuple[Pairs, int]:
-    """The pairs in the order of another run's scores, and how many that run lacks: they are left out."""
+    """The pairs sorted by the scores of another run, and how many pairs are left out because that run lacks
+    them. `size` is the number of passages of the corpus."""
     rows, columns = np.nonzero(np.asarray(run.passages) >= 0)
     codes = rows * size + np.asarray(run.passages)[rows, columns]
     order = np.argsort(codes, kind="stable")
@@ -121,5 +124,5 @@ def rescored(pairs: Pairs, run: Hits, size: int) -> tuple[Pairs, int]:
 
 
 def first(pairs: Pairs, top: int) -> Pairs:
-    """The best pairs of each query."""
+    """The best `top` pairs of each query."""
     return pairs.chosen(pairs.places <= top)

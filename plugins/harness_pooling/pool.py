@@ -1,4 +1,5 @@
-"""The maker `pool`: pairs worth judging, in the form of docs/pools.md. The collection stays as it is."""
+"""The maker `pool`: writes the pairs worth judging, in the form of docs/pools.md. The collection does not
+change."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from harness_pooling.pairs import Pairs
 
 FORM = "harness pool 1"
 FILES = ("queries.jsonl", "documents.jsonl", "pairs.jsonl")
-BLOCK = 65536  # pairs whose ids are fetched at once
+BLOCK = 65536  # pairs whose ids are looked up at once
 
 
 class Pool:
@@ -35,7 +36,8 @@ def write_pool(
     given: MakerInput, pooled: Pairs, grades: Sequence[int | None], systems: Sequence[str], depth: int,
     scored_by: str | None,
 ) -> None:  # fmt: skip
-    """Leave the four files of a pool with the stage. The ranks of the pairs are those of `systems`."""
+    """Write the four files of a pool into the folder that the stage keeps. `pooled` has the ranks that
+    `systems` gave the pairs."""
     folder = given.folder / "kept"
     folder.mkdir()
     documents = np.unique(given.corpus.document_of[pooled.passage]).tolist()
@@ -87,7 +89,7 @@ def _pairs(
 
 
 def pooled_pairs(given: MakerInput, params: PoolParams) -> tuple[Pairs, list[int | None]]:
-    """The pairs of the pool, and the grade that the collection has for each."""
+    """The pairs of the pool, and the grade that the collection has for each; None for an unjudged pair."""
     size = given.corpus.passages
     pooled = pairs.union([given.runs[name] for name in params.of], params.depth)
     given.tally.note("pairs proposed", len(pooled.query))
@@ -106,7 +108,7 @@ def pooled_pairs(given: MakerInput, params: PoolParams) -> tuple[Pairs, list[int
 
 
 def grades_of(given: MakerInput, pooled: Pairs) -> list[int | None]:
-    """The grade that the collection has for each pair."""
+    """The grade that the collection has for each pair; None for an unjudged pair."""
     number = {name: row for row, name in enumerate(given.queries.ids)}
     judged = given.judgements
     at = given.corpus.positions(judged.passage_ids)

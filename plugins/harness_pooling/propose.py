@@ -1,4 +1,4 @@
-"""The maker `propose`: the pairs of a pool become judgements of grade 0, for another maker to label."""
+"""The maker `propose`: turns the pairs of a pool into judgements of grade 0, for another maker to label."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Propose:
         return Made(judgements=self._judgements(given))
 
     def _judgements(self, given: MakerInput) -> Iterator[Judgement]:
-        """The collection's own, then a grade of 0 for each pair that is not judged."""
+        """The judgements of the collection, then a judgement of grade 0 for each pair that is not judged."""
         yield from given.judged()
         pooled, grades = pooled_pairs(given, self._params)
         names = given.corpus.ids(pooled.passage)
