@@ -1,1 +1,2 @@
-"""People judge pools: the page, who is asked what, the log of every judgement, and what becomes of them."""
+"""Annotation of pools by people: the page, the assignment of pairs, the log of judgements, and the
+results."""

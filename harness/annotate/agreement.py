@@ -1,4 +1,4 @@
-"""Agreement of annotators beyond chance: Cohen's and Fleiss' kappa, and Krippendorff's alpha."""
+"""The agreement of annotators beyond chance: Cohen's and Fleiss' kappa, and Krippendorff's alpha."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Weights: TypeAlias = Literal["none", "linear", "quadratic"]
 
 
 def cohen(first: Array, second: Array, weights: Weights = "none") -> float | None:
-    """Kappa of two people over the pairs that both judged (Cohen 1960, 1968). `first` and `second` are
-    [n]. None where it is not defined: no pairs, or one grade alone."""
+    """Kappa of two people over the pairs that both judged (Cohen 1960, 1968). `first` and `second` are [n].
+    None if kappa is not defined: without pairs, or with a single grade."""
     values = np.unique(np.concatenate([first, second]))
     if not len(first) or len(values) < 2:
         return None
@@ -28,8 +28,8 @@ def cohen(first: Array, second: Array, weights: Weights = "none") -> float | Non
 
 
 def fleiss(counts: Array) -> float | None:
-    """Kappa of pairs that equally many people judged (Fleiss 1971). `counts` is [n, k]: how many gave pair i
-    the grade j. None where it is not defined."""
+    """Kappa of pairs that were all judged by the same number of people (Fleiss 1971). `counts` is [n, k]: how
+    many people gave pair i the grade j. None if kappa is not defined."""
     if not len(counts):
         return None
     people = counts[0].sum()
@@ -44,8 +44,8 @@ def fleiss(counts: Array) -> float | None:
 
 
 def krippendorff(counts: Array, values: Array, level: Level) -> float | None:
-    """Alpha (Krippendorff 2011, section C). `counts` is [n, k]: how many gave pair i the grade values[j];
-    pairs may have any number of judgements. None where it is not defined."""
+    """Alpha (Krippendorff 2011, section C). `counts` is [n, k]: how many people gave pair i the grade
+    values[j]. Pairs may have different numbers of judgements. None if alpha is not defined."""
     paired = counts[counts.sum(axis=1) > 1]
     people = paired.sum(axis=1, keepdims=True)  # [n, 1]
     if not len(paired):
@@ -60,17 +60,17 @@ def krippendorff(counts: Array, values: Array, level: Level) -> float | None:
 
 
 def _distances(totals: Array, values: Array, level: Level) -> Array:
-    """[k, k]: the squared difference of each two grades."""
+    """[k, k]: the squared differences of all pairs of grades."""
     if level == "nominal":
         return 1 - np.eye(len(values))
     if level == "interval":
         return np.asarray(np.subtract.outer(values, values) ** 2)
-    middles = np.cumsum(totals) - totals / 2  # the grades' mean ranks
+    middles = np.cumsum(totals) - totals / 2  # the mean ranks of the grades
     return np.asarray(np.subtract.outer(middles, middles) ** 2)
 
 
 def counts_of(ratings: list[list[int]]) -> tuple[Array, Array]:
-    """[n, k] and [k]: for each pair's grades, how many people gave which grade; and the grades."""
+    """[n, k] and [k]: how many people gave each grade to each pair; and the grades."""
     values = np.unique(np.array([grade for grades in ratings for grade in grades], float))
     counts = np.zeros((len(ratings), len(values)))
     for row, grades in enumerate(ratings):

@@ -1,4 +1,5 @@
-"""Who gets which pair: the next one, answers, skips and undoing, each as one transaction of the log."""
+"""Assigns pairs to annotators: the next pair, answers, skips and undoing, each as one transaction of the
+log."""
 
 from __future__ import annotations
 
@@ -13,15 +14,16 @@ from harness.annotate.state import Person, State, Vote
 from harness.errors import HarnessError
 
 Append: TypeAlias = Callable[[AnyEvent], None]
-LONGEST = 4000  # characters of a comment
+LONGEST = 4000  # the most characters of a comment
 
 
 class Lost(HarnessError):
-    """The pair is no longer this person's: it waited too long, or another page of theirs answered it."""
+    """The pair no longer belongs to this person: it waited too long, or the person answered it in another
+    page."""
 
 
 def next_pair(journal: Journal, name: str) -> int | None:
-    """The pair that the person has, or else a new one, given to them; None where none is left for them."""
+    """The pair that the person holds, or a new one that is given to them; None if none is left for them."""
     with journal.reading() as state:
         current = state.person(name, "annotator").current
     if current is not None:
@@ -36,7 +38,7 @@ def next_pair(journal: Journal, name: str) -> int | None:
 def answer(
     journal: Journal, name: str, number: int, grade: int | None, labels: Sequence[str], comment: str
 ) -> None:
-    """Store what the person chose; it is on the disk when this returns."""
+    """Stores the person's choice. The answer is on disk when this function returns."""
     with journal.writing() as (state, append):
         person = _holding(state, name, number)
         chosen = schemes.choice(state.scheme, grade, labels)
@@ -51,8 +53,8 @@ def skip(journal: Journal, name: str, number: int, comment: str) -> None:
 
 
 def undo(journal: Journal, name: str) -> Vote | None:
-    """Take the person's last answer or skip back, return it, and give them that pair again; None if there
-    is none."""
+    """Takes back the person's last answer or skip, gives them that pair again, and returns what was taken
+    back. None if there is nothing to undo."""
     with journal.writing() as (state, append):
         person = state.person(name, "annotator")
         if not person.history:
@@ -79,7 +81,8 @@ def _give(state: State, append: Append, person: Person) -> None:
 
 
 def _gold(state: State, person: Person) -> int | None:
-    """A gold question, if it is time for one: each person has their own order of them."""
+    """A gold question if one is due, or None. Each person gets the gold questions in an order of their
+    own."""
     seen = set(person.history)
     left = [number for number in state.gold if number not in seen]
     due = (len(person.history) + 1) % state.rules.gold_every == 0
@@ -89,8 +92,8 @@ def _gold(state: State, person: Person) -> int | None:
 
 
 def _first_wanting(state: State, append: Append, person: Person) -> int | None:
-    """The first pair in the pool's order that wants this person; one that others hold too long is taken
-    from them if nothing else is left before it."""
+    """The first pair, in the pool's order, that needs this person, or that another person has held too long.
+    A pair that was held too long is released first."""
     seen, time = set(person.history), now()
     for number in state.open:
         if number in seen:

@@ -1,4 +1,5 @@
-"""From the votes on a pair to its decision: majority, a further vote where there is none, or dropped."""
+"""Decides a pair from its votes: by majority, or a further vote if there is no majority, or the pair is
+dropped."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ Status = Literal["open", "decided", "dropped"]
 
 
 class Decision(NamedTuple):
-    """What became of a pair so far. `wanted` counts the votes that it needs in all, as far as is known."""
+    """The decision on a pair so far. `wanted` is the number of votes that it needs in all, as far as is
+    known."""
 
     status: Status
     choice: Choice | None
@@ -21,8 +23,9 @@ class Decision(NamedTuple):
 
 
 def decide(scheme: Scheme, rules: Rules, votes: Sequence[Choice]) -> Decision:
-    """Nothing is decided before `rules.votes` are in. Where they have no majority, one further vote at a
-    time is wanted, `rules.more` at most; without a majority after those the pair is dropped."""
+    """The decision that follows from the votes on a pair. Nothing is decided before there are `rules.votes`
+    votes. If they have no majority, further votes are wanted one at a time, at most `rules.more`; if there is
+    still no majority, the pair is dropped."""
     if len(votes) < rules.votes:
         return Decision("open", None, rules.votes, "")
     agreed = majority(scheme, votes)
@@ -36,8 +39,9 @@ def decide(scheme: Scheme, rules: Rules, votes: Sequence[Choice]) -> Decision:
 
 
 def majority(scheme: Scheme, votes: Sequence[Choice]) -> Choice | None:
-    """The grade that more people gave than any other (of several people, two at least), with the labels of
-    more than half of those who gave it. Of a scheme without grades: the labels of more than half of all."""
+    """The choice of the majority, or None. With grades, it is the grade that more people gave than any other
+    (and at least two people, if several voted), with the labels of more than half of those who gave it.
+    Without grades, it is the labels of more than half of all people."""
     if not scheme.grades:
         kept = _frequent(scheme, votes)
         grades = {vote.grade for vote in votes if kept and set(kept) & set(vote.labels)}

@@ -1,4 +1,4 @@
-"""What the log of a judging folder holds: one kind of event for each thing that people and machines do."""
+"""The events in the log of a judging folder: one kind for each action of people and machines."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ Role: TypeAlias = Literal["annotator", "reviewer"]
 
 
 class Event(Struct, frozen=True, tag_field="event", forbid_unknown_fields=True):
-    """Pairs are numbers: the place in the pool, from 0."""
+    """An event. A pair is identified by its number: its place in the pool, from 0."""
 
 
 class Opened(Event, frozen=True, tag="opened"):
     """The first event: what is judged, and by which rules."""
 
     form: str
-    pool: str  # its digest
+    pool: str  # the digest of the pool
     pairs: int
-    judged: tuple[int, ...]  # pairs that need no judgement: the collection has their grade
+    judged: tuple[int, ...]  # pairs that need no judgement, because the dataset has their grade
     gold: dict[int, Choice]
     scheme: Scheme
     rules: Rules
 
 
 class Invited(Event, frozen=True, tag="invited"):
-    """Somebody may judge: the SHA-256 of what their token gives. A further one adds a token."""
+    """A person may judge. `key` is the SHA-256 of the session that their token gives. A further event for the
+    same person adds a token."""
 
     person: str
     role: Role
     key: str
-    local: bool = False  # made by the server itself, for the one person at this machine
+    local: bool = False  # whether the server invited the one person at this machine
 
 
 class Given(Event, frozen=True, tag="given"):
@@ -43,14 +44,15 @@ class Given(Event, frozen=True, tag="given"):
 
 
 class Released(Event, frozen=True, tag="released"):
-    """The pair waited too long for this person; another may have it."""
+    """The pair waited too long for this person and may be given to another."""
 
     person: str
     pair: int
 
 
 class Answered(Event, frozen=True, tag="answered"):
-    """`blind` is false if the person had seen a machine's grade of the pair before, by an undo."""
+    """A person's answer. `blind` is False if the person may have seen a machine's grade of the pair before,
+    after an undo."""
 
     person: str
     pair: int
@@ -66,14 +68,14 @@ class Skipped(Event, frozen=True, tag="skipped"):
 
 
 class Undone(Event, frozen=True, tag="undone"):
-    """The person's last answer or skip is taken back, and the pair is theirs again."""
+    """The person's last answer or skip is taken back, and the person holds the pair again."""
 
     person: str
     pair: int
 
 
 class Reviewed(Event, frozen=True, tag="reviewed"):
-    """A reviewer's verdict on a decision; `choice` is what is right where the decision is wrong."""
+    """A reviewer's verdict on a decision. If the decision is wrong, `choice` may give the right one."""
 
     person: str
     pair: int
@@ -83,21 +85,21 @@ class Reviewed(Event, frozen=True, tag="reviewed"):
 
 
 class Returned(Event, frozen=True, tag="returned"):
-    """A package is to be judged again: its votes no longer count, and stay in the log."""
+    """A package is to be judged again. Its votes no longer count, but stay in the log."""
 
     person: str
     package: int
 
 
 class Appointed(Event, frozen=True, tag="appointed"):
-    """A machine's name, and all that can change its grades, as JSON."""
+    """A machine's name, and its configuration as JSON: everything that can change its grades."""
 
     judge: str
     config: str
 
 
 class Graded(Event, frozen=True, tag="graded"):
-    """A machine's grade. It never counts as a vote."""
+    """A machine's grade of a pair. It never counts as a vote."""
 
     judge: str
     pair: int

@@ -1,4 +1,4 @@
-"""The log of a judging folder: an SQLite file that is only ever appended to, and chained by digests."""
+"""The log of a judging folder: an append-only SQLite file, chained by digests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from harness.problems import shown_path
 
 FILE = "judging.sqlite"
 START = "0" * 64  # the digest before the first event
-WAIT = 30.0  # seconds for another process that writes
+WAIT = 30.0  # seconds to wait for another process that writes
 TABLES = """
 CREATE TABLE IF NOT EXISTS log (
   seq INTEGER PRIMARY KEY, at TEXT NOT NULL, body TEXT NOT NULL, digest TEXT NOT NULL
@@ -39,8 +39,8 @@ class Entry(NamedTuple):
 
 
 class Journal:
-    """State that follows the log, whoever writes it: several threads and processes may share a file. A
-    transaction sees everything that is committed, and nobody else writes until it ends."""
+    """The log with its state. Several threads and processes may share the file. A transaction sees everything
+    that is committed, and nobody else writes until it ends."""
 
     def __init__(self, folder: Path, create: bool = False) -> None:
         self.path = folder / FILE
@@ -50,11 +50,11 @@ class Journal:
         elif not self.path.is_file():
             raise HarnessError(f"{shown_path(folder)}: is no judging folder; begin one with --scheme")
         if not self.path.exists():
-            self.path.touch(mode=0o600)  # it holds people's names and judgements
+            self.path.touch(mode=0o600)  # the log holds people's names and judgements
         try:
             self._db = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")  # a commit is on the disk before anybody is told
+            self._db.execute("PRAGMA synchronous=FULL")  # a commit is on disk before anyone is told of it
             self._db.executescript(TABLES)
         except sqlite3.Error as error:
             raise _unusable(self.path, error) from None
@@ -65,15 +65,15 @@ class Journal:
 
     @contextmanager
     def reading(self) -> Iterator[State]:
-        """The state as it is committed."""
+        """The state of everything that is committed."""
         with self._lock:
             self._follow()
             yield self._state
 
     @contextmanager
     def writing(self) -> Iterator[tuple[State, Callable[[AnyEvent], None]]]:
-        """The state, and what appends an event to the log and applies it. All is committed at the end, or
-        nothing after an exception."""
+        """The state, and a function that appends an event to the log and applies it. All events are committed
+        at the end; after an exception, none is."""
         with self._lock:
             try:
                 self._db.execute("BEGIN IMMEDIATE")
@@ -88,7 +88,7 @@ class Journal:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 if self._appended:
-                    self._reset()  # what was applied is not in the log
+                    self._reset()  # applied events are not in the log
                 if isinstance(error, sqlite3.Error):
                     raise _unusable(self.path, error) from None
                 raise
@@ -106,7 +106,7 @@ class Journal:
         self._state, self._seq, self._digest, self._appended = State(), 0, START, False
 
     def _follow(self) -> None:
-        """Apply what others have appended."""
+        """Applies the entries that others have appended."""
         try:
             for entry in self.entries(self._seq):
                 apply(self._state, entry, self._digest, self._seq + 1)
@@ -128,7 +128,8 @@ class Journal:
 
 
 def apply(state: State, entry: Entry, before: str, seq: int) -> None:
-    """One entry after the one with the digest `before`. Raises NotAllowed for what cannot stand there."""
+    """Applies one entry, which must follow the entry with the digest `before`. Raises NotAllowed for an entry
+    that is missing, was changed, or is not allowed at this place."""
     if entry.seq != seq:
         raise NotAllowed(f"entry {seq} is missing")
     if entry.digest != chained(before, entry.at, entry.body):

@@ -1,4 +1,4 @@
-"""A re-ranker as a judge: its scores, cut into grades."""
+"""A re-ranker as a judge: cuts turn its scores into grades."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from harness.types import Batch, Unit
 
 
 class RerankerJudge:
-    """The highest grade whose cut the score reaches; below all cuts the lowest."""
+    """A judge that gives the highest grade whose cut the score reaches, and the lowest grade below all
+    cuts."""
 
     def __init__(
         self, method: Judge, language: str | None, levels: Sequence[int], cuts: Sequence[float]
@@ -35,11 +36,11 @@ class RerankerJudge:
         ]
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Does nothing, because nothing is held open."""
 
 
 class _Texts:
-    """The passages of a batch as a corpus: `harness.contracts.Texts`."""
+    """The passages of a batch as a corpus; implements `harness.contracts.Texts`."""
 
     def __init__(self, texts: Sequence[str], language: str | None) -> None:
         self._texts, self._language = texts, language
@@ -72,4 +73,4 @@ class _Texts:
         return [str(position) for position in np.asarray(positions).tolist()]
 
     def progress(self, done: int) -> None:
-        """Ignored: a batch is small."""
+        """Does nothing, because a batch is small."""

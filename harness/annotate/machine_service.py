@@ -1,4 +1,4 @@
-"""A language model as a judge, behind an address with OpenAI's interface. The scheme's text is the prompt."""
+"""A language model as a judge, through a service with OpenAI's interface. The scheme's text is the prompt."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class ServiceJudge:
         ]
         replies = ask(self._client, chats, fits=lambda text: parsed(self._scheme, text) is not None)
         choices = [parsed(self._scheme, reply.text) for reply in replies]
-        return [(choice, None) for choice in choices if choice is not None]  # all fit
+        return [(choice, None) for choice in choices if choice is not None]  # all replies fit
 
     def close(self) -> None:
         self._client.close()
 
 
 def prompt(scheme: Scheme) -> str:
-    """The guide, the grades and labels as people read them, and the form of the answer."""
+    """The prompt: the guide, the grades and labels as people read them, and the form of the answer."""
     lines = [scheme.title, "", scheme.guide.strip(), ""]
     if scheme.grades:
         lines += ["Grades:", *(f"{item.grade}: {item.name}. {item.text}" for item in scheme.grades), ""]
@@ -58,7 +58,7 @@ def prompt(scheme: Scheme) -> str:
 
 
 def question(pair: Asked, document: bool) -> str:
-    """The pair as JSON, so that no text can end its place and begin another."""
+    """The pair as JSON, so that no text can end its field and begin another."""
     data = {"query": pair.query, "passage": pair.passage}
     if document:
         title, before, after = pair.around
@@ -67,7 +67,8 @@ def question(pair: Asked, document: bool) -> str:
 
 
 def parsed(scheme: Scheme, text: str) -> Choice | None:
-    """The last JSON object of an answer that the scheme allows; models like to talk before it."""
+    """The last JSON object of an answer that the scheme allows, or None. Models often write other text before
+    it."""
     for candidate in reversed(OBJECT.findall(text)):
         try:
             answer = msgspec.json.decode(candidate, type=_Answer)

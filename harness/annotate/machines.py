@@ -1,4 +1,5 @@
-"""Machines that grade a pool: a judge's file, and grading with it. Their grades never count as votes."""
+"""Machines that grade a pool: reads a judge's file, and grades with it. Machine grades never count as
+votes."""
 
 from __future__ import annotations
 
@@ -19,12 +20,12 @@ from harness.records import Reranker
 from harness.suite import yaml_nodes
 from harness.types import JSON, Facts
 
-BATCH = 32  # pairs that are graded and stored at a time
+BATCH = 32  # how many pairs are graded and stored at a time
 KEYS = ("name", "service", "reranker", "cuts", "document", "max_tokens")
 
 
 class Asked(NamedTuple):
-    """A pair as a machine sees it; `around` is the title and the document before and after the passage."""
+    """A pair as a machine sees it. `around` is the title, and the document before and after the passage."""
 
     query: str
     passage: str
@@ -33,7 +34,7 @@ class Asked(NamedTuple):
 
 class Judge(Protocol):
     def grade(self, pairs: Sequence[Asked]) -> list[tuple[Choice, float | None]]:
-        """What the machine chooses, and its score where it has one."""
+        """The machine's choice for each pair, with its score if it has one."""
         ...
 
     def close(self) -> None: ...
@@ -41,12 +42,12 @@ class Judge(Protocol):
 
 class Appointment(NamedTuple):
     name: str
-    config: str  # JSON: all that can change a grade
+    config: str  # JSON: everything that can change a grade
     build: Callable[[], Judge]
 
 
 def read(path: Path, scheme: Scheme, language: tuple[str | None, str | None]) -> Appointment:
-    """A judge's YAML file. `language` is that of the passages and of the queries."""
+    """Reads a judge's YAML file. `language` holds the languages of the passages and of the queries."""
     root = yaml_nodes.read(path).plain()
     where = shown_path(path)
     if not isinstance(root, dict):
@@ -153,8 +154,9 @@ def _check_installed(modules: Sequence[str], extra: str | None) -> None:
 
 
 def grade(project: Project, appointment: Appointment, done: Callable[[int, int], None]) -> int:
-    """Grade what this machine has not graded yet; how many pairs those were. Each batch is stored as it is
-    ready, so that a killed run goes on where it stopped. `done` is told of so many pairs of all."""
+    """Grades the pairs that this machine has not graded yet, and returns their number. Each batch is stored
+    when it is ready, so a killed run continues where it stopped. `done` is called with the number of graded
+    pairs and the number of all."""
     with project.journal.writing() as (state, append):
         config = state.machines.get(appointment.name)
         if config is None:

@@ -1,4 +1,5 @@
-"""Invitations and sessions. A token is shown once; the log holds only a digest of what it gives."""
+"""Invitations and sessions. A token is shown once; the log keeps only a digest of the session that it
+gives."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ NAME = re.compile(r"[^\W_][\w .@+-]{0,59}")
 
 
 def invite(journal: Journal, name: str, role: Role, local: bool = False) -> str:
-    """A new token for this person, who keeps those given before."""
+    """A new token for this person. Earlier tokens stay valid."""
     if not NAME.fullmatch(name) or name != name.strip():
         what = "is no name; use letters, digits, spaces and . @ + - _ (60 characters at most)"
         raise HarnessError(f"--invite '{name}': {what}")
@@ -30,17 +31,19 @@ def invite(journal: Journal, name: str, role: Role, local: bool = False) -> str:
 
 
 def session_of(token: str) -> str:
-    """What a browser keeps in its cookie instead of the token, the same for the same token."""
+    """The session that a browser keeps in its cookie instead of the token. The same token gives the same
+    session."""
     return hmac.new(token.encode(), b"session", hashlib.sha256).hexdigest()
 
 
 def key_of(session: str) -> str:
-    """What the log keeps. Tokens have 256 random bits, so one digest is enough: there is nothing to guess."""
+    """The digest of a session that the log keeps. A token has 256 random bits and cannot be guessed, so a
+    plain digest is enough."""
     return hashlib.sha256(session.encode()).hexdigest()
 
 
 def csrf_of(session: str) -> str:
-    """What a page of this session must send with every change; another site cannot know it."""
+    """The token that a page of this session must send with every change. Another site cannot know it."""
     return hmac.new(session.encode(), b"csrf", hashlib.sha256).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Pools in and judgements out, as docs/pools.md lays the files down."""
+"""Reads pools and writes judgements, in the files that docs/pools.md describes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from harness.problems import shown_path
 from harness.store import disk
 
 FORM = "harness pool 1"
-FILES = ("queries.jsonl", "documents.jsonl", "pairs.jsonl")  # in the order of their digest
+FILES = ("queries.jsonl", "documents.jsonl", "pairs.jsonl")  # in the order in which they are digested
 S = TypeVar("S", bound=Struct)
 
 
 class Head(Struct, frozen=True):
-    """What the annotation needs of pool.json."""
+    """The fields of pool.json that annotation needs."""
 
     form: str
     name: str
@@ -53,7 +53,7 @@ class PoolPair(Struct, frozen=True):
     query: str
     passage: str
     document: str
-    grade: int | None = None  # what the collection has already
+    grade: int | None = None  # the grade that the dataset has already
 
 
 class _PassageId(Struct, frozen=True):
@@ -78,7 +78,7 @@ class Pool:
             raise HarnessError(f"{shown_path(folder)}: {what}; make the pool again, or copy it whole")
         self.queries = {query.id: query for query in _lines(folder / FILES[0], Query)}
         self.pairs = list(_lines(folder / FILES[2], PoolPair))
-        self._documents: dict[str, tuple[int, int]] = {}  # where its line stands: first byte and length
+        self._documents: dict[str, tuple[int, int]] = {}  # id -> first byte and length of its line
         self._read_documents()
         self._check()
 
@@ -89,7 +89,8 @@ class Pool:
             return _decoded(file.read(size), Document, self.folder / FILES[1], 0)
 
     def _read_documents(self) -> None:
-        """Note where each stands, and refuse one that lacks a pooled passage."""
+        """Notes where each document is in the file. Raises HarnessError if a document lacks a pooled
+        passage."""
         path, start = self.folder / FILES[1], 0
         pooled: dict[str, set[str]] = {}
         for pair in self.pairs:
@@ -162,8 +163,8 @@ def _decoded(line: bytes, kind: type[S], path: Path, number: int) -> S:
 
 
 def read_gold(path: Path, pool: Pool, scheme: Scheme) -> dict[int, Choice]:
-    """Questions with known answers: lines of query, passage and grade or labels (joined by commas) between
-    tabs, below a header."""
+    """The questions with known answers, from a file with a header and tab-separated lines of query, passage,
+    and grade or labels (joined by commas)."""
     numbers = {(pair.query, pair.passage): number for number, pair in enumerate(pool.pairs)}
     gold: dict[int, Choice] = {}
     try:
@@ -207,7 +208,7 @@ def write_judgements(path: Path, lines: Iterable[dict[str, Any]]) -> None:
 
 
 def write_qrels(path: Path, lines: Iterable[dict[str, Any]]) -> None:
-    """What is decided, in BEIR's form."""
+    """Writes the decided grades in BEIR's form."""
     with disk.replacing(path) as beside, beside.open("w", encoding="utf-8") as file:
         file.write("query-id\tcorpus-id\tscore\n")
         for line in lines:

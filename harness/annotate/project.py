@@ -1,4 +1,4 @@
-"""Opening a judging folder: a new one for a pool, or one that fits the pool, and replaying its log."""
+"""Opens a judging folder, new for a pool or continued with the same pool, and replays its log."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def open_project(
     pool: Pool, folder: Path, scheme: Scheme | None, rules: dict[str, int | float], gold: Path | None,
     again: bool,
 ) -> Project:  # fmt: skip
-    """Begin a folder, which needs a scheme, or go on in one. What was decided when it began cannot change:
-    another scheme, other rules or another pool are refused. `again` has pairs judged too that the collection
-    has a grade for."""
+    """Opens a judging folder: begins a new one, which needs a scheme, or continues one. The scheme, rules and
+    pool of a folder cannot change; other ones are refused. With `again`, pairs that have a grade in the
+    dataset are judged too."""
     journal = Journal(folder, create=True)
     with journal.reading() as state:
         begun = state.opened
@@ -41,7 +41,7 @@ def open_project(
             raise HarnessError("--scheme: a new folder needs one; see docs/annotate.md for their names")
         wanted = _opened(pool, scheme, rules, gold, again)
         with journal.writing() as (state, append):
-            if state.opened is None:  # nobody was quicker
+            if state.opened is None:  # no other process opened it first
                 append(wanted)
         return Project(pool, journal)
     wanted = _opened(pool, scheme or begun.scheme, msgspec.to_builtins(begun.rules) | rules, gold, again)
@@ -83,8 +83,9 @@ class Replayed(NamedTuple):
 
 
 def replay(folder: Path) -> Replayed:
-    """Apply the whole log from its beginning: each entry's digest must follow from those before it, and
-    each must have been allowed where it stands. An export in the folder must cite an entry of this log."""
+    """Applies the whole log from its beginning. Each entry's digest must follow from the entries before it,
+    and each entry must have been allowed at its place. An export in the folder must cite an entry of this
+    log."""
     journal = Journal(folder)
     state, digest, count, seen = State(), journals.START, 0, set()
     problems: list[str] = []
@@ -107,7 +108,7 @@ def is_project(folder: Path) -> bool:
 
 
 def _export_problems(folder: Path, digests: set[str]) -> list[str]:
-    """What an export in the folder says of the log and of its files, where that is not so."""
+    """The problems of an export in the folder: it cites no entry of the log, or its files were changed."""
     path = folder / results.ABOUT
     if not path.is_file():
         return []

@@ -1,4 +1,4 @@
-"""What a judging folder yields: the decision of each pair with every judgement behind it, as files."""
+"""The results of a judging folder as files: the decision of each pair, with every judgement behind it."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ from harness.store import disk
 
 JUDGEMENTS, UNDECIDED, MACHINE, QRELS = "judgements.jsonl", "undecided.jsonl", "machine.jsonl", "qrels.tsv"
 ABOUT = "export.json"
-OPEN = "open"  # the rule of a pair that is not decided yet
+OPEN = "open"  # the rule that is given for an undecided pair
 
 
 class About(msgspec.Struct, frozen=True):
-    """What export.json says: by which scheme and rules, up to which entry of the log, and the files."""
+    """The content of export.json: the scheme and rules, the last entry of the log that was exported, and the
+    files."""
 
     pool: str
     scheme: Scheme
     rules: Rules
     counts: dict[str, int]
     log: str
-    files: dict[str, str]  # -> SHA-256
+    files: dict[str, str]  # name -> SHA-256
 
 
 class Final(NamedTuple):
-    """What holds for a pair; `choice` is None if it was dropped."""
+    """The final decision on a pair. `choice` is None if the pair was dropped."""
 
     choice: Choice | None
     rule: str
 
 
 def final(state: State, number: int) -> Final | None:
-    """None for a pair that is not decided yet. A reviewer's correction wins over the votes, where all
-    reviewers who correct the pair say the same."""
+    """The final decision on a pair, or None if it is not decided yet. A reviewer's correction replaces the
+    decision of the votes if all reviewers who correct the pair agree."""
     if number in state.head.gold:
         return Final(state.head.gold[number], "gold")
     decision = state.decision(number)
@@ -54,8 +55,8 @@ def final(state: State, number: int) -> Final | None:
 
 
 def export(journal: Journal, pool: Pool, out: Path) -> dict[str, int]:
-    """Write what is decided, what is not yet, what machines graded, and export.json, which says by which
-    rules and how far the log went. Returns how many pairs there are of each."""
+    """Writes the decided pairs, the undecided ones, the machines' grades, and export.json with the rules and
+    the last entry of the log. Returns the number of pairs of each kind."""
     with journal.reading() as state:
         people = list(_people(state, pool))
         files = {
@@ -69,7 +70,7 @@ def export(journal: Journal, pool: Pool, out: Path) -> dict[str, int]:
         if lines or name == JUDGEMENTS:
             pool_files.write_judgements(out / name, lines)
         else:
-            (out / name).unlink(missing_ok=True)  # of an earlier export
+            (out / name).unlink(missing_ok=True)  # left by an earlier export
     pool_files.write_qrels(out / QRELS, files[JUDGEMENTS])
     written = [name for name in (*files, QRELS) if (out / name).is_file()]
     counts = {
@@ -132,14 +133,15 @@ def _vote(vote: Vote) -> dict[str, Any]:
 
 
 def _verdict(verdict: Verdict, decided: Final | None) -> dict[str, Any]:
-    """A reviewer's line: the grade that they hold right, if they said so."""
+    """A reviewer's verdict as a line, with the grade that the reviewer considers right, if given."""
     choice = decided.choice if decided and verdict.right else verdict.choice
     line = {"judge": verdict.person, "kind": "person", **_said(choice, verdict.comment), "time": verdict.at}
     return {**line, "role": "reviewer", "right": verdict.right}
 
 
 def _said(choice: Choice | None, comment: str, several: bool = False) -> dict[str, Any]:
-    """`several`: the scheme has labels, so that none is said too."""
+    """The grade, labels and comment of a judgement as a line. With `several`, the scheme has labels, so an
+    empty list of labels is written too."""
     line: dict[str, Any] = {"grade": choice.grade if choice else None}
     if choice and (choice.labels or several):
         line["labels"] = list(choice.labels)

@@ -1,4 +1,4 @@
-"""The reviewers' view: random pairs of a finished package, their accuracy, and what follows from it."""
+"""The work of reviewers: random pairs of a finished package, its accuracy, and the consequences."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ Standing = Literal["judging", "review", "accepted", "revise"]
 
 
 class Package(NamedTuple):
-    """`accuracy` is the mean over the reviewers who have checked their whole sample."""
+    """A package of pairs. `accuracy` is the mean over the reviewers who have checked their whole sample."""
 
     number: int
     pairs: int
     done: int
     dropped: int
     sample: int
-    reviewed: dict[str, int]  # reviewer -> checked pairs of the sample
+    reviewed: dict[str, int]  # reviewer -> number of checked pairs of the sample
     accuracy: float | None
     by_reviewer: dict[str, float]
     standing: Standing
 
 
 def sample(state: State, name: str, package: int) -> list[int]:
-    """The reviewer's random pairs among the decided ones, the same at each look."""
+    """The random pairs of a reviewer among the decided pairs of a package. The sample is the same at every
+    call."""
     decided = [pair for pair in state.packages[package] if state.decision(pair).choice is not None]
     size = min(state.rules.review, len(decided))
     return random.Random(f"{state.rules.seed} review {name} {package}").sample(decided, size)
@@ -65,7 +66,7 @@ def _package(state: State, number: int) -> Package:
 
 
 def next_pair(state: State, name: str) -> int | None:
-    """The first pair of the reviewer's samples without a verdict of theirs."""
+    """The first pair of the reviewer's samples that has no verdict of theirs, or None."""
     for number in range(len(state.packages)):
         if state.finished(number):
             for pair in sample(state, name, number):
@@ -77,7 +78,8 @@ def next_pair(state: State, name: str) -> int | None:
 def verdict(
     journal: Journal, name: str, number: int, right: bool, choice: Choice | None, comment: str
 ) -> None:
-    """A reviewer calls a decision right, or wrong and perhaps what is right instead."""
+    """Stores a reviewer's verdict: the decision is right, or it is wrong, and perhaps which choice is
+    right."""
     with journal.writing() as (state, append):
         package = state.package_of.get(number)
         if package is None or not state.finished(package) or number not in sample(state, name, package):
@@ -90,7 +92,7 @@ def verdict(
 
 
 def give_back(journal: Journal, name: str, package: int) -> None:
-    """Have a package judged again that missed its accuracy."""
+    """Returns a package that missed its accuracy, so that it is judged again."""
     with journal.writing() as (state, append):
         state.person(name, "reviewer")
         if not 0 <= package < len(state.packages):

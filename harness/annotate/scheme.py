@@ -1,4 +1,5 @@
-"""A scheme: what an annotator may say of a pair, in which words, and how pairs are shared out. It is data."""
+"""A scheme: the grades and labels that annotators choose from, their wording, and how pairs are shared out.
+Schemes are data."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ Some = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
 class Grade(Struct, frozen=True, forbid_unknown_fields=True):
-    """One level of relevance; its key on the page is its digit."""
+    """One level of relevance. Its key on the page is its digit."""
 
     grade: Annotated[int, Meta(ge=0, le=9)]
     name: Words
@@ -28,7 +29,7 @@ class Grade(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Label(Struct, frozen=True, forbid_unknown_fields=True):
-    """One label. `grade` is the relevance that it implies, `alone` forbids others beside it."""
+    """One label. `grade` is the relevance that the label implies; `alone` forbids other labels beside it."""
 
     label: Annotated[str, Meta(pattern=r"^[\w-]+$")]
     key: Annotated[str, Meta(pattern="^[a-z]$")]
@@ -41,11 +42,11 @@ class Label(Struct, frozen=True, forbid_unknown_fields=True):
 class Rules(Struct, frozen=True, forbid_unknown_fields=True):
     """How pairs are shared out and checked."""
 
-    votes: Annotated[int, Meta(ge=1, le=99)] = 1  # people asked for each pair
-    more: Annotated[int, Meta(ge=0, le=99)] = 0  # further people, one by one, where those disagree
-    package: Some = 1000  # pairs
+    votes: Annotated[int, Meta(ge=1, le=99)] = 1  # how many people judge each pair
+    more: Annotated[int, Meta(ge=0, le=99)] = 0  # how many more people judge, one by one, if they disagree
+    package: Some = 1000  # pairs of a package
     hold: Some = 30  # minutes until a pair that somebody left open is given to another
-    gold_every: Annotated[int, Meta(ge=2)] = 10  # of each person's pairs, as long as there are gold questions
+    gold_every: Annotated[int, Meta(ge=2)] = 10  # every so many pairs of a person, a gold question
     review: Some = 100  # random pairs of a package for each reviewer
     accuracy: Annotated[float, Meta(gt=0, le=1)] = 0.93  # a package below it is to be revised
     reviewers: Annotated[int, Meta(ge=1, le=99)] = 1
@@ -53,7 +54,7 @@ class Rules(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scheme(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Either grades, with labels beside them if there are some, or labels alone, each with a grade."""
+    """A scheme has grades, and perhaps labels beside them, or it has labels alone, each with a grade."""
 
     title: Words
     guide: Words
@@ -64,7 +65,7 @@ class Scheme(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 class Choice(Struct, frozen=True):
-    """What somebody says of a pair."""
+    """The choice of a person or machine for a pair."""
 
     grade: int
     labels: tuple[str, ...] = ()
@@ -75,7 +76,7 @@ def names() -> list[str]:
 
 
 def load(given: str, below: Path | None = None) -> Scheme:
-    """A scheme of ours by its name, or one's own by its path."""
+    """A scheme of the harness by its name, or a user's scheme by its path."""
     if given in names():
         path = HERE / f"{given}.yaml"
     elif given.endswith((".yaml", ".yml")):
@@ -112,7 +113,7 @@ def _problem(scheme: Scheme) -> str | None:
 
 
 def choice(scheme: Scheme, grade: int | None, labels: Sequence[str]) -> Choice:
-    """What was chosen, checked. Raises HarnessError for what the scheme does not offer."""
+    """The checked choice. Raises HarnessError for a choice that the scheme does not offer."""
     known = {item.label: item for item in scheme.labels}
     for name in labels:
         if name not in known:

@@ -1,4 +1,5 @@
-"""The web server of `harness annotate`: sessions, protection against other sites, and the page's requests."""
+"""The web server of `harness annotate`: sessions, protection against other sites, and requests of the
+page."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ HERE = Path(__file__).parent / "page"
 FILES = {"/": ("page.html", "text/html"), "/page.css": ("page.css", "text/css")} | {
     f"/{name}.js": (f"{name}.js", "text/javascript") for name in ("base", "judge", "review", "main")
 }
-LARGEST = 64_000  # bytes of a request
+LARGEST = 64_000  # the most bytes of a request
 YEAR = 365 * 24 * 3600  # seconds that a browser keeps its session
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -73,7 +74,7 @@ class Returning(Struct, forbid_unknown_fields=True):
 
 
 class Refused(Exception):
-    """A request that is answered with a status and a message."""
+    """A request that is refused, with a status and a message."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -81,8 +82,8 @@ class Refused(Exception):
 
 
 def app(project: Project, port: int, hosts: list[str]) -> Starlette:
-    """`hosts` are the names by which the page may be asked for: another one is a site that points its own
-    name at this machine."""
+    """The web application. `hosts` are the host names under which the page may be requested. A request with
+    any other name may come from a site whose name points to this machine, and is refused."""
     cookie = f"annotate-{port}"  # browsers share cookies between the ports of a host
     routes = [Route(path, _file(*file)) for path, file in FILES.items()]
     routes.append(Route("/enter", _enter(project, cookie), methods=["POST"]))
@@ -93,7 +94,7 @@ def app(project: Project, port: int, hosts: list[str]) -> Starlette:
 
 
 def _handlers(project: Project) -> dict[str, tuple[type[Struct], str | None, Callable[[str, Any], Any]]]:
-    """A path -> the form of its request, who may ask, and what answers."""
+    """Path -> the form of its request, the role that may send it, and the function that answers it."""
     journal = project.journal
 
     def answer(name: str, body: Answering) -> Any:
@@ -145,7 +146,7 @@ def _enter(project: Project, cookie: str) -> Callable[[Request], Any]:
         except Refused as refused:
             return _json({"error": str(refused)}, refused.status)
         response = _json({"entered": True})
-        secure = request.url.scheme == "https"  # a proxy's, as it says in its headers
+        secure = request.url.scheme == "https"  # the scheme that a proxy reports in its headers
         response.set_cookie(cookie, session, max_age=YEAR, httponly=True, samesite="strict", secure=secure)
         return response
 
@@ -155,7 +156,7 @@ def _enter(project: Project, cookie: str) -> Callable[[Request], Any]:
 def _guarded(
     project: Project, cookie: str, form: type[Struct], role: str | None, work: Callable[[str, Any], Any]
 ) -> Callable[[Request], Any]:
-    """A request of a session, with the token that only our page has."""
+    """A handler that first checks the session, and the token that only the harness' own page has."""
 
     async def handle(request: Request) -> Response:
         try:
@@ -163,7 +164,7 @@ def _guarded(
             session = request.cookies.get(cookie, "")
             person = await run_in_threadpool(_person, project, session)
             csrf = people.csrf_of(session)
-            if request.url.path == "/about":  # hands the token out; another site cannot read the response
+            if request.url.path == "/about":  # another site cannot read this response
                 return _json({**await run_in_threadpool(work, person.name, body), "csrf": csrf})
             if not hmac.compare_digest(request.headers.get("x-csrf-token", "").encode(), csrf.encode()):
                 raise Refused(403, "this page is out of date; load it again")
@@ -183,7 +184,7 @@ def _guarded(
 
 
 async def _body(request: Request, form: type[B]) -> B:
-    """The body, of a request that came from our own page as far as the browser says."""
+    """The decoded body. Raises Refused if the browser says that the request came from another site."""
     origin = request.headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
         raise Refused(403, "this request came from another site")

@@ -1,4 +1,5 @@
-"""The state of a judging folder: what its log adds up to. Applying an event checks that it was allowed."""
+"""The state of a judging folder, computed from its log. Each event is checked against the rules when it is
+applied."""
 
 from __future__ import annotations
 
@@ -27,19 +28,19 @@ from harness.annotate.scheme import Choice, Rules, Scheme
 
 
 class NotAllowed(Exception):
-    """An event that the rules forbid: a log with one was not written by this program."""
+    """An event that the rules forbid. This program writes no such event, so the log was changed."""
 
 
 class Vote(NamedTuple):
     person: str
     at: str  # UTC, as in 2026-03-01T09:12:44Z
-    choice: Choice | None  # None: skipped
+    choice: Choice | None  # None if the pair was skipped
     comment: str
     blind: bool
 
 
 class Verdict(NamedTuple):
-    """A reviewer's."""
+    """A reviewer's verdict on a decision."""
 
     person: str
     at: str
@@ -49,7 +50,7 @@ class Verdict(NamedTuple):
 
 
 class Grading(NamedTuple):
-    """A machine's."""
+    """A machine's grade."""
 
     at: str
     choice: Choice
@@ -58,14 +59,14 @@ class Grading(NamedTuple):
 
 @dataclass
 class Pair:
-    """Everything about one pair of the pool."""
+    """The state of one pair of the pool."""
 
     votes: list[Vote] = field(default_factory=list)
     skips: list[Vote] = field(default_factory=list)
-    before: list[Vote] = field(default_factory=list)  # votes of a package that was returned
-    holders: dict[str, str] = field(default_factory=dict)  # person -> since when
-    verdicts: dict[str, Verdict] = field(default_factory=dict)  # reviewer ->
-    machines: dict[str, Grading] = field(default_factory=dict)  # judge ->
+    before: list[Vote] = field(default_factory=list)  # votes before the package was returned
+    holders: dict[str, str] = field(default_factory=dict)  # person -> when the pair was given to them
+    verdicts: dict[str, Verdict] = field(default_factory=dict)  # by reviewer
+    machines: dict[str, Grading] = field(default_factory=dict)  # # by machine
 
 
 @dataclass
@@ -75,21 +76,21 @@ class Person:
     local: bool
     keys: set[str] = field(default_factory=set)
     current: int | None = None
-    history: list[int] = field(default_factory=list)  # answered or skipped, the last at the end
-    peeked: set[int] = field(default_factory=set)  # pairs whose machine grades this person may have seen
+    history: list[int] = field(default_factory=list)  # answered or skipped pairs, the latest last
+    peeked: set[int] = field(default_factory=set)  # pairs of which this person may have seen machine grades
 
 
 class State:
-    """A fold over the log."""
+    """The state after all events of the log so far."""
 
     def __init__(self) -> None:
         self.opened: Opened | None = None
         self.people: dict[str, Person] = {}
-        self.machines: dict[str, str] = {}  # judge -> what it grades with
+        self.machines: dict[str, str] = {}  # judge -> its configuration
         self.pairs: list[Pair] = []
         self.packages: list[list[int]] = []
         self.package_of: dict[int, int] = {}
-        self.open: dict[int, None] = {}  # pairs that still want votes, in the pool's order
+        self.open: dict[int, None] = {}  # pairs that still need votes, in the pool's order
         self.gold: list[int] = []
 
     @property
@@ -125,7 +126,8 @@ class State:
         return self.pairs[number]
 
     def apply(self, event: AnyEvent, at: str) -> None:
-        """Raises NotAllowed, and then changes nothing."""
+        """Applies an event. Raises NotAllowed for an event that the rules forbid, and changes nothing in that
+        case."""
         match event:
             case Opened():
                 self._open(event)
@@ -167,7 +169,7 @@ class State:
                 self.pair(number).machines[judge] = Grading(at, choice, score)
 
     def wants(self, number: int) -> bool:
-        """Whether a further person is wanted for the pair."""
+        """Whether the pair needs a further person."""
         if number not in self.open:
             return False
         pair = self.pairs[number]
@@ -176,7 +178,7 @@ class State:
         return len(pair.votes) + len(pair.holders) < self.decision(number).wanted
 
     def expired(self, number: int, now: str) -> list[str]:
-        """Who has held the pair for longer than the rules allow."""
+        """The people who have held the pair for longer than the rules allow."""
         limit = self.rules.hold * 60
         return [name for name, since in self.pairs[number].holders.items() if _seconds(since, now) > limit]
 
@@ -229,7 +231,7 @@ class State:
         self._reopen(number)
 
     def _reopen(self, number: int) -> None:
-        """Whether the pair still wants votes."""
+        """Updates whether the pair still needs votes."""
         if number in self.head.gold:
             return
         wanting = self.decision(number).status == "open"

@@ -1,4 +1,5 @@
-"""Progress of a judging folder, how far its annotators agree, and how far machines agree with them."""
+"""The progress of a judging folder, the agreement of its annotators, and the agreement of machines with
+them."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from harness.annotate.state import State, Vote
 
 
 class Annotator(NamedTuple):
-    """`gold` is the share of gold questions answered right, of `gold_asked`; `majority` the share of
-    answers that became the decision."""
+    """The work of one annotator. `gold` is the share of right answers to the `gold_asked` gold questions, and
+    `majority` is the share of answers that became the decision."""
 
     name: str
     answered: int
@@ -35,8 +36,9 @@ class PairOfPeople(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """Against people's decisions, over pairs that both have; only votes given before the person could see
-    the machine's grade count. `confusion[person's grade][machine's grade]` counts pairs."""
+    """A machine compared with people's decisions, over the pairs that both judged. Only pairs count whose
+    votes were given before the voters could see the machine's grade. `confusion[person's grade][machine's
+    grade]` counts pairs."""
 
     judge: str
     graded: int
@@ -49,15 +51,15 @@ class Machine(NamedTuple):
 
 class Summary(NamedTuple):
     pairs: int
-    judged: int  # in the collection already
+    judged: int  # pairs that have a grade in the dataset already
     decided: int
     dropped: int
-    stuck: int  # everybody who could judge the pair has skipped it, or has judged it
+    stuck: int  # pairs that every annotator has judged or skipped
     annotators: list[Annotator]
     packages: list[Package]
     people: list[PairOfPeople]
     several: int  # pairs with more than one vote
-    fleiss: float | None  # over those with `votes` votes
+    fleiss: float | None  # over pairs with `votes` votes
     alphas: dict[agreement.Level, float | None]
     machines: list[Machine]
 
@@ -136,8 +138,8 @@ def _people(state: State, normal: list[int], names: list[str]) -> list[PairOfPeo
 
 
 def _code(state: State, choice: Choice | None) -> int:
-    """The grade; of a scheme without grades, a number of its own for each set of labels."""
-    assert choice is not None  # a vote that is no skip
+    """The grade. Without grades, a number for each set of labels."""
+    assert choice is not None  # the vote is not a skip
     if state.scheme.grades:
         return choice.grade
     return sum(1 << place for place, item in enumerate(state.scheme.labels) if item.label in choice.labels)
@@ -167,7 +169,7 @@ def _machine(state: State, judge: str) -> Machine:
 
 
 def plain(value: Any) -> Any:
-    """The same as data for JSON, with names."""
+    """The summary as data for JSON, with names."""
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: plain(item) for name, item in value._asdict().items()}
     if isinstance(value, dict):
@@ -176,7 +178,7 @@ def plain(value: Any) -> Any:
 
 
 def text(found: Summary) -> str:
-    """As the command prints it."""
+    """The summary as the command prints it."""
     total = sum(package.pairs for package in found.packages)
     lines = [
         f"{found.decided + found.dropped} of {total} pairs are done: "

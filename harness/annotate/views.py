@@ -1,5 +1,5 @@
-"""What the page is sent: the scheme, a pair with its document around it, progress; never a machine's grade
-before the person has chosen."""
+"""The data that the page gets: the scheme, a pair with its document, and progress. The page gets a machine's
+grade only after the person has chosen."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from harness.annotate.pool_files import Document, Pool
 from harness.annotate.project import Project
 from harness.annotate.state import Person, State
 
-AROUND = 40_000  # characters of the document before the passage, and after it
+AROUND = 40_000  # the most characters of the document before the passage, and after it
 
 
 def about(project: Project, name: str) -> dict[str, Any]:
-    """What stays the same while the page is open."""
+    """The data that stay the same while the page is open."""
     with project.journal.reading() as state:
         person, scheme = state.people[name], state.scheme
         return {
@@ -33,7 +33,7 @@ def about(project: Project, name: str) -> dict[str, Any]:
 
 
 def next_pair(project: Project, name: str) -> dict[str, Any]:
-    """The annotator's next pair; without one where nothing is left for them."""
+    """The annotator's next pair with their progress; without a pair if none is left for them."""
     number = assignment.next_pair(project.journal, name)
     with project.journal.reading() as state:
         made: dict[str, Any] = {"progress": progress(state, state.people[name])}
@@ -57,8 +57,8 @@ def pair(pool: Pool, number: int) -> dict[str, Any]:
 
 
 def around(document: Document, passage: str) -> tuple[list[str], str, list[str]]:
-    """The texts before the passage, its own, and those after it, in reading order: the nearest ones where
-    the document is long."""
+    """The texts before the passage, the passage itself, and the texts after it, in reading order. If the
+    document is long, only the nearest texts are included."""
     texts = [item.text for item in document.passages]
     place = [item.id for item in document.passages].index(passage)
     return _within(texts[:place][::-1])[::-1], texts[place], _within(texts[place + 1 :])
@@ -80,7 +80,7 @@ def progress(state: State, person: Person) -> dict[str, Any]:
 
 
 def answered(project: Project, name: str, number: int) -> dict[str, Any]:
-    """What the person chose and, now that they have, what machines said."""
+    """The person's choice and the machines' grades. The page requests it only after the person has chosen."""
     with project.journal.reading() as state:
         found = state.pairs[number]
         vote = next((vote for vote in found.votes if vote.person == name), None)

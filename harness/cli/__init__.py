@@ -1,4 +1,5 @@
-"""The `harness` command. It starts often, so a command's module is imported only when it is chosen."""
+"""The `harness` command. It starts often, so the module of a command is imported only when the command is
+chosen."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import sys
 from collections.abc import Collection, Sequence
 from importlib import import_module
 
-COMMANDS = {  # in the order of the help; each is the module of its name in this package
+COMMANDS = {  # in the order of the help; each name is also that of a module in this package
     "run": "run a suite and write its leaderboard",
     "eval": "run methods on a dataset, without a suite",
     "check": "list every problem of a suite",
@@ -38,10 +39,10 @@ COMMANDS = {  # in the order of the help; each is the module of its name in this
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The exit code; `harness.cli.exits` says what each means."""
+    """Runs the command and returns its exit code; `harness.cli.exits` explains the codes."""
     words = tuple(sys.argv[1:] if arguments is None else arguments)
     if arguments is None and sys.stderr is not None:
-        faulthandler.enable()  # a plugin that crashes while a suite is planned stands in the stack
+        faulthandler.enable()  # if a plugin crashes while a suite is planned, the stack trace names it
     from harness.cli import exits
 
     def work() -> int:
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser(chosen: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
-    """The parser of all commands, with the arguments of the chosen ones."""
+    """The parser of all commands, with the arguments of the chosen commands."""
     top = argparse.ArgumentParser(
         prog="harness", description="Evaluate passage retrieval: one suite YAML in, one leaderboard JSON out."
     )
@@ -66,7 +67,7 @@ def parser(chosen: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser
 
 
 class _Version(argparse.Action):
-    """Reads the version only when asked."""
+    """The option `--version`, which reads the version only when it is used."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
         super().__init__(option_strings, dest, nargs=0, help=help)

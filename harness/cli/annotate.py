@@ -105,7 +105,8 @@ def _invite(options: argparse.Namespace, project: Project) -> int:
 
 
 def _link(host: str, port: int, token: str) -> str:
-    """The token stands behind #, which browsers do not send: no log and no proxy sees it."""
+    """The address of the page with a token. The token follows #, and browsers do not send that part, so no
+    log or proxy sees it."""
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/#token={token}"
 
 

@@ -1,4 +1,4 @@
-"""Arguments that several commands take, and the types of theirs."""
+"""Arguments that several commands take, with their types."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def store(command: argparse.ArgumentParser) -> None:
 
 
 def store_of(folder: Path, given: Path | None) -> Store:
-    """The store that is given; else the one that the leaderboard in this folder was made with, if it is
-    still here; else the user's."""
+    """The store that is given; otherwise the store with which the leaderboard in this folder was made, if it
+    still exists; otherwise the user's store."""
     from harness import user_cache
     from harness.leaderboard import hints
     from harness.store.artifacts import Store
@@ -27,7 +27,7 @@ def store_of(folder: Path, given: Path | None) -> Store:
 
 
 def width() -> int | None:
-    """The columns of the terminal that is printed to; None where it is a file or a pipe."""
+    """The width of the terminal in columns; None if the output is a file or a pipe."""
     import shutil
 
     return shutil.get_terminal_size((0, 0)).columns or None

@@ -1,4 +1,5 @@
-"""`harness cache`: what the store holds, whether it is whole, and what may go."""
+"""`harness cache`: lists the artifacts of the store, checks whether they are whole, and removes unused
+ones."""
 
 from __future__ import annotations
 
@@ -75,7 +76,7 @@ def _ls_remote(remote: Remote) -> int:
         except Damaged as error:
             print(f"{step[:24]:24}  damaged: {error}")
             continue
-        if listed is not None:  # nobody has removed it meanwhile
+        if listed is not None:  # it was not removed in the meantime
             total += listed.size
             kind, _, key = step.partition("-")
             print(f"{kind:10}  {key[:12]}  {_size(listed.size):>9}")
@@ -143,7 +144,7 @@ def gc(options: argparse.Namespace) -> int:
         size = _bytes(folder)
         if not options.dry_run:
             store.remove_leftover(folder)
-            if folder.exists():  # a run has claimed it
+            if folder.exists():  # a run uses it again
                 continue
         freed += size
         print(f"{'would remove' if options.dry_run else 'removed'}  {folder.relative_to(store.root)}")

@@ -1,4 +1,4 @@
-"""`harness compare`: leaderboards, or the systems of one, tested against each other."""
+"""`harness compare`: tests leaderboards, or the systems of one leaderboard, against each other."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """0, or 3 if `--fail-on-regression` found one."""
-    # OpenBLAS reads it when NumPy is imported. The products are small: a second thread brings little, and on
-    # a machine that has other work it waits for the first one ten times as long as both would compute.
+    """Compares, and returns 0, or 3 if `--fail-on-regression` found a regression."""
+    # # OpenBLAS reads this variable when NumPy is imported. The products are small, so a second thread saves
+    # little time; on a busy machine it waits for the first thread ten times as long as both compute.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from harness.compare import Settings, compare, load
     from harness.compare.data import Filters, check_baseline
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
         raise HarnessError(f"--correction max-t: {what}; use holm, or --test randomisation")
     compared = compare(loaded, settings)
     drops = regressions(loaded, compared, watch) if guarding else None
-    if not by_name and drops is not None:  # rows can only be missing where leaderboards are compared
+    if not by_name and drops is not None:  # rows can be missing only if leaderboards are compared
         drops = [item for item in drops if item.measure is not None]
     print(render(compared, options.format, drops, shared.width()), end="")
     return EXIT_CODE if drops else 0

@@ -1,4 +1,4 @@
-"""`harness completion`: a script that makes a shell complete the command."""
+"""`harness completion`: prints a script that completes the command in a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`harness datasets`: the identity card of a collection, and downloading what is not here."""
+"""`harness datasets`: shows the identity card of a dataset, exports it, and downloads missing data."""
 
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def show(options: argparse.Namespace) -> int:
-    """Reads what is not columnar yet into the store, as a run would."""
+    """Prints the cards of datasets. Parts that are not in the store yet are read into it, as a run would
+    do."""
     records = catalogue.load()
     store = Store(options.store or user_cache.default_store()).open()
     specs, whole = _specs(options, records)
@@ -90,7 +91,7 @@ def show(options: argparse.Namespace) -> int:
 
 
 def export(options: argparse.Namespace) -> int:
-    """Makes what is not in the store yet, as a run would."""
+    """Exports a dataset. Steps that are not in the store yet are executed, as a run would do."""
     from harness.exchange import collection_export
 
     records = catalogue.load()
@@ -111,7 +112,7 @@ def export(options: argparse.Namespace) -> int:
 
 
 def fetch(options: argparse.Namespace) -> int:
-    """Downloads what is not here, for datasets whose plugin knows where it is."""
+    """Downloads missing data of datasets whose plugin knows where the data are."""
     specs, _ = _specs(options, catalogue.load())
     for spec in specs:
         source = spec.chosen.entry.record.build(spec.chosen.params)
@@ -130,7 +131,7 @@ def fetch(options: argparse.Namespace) -> int:
 
 
 def _specs(options: argparse.Namespace, records: Catalogue) -> tuple[tuple[DatasetSpec, ...], Suite | None]:
-    """The datasets that are named, and their suite, if it is one's."""
+    """The named datasets, with the suite that they are from, if any."""
     target, _, wanted = options.target.partition("#")
     if Path(target).suffix not in (".yaml", ".yml"):
         return (_of_plugin(records, options.target, options.given),), None
@@ -198,7 +199,7 @@ def _described(collection: Collection) -> Iterator[str]:
 
 
 def _stages(collection: Collection, steps: Mapping[str, Step], store: Store) -> Iterator[str]:
-    """How a made collection was made: what each stage took in, gave out and dropped."""
+    """Lines on how a dataset was made: what each stage took in, gave out and dropped."""
     for number, (step, known) in enumerate(made_stages.facts(collection, steps, store), start=1):
         yield ""
         yield f"  stage {number}: {step.subject}"
@@ -242,7 +243,7 @@ def _cell(value: float) -> str:
 
 
 def _held_against(facts: dict[str, JSON], collection: Collection) -> Iterator[str]:
-    """What is printed elsewhere of the whole collection, and whether that is what is here."""
+    """Lines that compare the dataset with the counts that papers print for the whole collection."""
     officials = collection.card.official
     part = cards.share(facts, officials)
     if part is not None:

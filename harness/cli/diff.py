@@ -1,4 +1,4 @@
-"""`harness diff`: what was changed between two leaderboards, and what that did to each row."""
+"""`harness diff`: what was changed between two leaderboards, and how the means of each row changed."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from harness.store.artifacts import Store
 
 
 def estimated(prepared: Prepared, store: Store, jobs: int) -> int:
-    """Read the datasets, whose sizes all else depends on, then print the table. Raises HarnessError if the
-    disk is too small for what is to be written."""
+    """Reads the datasets, because all estimates depend on their sizes, and prints the table of estimates.
+    Raises HarnessError if the disk is too small for what will be written."""
     planned, reporter = prepared.plan, progress.reporter(sys.stderr)
     ancestors = planned.ancestors(prepared.targets)
     data = [step for step in planned.steps if step in ancestors and planned.steps[step].kind in PARTS]

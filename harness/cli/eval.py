@@ -1,4 +1,5 @@
-"""`harness eval METHOD DATASET`: one line to a leaderboard; its suite is printed and kept."""
+"""`harness eval METHOD DATASET`: runs one method from the command line. The suite that it makes is printed
+and kept."""
 
 from __future__ import annotations
 
@@ -58,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         store = api.opened_store(options.store, options.remote, push=not options.no_push)
         prepared = runner.read(path, records, store, (), shared.changes_of(options))
     except HarnessError:
-        if not existed:  # nothing is left of a command that was wrong
+        if not existed:  # a command with an error leaves no files
             path.unlink()
             if not any(out.iterdir()):
                 out.rmdir()

@@ -1,7 +1,7 @@
-"""What ends a command: its exit code, and one line for everything that a user can mend.
+"""Ends a command: sets its exit code, and prints one line for each error that a user can correct.
 
-0 all is well; 1 some rows failed, or the disk did; 2 the input was wrong and nothing was made of it;
-3 `compare --fail-on-regression` found a regression; 130 interrupted; 143 terminated.
+0 success; 1 some rows failed, or the disk did; 2 the input was wrong and nothing was made of it; 3 `compare
+--fail-on-regression` found a regression; 130 interrupted; 143 terminated.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ OUTPUT_FAILS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 def guarded(work: Callable[[], int]) -> int:
-    """The exit code of a command, whatever ends it."""
+    """The exit code of a command, however it ends."""
     signal.signal(signal.SIGTERM, _terminate)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal may have no letters but ASCII's
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may support only ASCII
             stream.reconfigure(errors="backslashreplace")
     try:
         return _flushed(work)
@@ -51,7 +51,7 @@ def guarded(work: Callable[[], int]) -> int:
 
 
 def _flushed(work: Callable[[], int]) -> int:
-    """What is printed must be written here: an error of Python's own flush at its end cannot be caught."""
+    """Runs the command and flushes its output. An error while Python flushes at exit could not be caught."""
     try:
         return int(work())
     finally:
@@ -63,6 +63,6 @@ def _terminate(*_: object) -> None:
 
 
 def _discard_output() -> None:
-    """What is still buffered would fail again when Python ends."""
+    """Discards buffered output, which would fail again when Python exits."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""`harness export`: a leaderboard in the forms of other tools."""
+"""`harness export`: writes a leaderboard in the forms of other tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`harness import-mteb`: a leaderboard of MTEB's task results."""
+"""`harness import-mteb`: makes a leaderboard of MTEB's task results."""
 
 from __future__ import annotations
 

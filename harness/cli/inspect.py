@@ -1,4 +1,5 @@
-"""`harness inspect`: a query across systems, where they differ or fail, a passage and its context."""
+"""`harness inspect`: shows a query across systems, the queries where systems differ or fail, or a passage
+with its context."""
 
 from __future__ import annotations
 
@@ -85,7 +86,7 @@ def _query(options: argparse.Namespace, board: Leaderboard, store: Store, consol
 def _differ(options: argparse.Namespace, board: Leaderboard, console: Console) -> None:
     for dataset, rows in query.chosen_rows(board, options.dataset, options.differ):
         if len(rows) < len(options.differ):
-            continue  # one of the two failed there
+            continue  # one of the two systems failed on this dataset
         label = lists.label_of(board, rows, options.measure)
         first, second = rows
         differences = lists.differing(board, first, second, label)
@@ -114,7 +115,7 @@ def _failures(options: argparse.Namespace, board: Leaderboard, store: Store, con
 
 
 def _context(options: argparse.Namespace, store: Store, console: Console) -> int:
-    """Passages before and after context: what a suite's systems would read."""
+    """Prints passages before and after context, as the systems of a suite would read them."""
     records = catalogue.load()
     planned = runner.read(options.target, records, store).plan
     if options.dataset and options.dataset not in planned.collections:

@@ -1,8 +1,9 @@
-"""Names that arguments choose from, kept apart from what they name, which is slow to import."""
+"""The choices of some arguments. They are kept apart from the modules that define them, which are slow to
+import."""
 
 from __future__ import annotations
 
-RECORDS = (  # the kinds of `harness.catalogue.KINDS`, in its order
+RECORDS = (  # the same kinds in the same order as `harness.catalogue.KINDS`
     "datasets", "contexts", "retrievers", "rewriters", "rerankers", "combiners", "trainers", "makers",
     "analysers", "analyses", "protocols", "measures",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""`harness list`: the records that the installed plugins offer. Imports nothing heavy."""
+"""`harness list`: lists the records that the installed plugins offer. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def records(options: argparse.Namespace) -> int:
 
 
 def _fitted(line: str, width: int | None) -> str:
-    """The line, wrapped below where its text begins."""
+    """The line wrapped to the width. Its further lines are indented to where its text begins."""
     if width is None or len(line) <= width:
         return line
     import textwrap

@@ -1,4 +1,4 @@
-"""`harness merge`: rows of several machines in one leaderboard."""
+"""`harness merge`: merges rows of several machines into one leaderboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`harness new-plugin`: writes a package that works, for its author to change."""
+"""`harness new-plugin`: writes a working package, which its author then changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.errors import HarnessError
 from harness.problems import shown_path
 
 FIT = re.compile(r"[A-Za-z][A-Za-z0-9]*([-_][A-Za-z0-9]+)*", re.ASCII)
-WORDS_OF_YAML = ("true", "false", "null")  # a suite could not write these as names
+WORDS_OF_YAML = ("true", "false", "null")  # YAML reads these words as values, not as names
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def new_plugin(options: argparse.Namespace) -> int:
 
 
 def checked(name: str, kind: str) -> Names:
-    """The names that a new method's package gets; a HarnessError if it cannot have them."""
+    """The names of a new method's package. Raises HarnessError if the package cannot have them."""
     where = f"new-plugin {name}"
     if not FIT.fullmatch(name) or name.lower() in WORDS_OF_YAML:
         what = f"'{name}' cannot name a package and a method"
@@ -55,7 +55,7 @@ def checked(name: str, kind: str) -> Names:
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
-    """Write the files into a folder that must not be there yet."""
+    """Writes the files into a new folder. Raises HarnessError if the folder exists."""
     where = shown_path(folder.absolute())
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

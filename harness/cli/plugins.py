@@ -1,4 +1,4 @@
-"""`harness plugins`: every installed plugin, and why one did not load."""
+"""`harness plugins`: lists the installed plugins, with the reason if one did not load."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`harness protocols show`: one protocol in words, for whoever cites its numbers. Imports nothing heavy."""
+"""`harness protocols show`: describes a protocol in words, for those who cite its numbers. Imports nothing
+heavy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`harness report`: a leaderboard as one HTML file, or its pictures for the README beside it."""
+"""`harness report`: writes a leaderboard as one HTML file, or writes its pictures for the README beside
+it."""
 
 from __future__ import annotations
 
@@ -55,12 +56,12 @@ def _page(options: argparse.Namespace, board: Leaderboard) -> int:
 
 
 def suite_text(board: Leaderboard) -> str | None:
-    """The suite that the leaderboard was made by, if it lies beside it unchanged."""
+    """The text of the suite that made the leaderboard, if the suite is beside it and unchanged; else None."""
     path = board.folder / SUITE
     if not path.is_file():
         return None
     try:
         same = suite.load(path, catalogue.load()).digest == board.data.suite.digest
-    except HarnessError:  # of another version, or with plugins that are not here
+    except HarnessError:  # a suite of another version, or with missing plugins
         return None
     return path.read_text(encoding="utf-8") if same else None

@@ -1,4 +1,4 @@
-"""`harness run`: a suite to its leaderboard."""
+"""`harness run`: runs a suite and writes its leaderboard."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 ENGINES = ("local", "ray")
-CHANGES = 20  # rows whose changes are shown
+CHANGES = 20  # how many changed rows are shown
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def execution(command: argparse.ArgumentParser) -> None:
-    """What all commands take that run a suite."""
+    """Adds the arguments of all commands that run a suite."""
     going = "run what can be run: rows whose data, models or packages are not here fail"
     command.add_argument("--keep-going", action="store_true", help=going)
     other = "overwrite the leaderboard of another suite in that folder, and remove its runs"
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def carried_out(prepared: Prepared, store: Store, out: Path, options: argparse.Namespace) -> int:
-    """Run what is prepared and print the leaderboard; the exit code."""
+    """Runs a prepared suite, prints the leaderboard, and returns the exit code."""
     from harness import runner
     from harness.execution import progress
     from harness.leaderboard import history, text_tables
@@ -105,7 +105,7 @@ def carried_out(prepared: Prepared, store: Store, out: Path, options: argparse.N
 
 @contextmanager
 def workers(options: argparse.Namespace, store: Store) -> Iterator[Workers | None]:
-    """The workers of the engine that was asked for, here or in the environment; None for local processes."""
+    """The workers of the engine that the options or the environment choose; None for local processes."""
     engine = options.engine or os.environ.get("HARNESS_ENGINE") or "local"
     if engine not in ENGINES:
         raise HarnessError(f"HARNESS_ENGINE: expected {' or '.join(ENGINES)}, got '{engine}'")
@@ -127,7 +127,7 @@ def workers(options: argparse.Namespace, store: Store) -> Iterator[Workers | Non
 
 
 def dry_run(prepared: Prepared, store: Store) -> Iterator[str]:
-    """The plan in the order of work: which steps are done, which are shared, and what they need."""
+    """Lines on the plan in the order of work: which steps are done, which are shared, and what is missing."""
     planned = prepared.plan
     ancestors = planned.ancestors(prepared.targets)
     used = planned.used_by()
@@ -158,7 +158,7 @@ def counts(prepared: Prepared, store: Store) -> str:
 
 
 def needs(prepared: Prepared) -> list[str]:
-    """Every need of the chosen rows, whether the store has their steps or not."""
+    """Every need of the selected rows, whether or not the store has their steps."""
     from harness.plan.needs import described
 
     planned = prepared.plan

@@ -1,4 +1,4 @@
-"""`harness schema`: the JSON Schema of suites or leaderboards."""
+"""`harness schema`: prints the JSON Schema of suites or leaderboards."""
 
 from __future__ import annotations
 

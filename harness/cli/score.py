@@ -1,4 +1,4 @@
-"""`harness score`: a leaderboard of runs that were made elsewhere."""
+"""`harness score`: scores runs that were made elsewhere, as a leaderboard."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from harness.problems import shown_path
 from harness.store.artifacts import Store
 
 MEASURES = ("nDCG@10", "R@100")
-ONLY_ALONE = ("measures", "protocol", "depth", "split", "name")  # what a suite says itself
+ONLY_ALONE = ("measures", "protocol", "depth", "split", "name")  # options that a suite sets itself
 
 
 def arguments(command: argparse.ArgumentParser) -> None:

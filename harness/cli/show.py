@@ -1,4 +1,5 @@
-"""`harness show`: a leaderboard as a table, Markdown, CSV or JSON, sorted, cut, and marked."""
+"""`harness show`: prints a leaderboard as a table, Markdown, CSV or JSON, with rows selected, sorted and
+marked."""
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ def show(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Raises HarnessError for options that do not go together."""
+    """Raises HarnessError for options that cannot be combined."""
     data = options.format in ("csv", "json")
     if options.words is not None and not options.preprocessing:
         raise HarnessError("--words: goes with --preprocessing; add that, or leave --words out")

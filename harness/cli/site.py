@@ -1,4 +1,4 @@
-"""`harness site`: many leaderboards as static pages."""
+"""`harness site`: writes many leaderboards as static pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`harness training-data`: training data of one trainer in the form of another."""
+"""`harness training-data`: converts training data of one trainer to the form of another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`harness validate`: the checkpoints that another trainer writes, evaluated as they appear."""
+"""`harness validate`: evaluates the checkpoints of another trainer as they appear."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def validate(options: argparse.Namespace) -> int:
-    """0, or 1 if a row failed."""
+    """Evaluates the checkpoints, and returns 0, or 1 if a row failed."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in `harness compare`
     from harness import checkpoint_watch
     from harness.checkpoint_watch import Watching

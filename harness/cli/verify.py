@@ -1,4 +1,4 @@
-"""`harness verify`: a leaderboard's numbers computed again, or the log of a judging folder replayed."""
+"""`harness verify`: computes the numbers of a leaderboard again, or replays the log of a judging folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """0 nothing speaks against it, 1 something is wrong, 2 what is needed to tell is not here."""
+    """Verifies, and returns 0 if nothing is wrong, 1 if something is wrong, 2 if data for a check is
+    missing."""
     if project.is_project(options.leaderboard):
         return _log(options.leaderboard)
     board = board_file.read(options.leaderboard)

@@ -1,1 +1,2 @@
-"""What notebooks use: suites as dicts, Python functions as methods, leaderboards as cells show them."""
+"""The harness in notebooks: suites as dicts, Python functions as methods, and leaderboards that cells
+display."""

@@ -1,4 +1,4 @@
-"""A leaderboard as a notebook shows it, compares it and looks into it."""
+"""A leaderboard for notebooks: shown as a table, plotted, compared, and inspected query by query."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.types import JSON
 if TYPE_CHECKING:
     from harness.html.content import Tiers
 
-WIDTH = 120  # characters of a text in a cell
+WIDTH = 120  # the width of a text in a cell, in characters
 STYLE = (
     "border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.3em 0 1.2em",
     "text-align:left;padding:.25em .8em .25em 0;border-bottom:1px solid currentColor",
@@ -32,7 +32,7 @@ class Text(NamedTuple):
     """A result that a cell shows as text."""
 
     text: str
-    data: object = None  # the same as values
+    data: object = None  # the result as values
 
     def __repr__(self) -> str:
         return self.text
@@ -42,7 +42,7 @@ class Text(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A plot: Vega-Lite, drawn as SVG."""
+    """A plot in Vega-Lite, with its SVG."""
 
     spec: JSON
     svg: str
@@ -56,9 +56,9 @@ class Picture(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Board(Leaderboard):
-    """A leaderboard with what notebooks ask of one."""
+    """A leaderboard with methods for notebooks."""
 
-    store: Path | None = None  # of its run, for texts; None: the user's cache
+    store: Path | None = None  # the store of its run, for texts; None for the user's cache
 
     def __repr__(self) -> str:
         datasets, systems = len(self.data.datasets), len({row.system for row in self.rows})
@@ -75,7 +75,8 @@ class Board(Leaderboard):
         return text_tables.render(self, "table")
 
     def _repr_html_(self) -> str:
-        """A table a dataset, with the letters of `compare`: systems that share one cannot be told apart."""
+        """HTML with one table for each dataset, and with the letters of `compare`: systems that share a
+        letter do not differ significantly."""
         from harness.html import tiers
 
         tested = tiers.tiers(self, self.folder)
@@ -124,7 +125,7 @@ class Board(Leaderboard):
         cost: str = "seconds",
         dark: bool = False,
     ) -> Picture:
-        """Effectiveness with intervals against cost. Needs the extra `report`."""
+        """A plot of effectiveness, with intervals, against cost. Needs the extra `report`."""
         from harness.html import content, plots
 
         name = dataset or self.data.datasets[0].name
@@ -141,7 +142,8 @@ class Board(Leaderboard):
         self, other: Leaderboard | str | Path | None = None, *, baseline: str | None = None,
         measures: Sequence[str] = (), datasets: Sequence[str] = (),
     ) -> Text:  # fmt: skip
-        """Its systems with each other, or with a baseline; or what changed since another leaderboard."""
+        """The systems of this leaderboard compared with each other, or with a baseline. With `other`, the
+        differences from that leaderboard."""
         from harness.compare import Settings, compare, load
         from harness.compare.data import Filters, check_baseline
         from harness.compare.diff import diff

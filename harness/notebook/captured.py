@@ -1,4 +1,5 @@
-"""A Python function as plain data: its source, the plain data and functions it uses, what it imports."""
+"""Captures a Python function as plain data: its source, the data and functions that it uses, and its
+imports."""
 
 from __future__ import annotations
 
@@ -16,25 +17,26 @@ from typing import Any, NamedTuple
 
 from harness.plan import plugin_sources
 
-LARGEST = 1_000_000  # characters of the data that a function uses
+LARGEST = 1_000_000  # the most characters of data that a function may use
 
 
 class Uncapturable(Exception):
-    """Why a function cannot be written down."""
+    """The reason why a function cannot be captured."""
 
 
 class Captured(NamedTuple):
-    """Enough to make the function again in another process. Equal functions give equal values."""
+    """A captured function: enough to make it again in another process. Equal functions have equal
+    captures."""
 
     name: str
-    source: str  # of all functions, each after what it uses
-    values: dict[str, str]  # name -> a literal of Python
+    source: str  # source of all functions, each after the functions that it uses
+    values: dict[str, str]  # name -> Python literal
     imports: dict[str, str]  # name -> `module`, or `module:attribute`
     versions: dict[str, str]  # module -> the version of its distribution, or the digest of its file
 
 
 def capture(function: Any) -> Captured:
-    """Raises Uncapturable, with the reason in words."""
+    """The captured function. Raises Uncapturable, with a reason, for a function that cannot be captured."""
     if not isinstance(function, FunctionType):
         raise Uncapturable(f"{type(function).__name__} objects have no source of their own; use a function")
     sources: dict[str, str] = {}
@@ -58,7 +60,7 @@ def _add(
     function: FunctionType, name: str, sources: dict[str, str], values: dict[str, str],
     imports: dict[str, str], owners: dict[str, object],
 ) -> None:  # fmt: skip
-    """Write down a function under a name, after all that it uses."""
+    """Adds a function under `name`, after everything that it uses."""
     if owners.setdefault(name, function) is not function:
         raise Uncapturable(f"two different functions are called '{name}'")
     tree = _tree(function)
@@ -87,11 +89,11 @@ def _add(
 
 
 def _name(function: FunctionType) -> str:
-    return function.__name__ if function.__name__.isidentifier() else "function"  # a lambda has none
+    return function.__name__ if function.__name__.isidentifier() else "function"  # a lambda has no name
 
 
 def _tree(function: FunctionType) -> ast.FunctionDef | ast.Lambda:
-    """Its definition without annotations, which say nothing about what it computes."""
+    """The definition of a function without annotations, which do not change what it computes."""
     try:
         lines = inspect.getsource(function)
     except (OSError, TypeError):
@@ -110,7 +112,8 @@ def _tree(function: FunctionType) -> ast.FunctionDef | ast.Lambda:
 
 
 def _lambda(function: FunctionType, lines: str) -> ast.Lambda:
-    """The lambda within the lines where it stands, which hold other code too and may not parse alone."""
+    """The expression of a lambda, cut out of the source lines that contain it. Those lines may hold other
+    code and may not parse by themselves."""
     text = textwrap.dedent(lines).strip()
     known: dict[str, ast.Lambda] = {}
     for start in [i for i in range(len(text)) if text.startswith("lambda", i)]:
@@ -119,7 +122,7 @@ def _lambda(function: FunctionType, lines: str) -> ast.Lambda:
                 expression = ast.parse(text[start:end], mode="eval").body
             except SyntaxError:
                 continue
-            if isinstance(expression, ast.Lambda):  # the longest: its body ends where it does not parse on
+            if isinstance(expression, ast.Lambda):  # the longest part that parses is the whole lambda
                 if _looks_like(expression, function):
                     known[ast.unparse(expression)] = expression
                 break
@@ -129,14 +132,15 @@ def _lambda(function: FunctionType, lines: str) -> ast.Lambda:
 
 
 def _looks_like(expression: ast.Lambda, function: FunctionType) -> bool:
-    """Whether it takes the same arguments and uses the same names and constants."""
+    """Whether the expression has the same arguments, names and constants as the function."""
     compiled = compile(ast.Expression(expression), "<lambda>", "eval")
     code = next(item for item in compiled.co_consts if isinstance(item, CodeType))
     return _outline(code) == _outline(function.__code__)
 
 
 def _outline(code: CodeType) -> tuple[object, ...]:
-    """A name of an enclosing function is global where the lambda is compiled alone, so both count alike."""
+    """The arguments, names and constants of code, to compare two lambdas. Names of an enclosing function
+    become global when a lambda is compiled alone, so both kinds of names are put together."""
     codes = list(_nested(code))
     names = {name for item in codes for name in (*item.co_names, *item.co_freevars)}
     constants = sorted(
@@ -156,7 +160,7 @@ def _nested(code: CodeType) -> Iterator[CodeType]:
 
 
 def _used(function: FunctionType, tree: ast.FunctionDef | ast.Lambda) -> dict[str, Any]:
-    """The values of the names that it takes from outside, in the order of their names."""
+    """The values of the outside names that a function uses, sorted by name."""
     closure = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     names = set(_globals(function.__code__)) | set(function.__code__.co_freevars)
     outside: list[ast.expr] = [*tree.args.defaults, *(item for item in tree.args.kw_defaults if item)]
@@ -188,7 +192,7 @@ def _globals(code: CodeType) -> Iterator[str]:
 
 
 def _literal(value: Any) -> str | None:
-    """Plain data as Python writes it; None for all else, and for sets, whose order is not fixed."""
+    """The Python literal of plain data. None for all other values, and for sets, whose order is not fixed."""
     if _is_plain(value):
         text = repr(value)
         try:
@@ -207,7 +211,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _importable(value: Any) -> str | None:
-    """The module that a function or class of Python or of an installed package is imported from."""
+    """The module of a function or class that belongs to Python or to an installed package, or None."""
     module = getattr(value, "__module__", None)
     name = getattr(value, "__qualname__", "")
     if not isinstance(module, str) or not name.isidentifier() or not _installed(module):
@@ -216,7 +220,8 @@ def _importable(value: Any) -> str | None:
 
 
 def _installed(module: str) -> bool:
-    """A module of the user's own may change, with all that it imports, without any version saying so."""
+    """Whether a module belongs to Python or to an installed package. Other modules are the user's own: they
+    may change, with all that they import, without a change of version."""
     top = module.partition(".")[0]
     if top in ("__main__", "builtins"):
         return False
@@ -224,7 +229,8 @@ def _installed(module: str) -> bool:
 
 
 def _version(module: str) -> str:
-    """Of its distribution; of an editable one the digest of its sources; of Python's own modules Python's."""
+    """The version of a module's distribution. For an editable distribution it is the digest of its sources;
+    for a module of Python it is the version of Python."""
     top = module.partition(".")[0]
     if top in sys.stdlib_module_names:
         return sysconfig.get_python_version()

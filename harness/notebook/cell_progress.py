@@ -1,4 +1,4 @@
-"""How far a run is, as a bar in the cell of a notebook."""
+"""Shows the progress of a run as a bar in a notebook cell."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.execution.progress import Silent
 if TYPE_CHECKING:
     from harness.plan.graph import Step
 
-EVERY = 0.2  # seconds between two drawings
+EVERY = 0.2  # seconds between two updates
 
 
 def in_notebook() -> bool:
@@ -24,7 +24,8 @@ def in_notebook() -> bool:
 
 
 class Cell(Silent):
-    """One bar for all steps, the steps at work below it, and notes; when the run ends only notes stay."""
+    """A progress bar for all steps, with the running steps and notes below it. At the end of the run only the
+    notes stay."""
 
     def __init__(self, display: Any = None) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,5 @@
-"""Python objects that cannot be written down: worker processes call them in this one, over a local socket."""
+"""Serves Python objects that cannot be captured. Worker processes call them in this process, over a local
+socket."""
 
 from __future__ import annotations
 
@@ -19,11 +20,11 @@ from harness.types import JSON
 
 
 class Served:
-    """A server on a Unix socket that only this user can reach. One call at a time: an object of a notebook
-    need not be safe for threads."""
+    """A server on a Unix socket that only this user can open. It handles one call at a time, because an
+    object of a notebook need not be thread-safe."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="harness-"))  # readable by its owner alone
+        self.folder = Path(tempfile.mkdtemp(prefix="harness-"))  # only its owner can read it
         self.address = self.folder / "calls"
         self.objects: list[Callable[..., Any]] = []
         self._lock = threading.Lock()
@@ -44,7 +45,7 @@ class Served:
         return len(self.objects) - 1
 
     def answer(self, request: JSON) -> bytes:
-        """What the object returns, or how it failed."""
+        """The encoded result of a call, or its error."""
         with self._lock:
             try:
                 kind = request["kind"]

@@ -1,4 +1,4 @@
-"""A suite as a dict: names, plain data, and Python functions as methods."""
+"""Reads a suite from a dict of names, plain data, and Python functions as methods."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from harness.problems import Keys, Problem
 from harness.suite import Changes, Suite, changes, check, yaml_nodes
 from harness.types import JSON
 
-FILE = "suite"  # what messages call it
+FILE = "suite"  # the name of the suite in messages
 PLUGIN = "python"
 
 
 class Read(NamedTuple):
     suite: Suite
-    objects: tuple[tuple[str, str], ...]  # name of an object that runs every time, and why
+    objects: tuple[tuple[str, str], ...]  # (name, reason) of objects that run again every time
 
 
 def load(content: Mapping[str, Any], base: Path, catalogue: Catalogue, served: Served, made: Changes) -> Read:
-    """Read and check a suite; relative paths start at `base`. Raises HarnessError with all problems."""
+    """Reads and checks a suite. Relative paths start at `base`. Raises HarnessError with all problems."""
     reader = _Reader(served)
     plain = reader.plain(content, ())
     if reader.problems:
@@ -43,7 +43,7 @@ class _Reader:
         self.problems: list[Problem] = []
 
     def plain(self, value: Any, path: Keys) -> JSON:
-        """As YAML would give it; a function becomes the plugin `python` with its parameters."""
+        """The value as YAML would give it. A function becomes the plugin `python` with its parameters."""
         if isinstance(value, Mapping):
             named = {str(key): item for key, item in value.items()}
             return {
@@ -56,7 +56,7 @@ class _Reader:
             return str(value.expanduser().absolute())
         if value is None or type(value) in (bool, int, float, str):
             return value
-        if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a number of NumPy
+        if hasattr(value, "item") and getattr(value, "shape", None) == ():  # a NumPy number
             return value.item()
         if callable(value):
             return {PLUGIN: self.method(value)}
@@ -77,7 +77,7 @@ class _Reader:
 
 
 def _escaped(value: JSON) -> JSON:
-    """`${` stands for an environment variable in a suite, and for itself in a source."""
+    """The data with every `${` escaped, because a suite would read it as an environment variable."""
     if isinstance(value, dict):
         return {key: _escaped(item) for key, item in value.items()}
     return value.replace("${", "$${") if isinstance(value, str) else value

@@ -42,7 +42,8 @@ OF_KIND: dict[str, tuple[Check, ...]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """One promise of one method. Called with an empty folder, it raises `Broken` if the promise is broken."""
+    """One promise of one method, as a test. It is called with an empty folder, and raises `Broken` if the
+    promise is broken."""
 
     kind: str
     method: str | records.Record
@@ -56,7 +57,7 @@ class Case:
 
     def __call__(self, folder: Path) -> None:
         subject = find(self.kind, self.method, self.given, self.tolerance)
-        if self.check not in record.CHECKS:  # a record must be right even where its method cannot run
+        if self.check not in record.CHECKS:  # a record must be right even if its method cannot run here
             _skip_if_a_module_is_missing(subject)
         try:
             self.check(subject, folder)
@@ -91,7 +92,7 @@ def contract(
     *,
     tolerance: float = 1e-5,
 ) -> Any:
-    """Decorate a test function that takes `case` and `tmp_path`: it runs once for each case."""
+    """A decorator for a test function that takes `case` and `tmp_path`. The test runs once for each case."""
     import pytest
 
     return pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def structure() -> Structure:
 
 
 def generated(seed: int, unit: Unit, k: int = 8) -> Hits:
-    """Hits of six queries: the second row is short, the third is empty, the fourth has equal scores."""
+    """Hits of six queries. The second row is short, the third is empty, and the fourth has equal scores."""
     chance = np.random.default_rng(seed)
     whole = structure()
     pool = np.flatnonzero(whole.candidate) if unit == "passage" else np.arange(len(whole.first) - 1)
@@ -41,15 +41,16 @@ def generated(seed: int, unit: Unit, k: int = 8) -> Hits:
 
 
 def rescored(number: int, positions: Ints, first: int = 0) -> Hits:
-    """Scores of further positions from a retriever of passages, the same for every query."""
+    """The hits of a retriever that scores further positions of passages. The scores are the same for every
+    query."""
     scores = np.where(positions < 0, -np.inf, np.sin(1.7 * positions + number)).astype(np.float32)
     order = np.argsort(-scores, axis=1, kind="stable")
     return Hits(np.take_along_axis(positions, order, 1), np.take_along_axis(scores, order, 1))
 
 
 def mixes(subject: Subject) -> dict[str, list[Hits]]:
-    """Inputs for each mix of units, as few as the method takes. Where inputs score further passages, those
-    inputs rank passages and the others documents."""
+    """Inputs for each mix of units, as few as the method takes. If the method scores further passages, the
+    inputs in `within` rank passages and the others rank documents."""
     count = max(subject.record.inputs[0], 1)
     passages = [generated(seed, "passage") for seed in range(count)]
     documents = [generated(seed + 50, "document") for seed in range(count)]
@@ -64,7 +65,8 @@ def mixes(subject: Subject) -> dict[str, list[Hits]]:
 
 
 def combined(subject: Subject, inputs: Sequence[Hits], depth: int = DEPTH) -> Hits:
-    """The result; raises `Broken` unless it is sorted, cut at `depth`, unique and only of candidates."""
+    """The combined hits. Raises `Broken` unless they are sorted, cut at `depth`, unique, and only of
+    candidates."""
     before = [hit_checks.digest(hits) for hits in inputs]
     more = (rescored,) if subject.record.within else ()
     hits: Hits = build(subject).combine(list(inputs), depth, structure(), *more)
@@ -105,7 +107,7 @@ def gives_the_same_twice(subject: Subject, folder: Path) -> None:
 
 
 def returns_at_most_depth(subject: Subject, _: Path) -> None:
-    """The hits must be the best of those for a greater depth."""
+    """The hits for a depth must be the best hits for a greater depth."""
     for name, inputs in mixes(subject).items():
         many = combined(subject, inputs, 100)
         few = combined(subject, inputs, 3)

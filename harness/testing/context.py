@@ -13,7 +13,8 @@ AHEAD = 5000  # documents that a stage may read before it returns its first addi
 
 
 def documents() -> list[Document]:
-    """Documents with and without title, with one passage or many, with empty passages, in any script."""
+    """Documents with and without title, with one or many passages, with empty passages, in several
+    scripts."""
     plain = [_document(f"d{i}", f"Castle number {i}", sentences(1 + i % 4, seed=i)) for i in range(6)]
     return [
         *plain,
@@ -96,7 +97,7 @@ def takes_no_documents(subject: Subject, _: Path) -> None:
 
 
 def streams(subject: Subject, _: Path) -> None:
-    """A corpus may not fit into memory, so a stage must not read all of it first."""
+    """A stage must not read all documents first, because a corpus may not fit into memory."""
     first = documents()[0]
 
     def endless() -> Iterator[Document]:

@@ -116,7 +116,7 @@ def reads_the_same_twice(subject: Subject, folder: Path) -> None:
 
 
 def has_rows_that_equal_its_documents(subject: Subject, _: Path) -> None:
-    """For datasets that also give their passages as Arrow batches, for speed."""
+    """The rows of a dataset must equal its documents, if it also gives its passages as Arrow batches."""
     source = build(subject)
     if not isinstance(source, ColumnarSource):
         return
@@ -134,11 +134,11 @@ def has_rows_that_equal_its_documents(subject: Subject, _: Path) -> None:
     require(isinstance(where, str) and where, "it cannot locate its first row")
 
 
-Row = tuple[str, str, str, str, bool, int]  # document, passage, title, text, candidate, order
+Row = tuple[str, str, str, str, bool, int]  # (document, passage, title, text, candidate, order)
 
 
 def _from_rows(batches: Iterable[Any]) -> Iterator[Row]:
-    """Nulls have the meaning that `harness.collection.corpus.ROWS` gives them."""
+    """The rows of Arrow batches. Nulls have the meaning that `harness.collection.corpus.ROWS` gives them."""
     for batch in batches:
         for row in batch.to_pylist():
             order = -1 if row["order"] is None else row["order"]
@@ -153,7 +153,7 @@ def _from_documents(documents: Iterable[Document]) -> Iterator[Row]:
 
 
 def _by_document(rows: Iterable[Row]) -> dict[str, list[tuple[str, str, str, bool]]]:
-    """Document -> its passages in reading order: by `order`, or as given where `order` is -1."""
+    """Document -> its passages in reading order: sorted by `order`, or as given if `order` is -1."""
     documents: dict[str, list[Row]] = {}
     for row in rows:
         documents.setdefault(row[0], []).append(row)

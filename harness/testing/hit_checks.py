@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def check(hits: Hits, *, queries: int, k: int, size: int, unit: str, allowed: Ints | None = None) -> Hits:
-    """Return the hits if the harness accepts them and they are sorted, padded only at the end, of `unit`, and
-    only at `allowed` positions; else raise `Broken`."""
+    """Returns the hits if the harness accepts them and they are sorted, padded only at the end, of the unit
+    `unit`, and only at `allowed` positions. Otherwise raises `Broken`."""
     require(isinstance(hits, Hits), f"it returns a {type(hits).__name__}, not Hits")
     require(hits.unit == unit, f"its hits have the unit {hits.unit}; they must be {unit}s")
     try:
@@ -40,7 +40,7 @@ def check(hits: Hits, *, queries: int, k: int, size: int, unit: str, allowed: In
 
 
 def of(hits: Hits, row: int) -> dict[int, float]:
-    """Position -> score of one query."""
+    """Position -> score, for one query."""
     filled = hits.passages[row] >= 0
     return dict(zip(hits.passages[row][filled].tolist(), hits.scores[row][filled].tolist(), strict=True))
 

@@ -1,4 +1,4 @@
-"""Corpora that interrupt an index build, by an exception or by killing the process."""
+"""Corpora that interrupt the build of an index, by an exception or by killing the process."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import NoReturn
 from harness.testing.texts import MemoryTexts
 from harness.types import Batch
 
-EXIT = 99  # exit code of a process that its corpus killed
+EXIT = 99  # exit code of a process that was killed by its corpus
 
 
 class Stopped(BaseException):
-    """Interrupts an index build as Ctrl-C would; no plugin should catch it."""
+    """Interrupts the build of an index as Ctrl-C would. No plugin should catch it."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class InterruptedTexts(MemoryTexts):
 
     def interrupt(self) -> NoReturn:
         if self.kill:
-            os._exit(EXIT)  # no `finally`, no flush: as if by kill -9
+            os._exit(EXIT)  # no `finally` and no flush, like kill -9
         raise Stopped
 
 

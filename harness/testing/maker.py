@@ -1,4 +1,5 @@
-"""What a maker promises: the parts that its record names, that fit each other, the same again."""
+"""What a maker promises: it makes the parts that its record names, the parts fit each other, and making them
+again gives the same."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ CHINESE = ("护照有效期是十年。", "申请护照需要八十元。", "照
 
 
 def documents() -> Iterator[Document]:
-    """Short and long passages in two scripts, a passage that stands twice, one that is no candidate."""
+    """Short and long passages in two scripts; one passage occurs twice, and one is not a candidate."""
     for number, topic in enumerate(TOPICS):
         passages = [
             Passage(
@@ -72,7 +73,8 @@ def judgements() -> Iterator[Judgement]:
 
 
 def given(subject: Subject, folder: Path, *, judged: bool = True) -> MakerInput:
-    """The collection above as a maker is given it, with runs, splits and vectors where its record asks."""
+    """The sample dataset as the input of a maker, with runs, splits and vectors if the maker's record reads
+    them."""
     parts = _parts(folder / "given", judged)
     reads = subject.record.reads
     read: dict[str, Any] = {
@@ -108,7 +110,7 @@ def _parts(folder: Path, judged: bool) -> dict[str, Any]:
 
 
 def _unwatched(done: int, total: int | None, note: str = "") -> None:
-    """Nobody watches."""
+    """Does nothing, because nobody watches the progress."""
 
 
 def _names(subject: Subject, values: Any, kind: str) -> list[str]:
@@ -118,7 +120,8 @@ def _names(subject: Subject, values: Any, kind: str) -> list[str]:
 
 
 def _hits(parts: dict[str, Any], name: str) -> Hits:
-    """Every candidate in an order that depends on the system's name and the query, the last row short."""
+    """Hits of every query: all candidates, cut at 10, in an order that depends on the system's name and the
+    query. The last row is short."""
     read: Corpus = parts["read_corpus"]
     candidates = np.flatnonzero(read.candidate).astype(np.int64)
     rows, depth = len(parts["read_queries"].ids), min(10, len(candidates))
@@ -132,7 +135,7 @@ def _hits(parts: dict[str, Any], name: str) -> Hits:
 
 
 def encoded(texts: Sequence[str], queries: bool) -> Floats:
-    """float32[n, 64]: texts by the pairs of characters that they hold."""
+    """float32[n, 64]: vectors of texts, from counts of their pairs of characters."""
     rows = np.zeros((len(texts), 64), np.float32)
     for row, text in enumerate(texts):
         for pair in pairwise(text):
@@ -145,7 +148,7 @@ def hash_of(text: str) -> int:
 
 
 def made(subject: Subject, folder: Path, *, judged: bool = True) -> dict[str, list[Any] | None]:
-    """What the maker makes of the collection, each part read to its end in the order that is promised."""
+    """The parts that the maker makes of the sample dataset, each read to its end in the promised order."""
     folder.mkdir(parents=True, exist_ok=True)
     with able("make a collection" if judged else "make a collection without judgements"):
         result = build(subject).make(given(subject, folder, judged=judged))
@@ -181,7 +184,7 @@ def makes_the_parts_that_it_names(subject: Subject, folder: Path) -> None:
 
 
 def makes_parts_that_fit_each_other(subject: Subject, folder: Path) -> None:
-    """Ids are unique, documents have passages, and every judgement is of a query that is asked."""
+    """Ids must be unique, documents must have passages, and every judgement must be of an existing query."""
     result = made(subject, folder)
     read = result["corpus"]
     if read is not None:
@@ -203,7 +206,7 @@ def makes_the_same_again(subject: Subject, folder: Path) -> None:
 
 
 def works_without_judgements(subject: Subject, folder: Path) -> None:
-    """As where a person brings documents and queries alone."""
+    """The maker must work if a person supplies only documents and queries."""
     made(subject, folder, judged=False)
 
 

@@ -1,4 +1,5 @@
-"""Cases that need another process: equal results in it, and an index build that is killed."""
+"""Cases that need another process: results must be equal in it, and an index build that was killed in it must
+be finished."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ CORPORA: dict[str, Callable[[Subject], MemoryTexts]] = {
 
 
 def gives_the_same_in_another_process(subject: Subject, folder: Path) -> None:
-    """The processes hash strings differently, so an order taken from a set shows."""
+    """The results must be equal in another process. It hashes strings differently, so an order that depends
+    on a set differs."""
     this_folder, other_folder = _empty(folder / "this"), _empty(folder / "other")
     other = run(PROGRAM, _job(subject, "fingerprint", other_folder), hash_seed=_other_seed())
     this = FINGERPRINTS[subject.kind](subject, this_folder)
@@ -68,7 +70,7 @@ def finishes_an_index_that_was_killed(subject: Subject, folder: Path) -> None:
 
 
 def main(job: dict[str, Any]) -> None:
-    """Entry point of the other process: do the job and print its result."""
+    """The entry point of the other process: does the job and prints its result."""
     subject = find(job["kind"], job["name"], job["given"], 0)
     folder = Path(job["folder"])
     if job["action"] == "die":

@@ -104,8 +104,8 @@ def imports_nothing_heavy_to_be_listed(subject: Subject, _: Path) -> None:
 
 
 def run(program: str, job: dict[str, Any], expect: int = 0, hash_seed: str | None = None) -> str:
-    """Run a Python program in another process with a job on its standard input; it must exit with `expect`.
-    Return the last line of its output."""
+    """Runs a Python program in another process, with `job` on its standard input, and returns the last line
+    of its output. The program must exit with `expect`."""
     environment = dict(os.environ) | ({"PYTHONHASHSEED": hash_seed} if hash_seed else {})
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -29,7 +29,7 @@ def candidates_of(corpus: MemoryTexts, queries: int) -> Ints:
 
 
 def index(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
-    """Build the method, and index the corpus if its record says `indexed`."""
+    """Builds the method, and indexes the corpus if the record says `indexed`."""
     method = build(subject, corpus.language, corpus.unit)
     if subject.record.indexed:
         method.index(corpus, folder)
@@ -43,7 +43,7 @@ def opened(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
 
 
 def scored(scorer: Any, queries: Sequence[str], candidates: Ints) -> Floats:
-    """The scores if their type and shape are right, with 0 where a candidate is -1; else raise `Broken`."""
+    """The scores, with 0 where a candidate is -1. Raises `Broken` if their type or shape is wrong."""
     before = candidates.copy()
     scores = scorer.score(list(queries), candidates)
     require(isinstance(scores, np.ndarray), f"its scores are a {type(scores).__name__}, not an array")
@@ -108,8 +108,8 @@ def scores_do_not_depend_on_other_queries(subject: Subject, folder: Path) -> Non
 
 
 def ignores_padding(subject: Subject, folder: Path) -> None:
-    """Rows that are short or empty change nothing in the others; nor, unless the method orders candidates
-    together, in their own."""
+    """Short or empty rows must not change the scores of other rows. Unless the method orders candidates
+    together, a short row keeps its own scores too."""
     corpus = sample()
     scorer, candidates = opened(subject, corpus, folder), candidates_of(corpus, len(QUERIES))
     together = scored(scorer, QUERIES, candidates)

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 def corpus_of(
     subject: Subject, every: Sequence[str] | None = None, candidates: Sequence[bool] | None = None
 ) -> MemoryTexts:
-    """These texts, by default the sample, in the first unit that the method ranks."""
+    """A corpus of the texts in `every`, or else the sample, in the first unit that the method ranks."""
     unit: Unit = subject.record.units[0]
     return sample(unit, candidates=candidates) if every is None else texts(every, unit=unit)
 
 
 def index(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
-    """Build the method and index the corpus."""
+    """Builds the method and indexes the corpus."""
     method = build(subject, corpus.language, corpus.unit)
     method.index(corpus, folder)
     return method
@@ -42,7 +42,7 @@ def search(
     k: int = 10,
     within: Ints | None = None,
 ) -> Hits:
-    """Index, open and search as the harness does, and check the hits."""
+    """Indexes, opens and searches as the harness does, and returns the checked hits."""
     folder.mkdir(exist_ok=True)
     searcher = index(subject, corpus, folder).open(corpus, folder)
     return checked(searcher, corpus, queries, k, within)
@@ -86,7 +86,7 @@ def ranks_every_declared_unit(subject: Subject, folder: Path) -> None:
 
 
 def returns_at_most_k(subject: Subject, folder: Path) -> None:
-    """The hits must be the best of those for a greater k: search is exact."""
+    """The hits for a k must be the best hits for a greater k, because search is exact."""
     corpus = corpus_of(subject)
     searcher = index(subject, corpus, folder).open(corpus, folder)
     all_scores = checked(searcher, corpus, QUERIES, corpus.size)
@@ -220,7 +220,8 @@ def searches_queries_independently(subject: Subject, folder: Path) -> None:
 
 
 def takes_the_forms_of_queries_that_it_names(subject: Subject, folder: Path) -> None:
-    """A query as the terms or the vector that `search` would make of it finds the same."""
+    """A query as terms or as a vector must have the same hits as its text, if the terms or the vector are
+    those that `search` makes of the text."""
     corpus = corpus_of(subject)
     searcher = index(subject, corpus, folder).open(corpus, folder)
     plain = checked(searcher, corpus, QUERIES, 10)

@@ -1,4 +1,4 @@
-"""What a rewriter promises: what it writes for a query depends only on the query, its hits and the corpus."""
+"""What a rewriter promises: the rewritten query depends only on the query, its hits and the corpus."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DIMENSION = 16
 
 
 class Searching:
-    """A small searcher of words and of vectors, for rewriters to ask."""
+    """A small searcher of words and vectors that rewriters can use."""
 
     def __init__(self, corpus: MemoryTexts) -> None:
         self._corpus = corpus
@@ -85,7 +85,7 @@ def corpus_of(_: Subject) -> MemoryTexts:
 
 
 def index(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
-    """Build the method, and index the corpus if its record says `indexed`."""
+    """Builds the method, and indexes the corpus if the record says `indexed`."""
     method = build(subject, corpus.language, corpus.unit)
     if subject.record.indexed:
         method.index(corpus, folder)
@@ -101,13 +101,13 @@ def opened(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
 
 
 def feedback_of(subject: Subject, corpus: MemoryTexts, queries: Sequence[str]) -> Hits | None:
-    """The hits of the queries, if the method reads some."""
+    """The hits of the queries if the method needs feedback, else None."""
     needed = subject.record.feedback(subject.params)
     return Searching(corpus).search(queries, max(needed, 5)) if needed else None
 
 
 def written(subject: Subject, writer: Any, corpus: MemoryTexts, queries: Sequence[str]) -> list[Any]:
-    """What it writes for each query, if that has the form that its record says; else raise `Broken`."""
+    """The rewritten queries. Raises `Broken` if they do not have the form that the record names."""
     hits = feedback_of(subject, corpus, queries)
     before = hits and hit_checks.digest(hits)
     result = writer.rewrite(list(queries), hits)

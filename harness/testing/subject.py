@@ -14,15 +14,15 @@ from harness.types import JSON, Facts, Unit
 
 
 class Broken(AssertionError):
-    """The promise of the contract that a method does not keep, in one sentence."""
+    """A promise of the contract that a method does not keep, as one sentence."""
 
 
 class Subject(NamedTuple):
-    kind: str  # retriever, ...
+    kind: str  # `retriever` and so on
     record: Any
     params: Any
     given: Mapping[str, JSON]
-    plugin: Plugin | None  # None: the caller passed a record, which no other process could find
+    plugin: Plugin | None  # None if the caller passed a record, which no other process could find
     tolerance: float  # between scores that should be equal, times the larger of 1 and either score
 
 
@@ -39,7 +39,7 @@ def find(kind: str, method: str | records.Record, given: Mapping[str, JSON], tol
 
 
 def build(subject: Subject, language: str | None = "en", unit: Unit = "passage") -> Any:
-    """Build the method with its `auto` parameters resolved as a plan resolves them."""
+    """The method, built with its `auto` parameters resolved as a plan resolves them."""
     return subject.record.build(resolved(subject, language, unit))
 
 
@@ -56,7 +56,7 @@ def require(holds: object, sentence: str) -> None:
 
 @contextlib.contextmanager
 def able(what: str) -> Iterator[None]:
-    """Report an exception of the method as a broken promise: `it cannot <what>`."""
+    """Reports an exception of the method as a broken promise: `it cannot <what>`."""
     try:
         yield
     except Broken:

@@ -14,7 +14,7 @@ from harness.types import Batch, Unit
 if TYPE_CHECKING:
     from harness.types import Ints
 
-SCRIPTS = (  # hard cases for tokenisers
+SCRIPTS = (  # scripts that are hard for tokenisers
     "Ünïcödé naïve café, decomposed: cafe\u0301",
     "北京是中华人民共和国的首都。",
     "パッセージ検索の評価",
@@ -71,7 +71,7 @@ class MemoryTexts:
         return [str(position) for position in np.asarray(positions).tolist()]
 
     def progress(self, done: int) -> None:
-        """Ignored."""
+        """Does nothing."""
 
 
 def texts(
@@ -83,8 +83,8 @@ def texts(
     language: str | None = "en",
     batch: int = 16,
 ) -> MemoryTexts:
-    """A corpus of these texts as a system sees them, all candidates by default. Batches hold at most `batch`
-    texts."""
+    """A corpus of these texts as a system reads them. All are candidates by default. Batches hold at most
+    `batch` texts."""
     kept = np.ones(len(every), np.bool_) if candidates is None else np.array(candidates, np.bool_)
     names = tuple(titles) if titles is not None else ("",) * len(every)
     if not len(every) == len(names) == len(kept):
@@ -93,7 +93,7 @@ def texts(
 
 
 def sample(unit: Unit = "passage", count: int = 40, candidates: Sequence[bool] | None = None) -> MemoryTexts:
-    """The corpus of the contract's cases: generated sentences, the same in every process."""
+    """The corpus of the contract's cases: generated sentences that are the same in every process."""
     return texts(sentences(count), candidates=candidates, unit=unit)
 
 

@@ -1,4 +1,5 @@
-"""What a trainer promises: a folder for each model, the same bytes again, and after a kill."""
+"""What a trainer promises: a folder for each model, and the same bytes when training is repeated, also after
+a kill."""
 
 from __future__ import annotations
 
@@ -26,12 +27,12 @@ POSITIVES = [[0, 1], [8], [16, 17], [12], [2], []]
 
 
 class Killed(BaseException):
-    """What ends a training in the middle: no `except Exception` of a trainer may swallow it."""
+    """Ends a training in the middle. No `except Exception` of a trainer can catch it."""
 
 
 def examples() -> Examples:
-    """Six queries: two with two positives, one with none, one without negatives; every passage that is scored
-    has its own score."""
+    """Six queries: two with two positives, one without positives, one without negatives. Every passage that
+    is scored has a different score."""
     negatives = [[p for p in range(len(TEXTS)) if p not in positives] for positives in POSITIVES]
     negatives[3] = []
 
@@ -48,7 +49,7 @@ def _pool(lists: list[list[int]]) -> Pool:
 
 
 def trained(subject: Subject, folder: Path, training: Training) -> dict[str, str]:
-    """The digests of all files that one segment leaves."""
+    """The digests of all files that one segment of training leaves."""
     folder.mkdir(exist_ok=True)
     with able(f"train segment {training.segment + 1} of {training.segments}"):
         build(subject).train(examples(), folder, training)
@@ -78,7 +79,8 @@ def ends_in_the_same_bytes_again(subject: Subject, folder: Path) -> None:
 
 
 def ends_in_the_same_bytes_after_a_kill(subject: Subject, folder: Path) -> None:
-    """Killed whenever it tells its progress for the second time."""
+    """Training that is killed at its second report of progress and then repeated must end in the same
+    bytes."""
     whole = trained(subject, folder / "whole", Training(7))
     calls = 0
 
@@ -97,7 +99,7 @@ def ends_in_the_same_bytes_after_a_kill(subject: Subject, folder: Path) -> None:
 
 
 def goes_on_from_segment_to_segment(subject: Subject, folder: Path) -> None:
-    """The models of the last segment are those of a training in one piece."""
+    """The models of the last segment must equal those of a training in one piece."""
     whole = trained(subject, folder / "whole", Training(7))
     first = trained(subject, folder / "first", Training(7, 0, 2))
     require(first, "its first segment leaves nothing")

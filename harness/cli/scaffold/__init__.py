@@ -1,4 +1,5 @@
-"""The package that `harness new-plugin` writes: templates beside this module, filled with its names."""
+"""The package that `harness new-plugin` writes. The templates are beside this module and are filled with the
+names."""
 
 from __future__ import annotations
 
@@ -8,15 +9,15 @@ from string import Template
 from typing import NamedTuple
 
 HERE = Path(__file__).parent
-SUFFIX = ".txt"  # so that no tool takes a template for a module of ours
+SUFFIX = ".txt"  # so that no tool reads a template as a Python module
 
 
 class Names(NamedTuple):
-    """What a new method and the things around it are called."""
+    """The names of a new method, its module and its distribution."""
 
-    name: str  # of the method, as suites write it
+    name: str  # the method's name in suites
     module: str
-    distribution: str  # of its folder too
+    distribution: str  # also the name of its folder
 
 
 def names(name: str) -> Names:
@@ -28,14 +29,16 @@ def plural(kind: str) -> str:
 
 
 def record_name(kind: str, name: str) -> str:
-    """What suites call the method: a measure has no hyphens, because `NAME@10` is an expression."""
+    """The method's name in suites. The name of a measure has no hyphens, because `NAME@10` is an
+    expression."""
     if kind != "measure":
         return name
     return "".join(word[0].upper() + word[1:] for word in name.replace("_", "-").split("-"))
 
 
 def files(kind: str, given: Names) -> dict[str, str]:
-    """Relative path -> contents: what every package has, replaced or joined by what this kind has."""
+    """Relative path -> content of the package's files: the files of every package, with those of this kind
+    added or in their place."""
     version = importlib.metadata.version("passage-harness")
     measure = record_name("measure", given.name)
     words = {**given._asdict(), "kind": kind, "kinds": plural(kind), "measure": measure, "version": version}
