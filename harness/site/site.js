@@ -1,4 +1,4 @@
-// Draws one page of a site: its facts, its tables with search and filters.
+// Draws one page of a site: its facts, and its tables with search and filters.
 
 const tables = [];
 const chosen = { text: "", by: {} };
@@ -48,7 +48,7 @@ function tableSection(table, number) {
     table.note ? el("p", { class: "lead" }, foreign(table.note, 400)) : null, count, made.node);
 }
 
-/** Every word of the search must be in a row; a chosen value must be in the column of that name. */
+/** Shows the rows that contain every word of the search, and every chosen value in its column. */
 function apply(say) {
   const words = chosen.text.toLowerCase().split(/\s+/).filter(Boolean);
   let shown = 0;

@@ -1,4 +1,4 @@
-// What all views share: elements made of text alone, requests, announcements, keys.
+// Functions that all views use: elements that hold only text, requests, announcements, keys.
 
 export const state = { about: null };
 const byId = (id) => document.getElementById(id);
@@ -15,7 +15,7 @@ export function el(tag, attributes, ...children) {
   return node;
 }
 
-/** A key as it stands on the keyboard. */
+/** A key as it is shown on the keyboard. */
 export const key = (name) => el("kbd", {}, name);
 
 export function announce(text) { byId("live").textContent = text; }
@@ -29,8 +29,8 @@ export class Refused extends Error {
   constructor(status, message) { super(message); this.status = status; }
 }
 
-/** Ask our server. A server that is away is asked again until it is back: what was sent is either stored or
- * not, and the server says so if it is sent twice. */
+/** Sends a request to the server, again and again while the server does not answer. This is safe: the server
+ * refuses an answer that it has stored already. */
 export async function ask(path, body = {}) {
   for (let wait = 500; ; wait = Math.min(wait * 1.5, 4000)) {
     let response;
@@ -51,7 +51,7 @@ export async function ask(path, body = {}) {
   }
 }
 
-/** One thing at a time: a second key press while the first is stored does nothing. */
+/** Runs one action at a time: a second key press while the first is being stored does nothing. */
 let busy = false;
 export async function alone(work) {
   if (busy) return;
@@ -120,7 +120,7 @@ export function head(progress) {
   byId("head").replaceChildren(...parts.filter(Boolean));
 }
 
-/** What the help lists: [keys, words]. */
+/** Sets the rows of the help: [keys, words]. */
 export function help(rows) {
   byId("help").replaceChildren(
     el("h2", {}, "Keys"),
@@ -128,7 +128,7 @@ export function help(rows) {
     el("form", { method: "dialog" }, el("button", { autofocus: true }, "Close")));
 }
 
-/** Calls `keys(name, event)` for a key that is not typed into a field. */
+/** Calls `keys(name, event)` for each key that is not typed into a field. */
 export function listen(keys) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey && event.key === "Enter" && event.target.matches("textarea")) event.target.blur();

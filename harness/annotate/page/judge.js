@@ -2,12 +2,12 @@
 
 import { alone, announce, ask, el, fail, head, help, key, listen, plural, said, show, state, texts } from "./base.js";
 
-let view = null; // what the server sent last
+let view = null; // the last response of the server
 let chosen = { grade: null, labels: new Set() };
 let comment = "";
-let last = null; // the last answer, and what machines say of its pair
-let open = false; // the document
-let guide = null; // whether the guide is open; null: the reader has not said
+let last = null; // the last answer, and the machines' grades of its pair
+let open = false; // whether the document is shown
+let guide = null; // whether the guide is open
 
 const scheme = () => state.about.scheme;
 const several = () => scheme().labels.length > 0;
@@ -29,7 +29,7 @@ export async function begin() {
   await next(() => ask("/next"));
 }
 
-/** Ask for the next pair in some way, and draw it. A pair that is lost is replaced by another. */
+/** Gets the next pair by `work`, and draws it. If the pair now belongs to someone else, gets another. */
 async function next(work) {
   await alone(async () => {
     try {
@@ -90,7 +90,7 @@ function choice(name, item, on, work) {
     key(name), el("span", {}, el("strong", {}, item.name), el("small", {}, item.text)));
 }
 
-/** The last answer, and machines' grades of it: they are sent only after the answer is stored. */
+/** The last answer with the machines' grades, which the server sends only after the answer is stored. */
 function strip() {
   if (!last) return null;
   const machines = last.machines.map((item) => el("span", { class: item.grade === last.choice?.grade ? "machine" : "machine differs" },

@@ -1,4 +1,4 @@
-// Enters with the token of the invitation, and begins the view of the person's role.
+// Starts a session with the token of the invitation, and shows the view of the person's role.
 
 import { ask, el, fail, head, show, state } from "./base.js";
 import * as judge from "./judge.js";
@@ -7,7 +7,7 @@ import * as review from "./review.js";
 async function start() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token) {
-    history.replaceState(null, "", location.pathname); // the token is not left in the address
+    history.replaceState(null, "", location.pathname); // removes the token from the address
     try { await ask("/enter", { token }); } catch (error) { if (error.status !== 401) throw error; }
   }
   try {
@@ -23,7 +23,7 @@ async function start() {
   await (state.about.role === "reviewer" ? review : judge).begin();
 }
 
-/** Somebody who has no session types or pastes the token of their link. */
+/** A form for people without a session, who type or paste the token of their link. */
 function enter() {
   fail(null);
   const field = el("input", { id: "token", autocomplete: "off", required: true, autofocus: true });

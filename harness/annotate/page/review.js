@@ -1,9 +1,9 @@
-// The reviewer's view: random decided pairs of finished packages, right or wrong, and each package's accuracy.
+// The reviewer's view: random decided pairs of finished packages to call right or wrong, and each package's accuracy.
 
 import { alone, announce, ask, el, head, help, key, listen, said, show, state, texts } from "./base.js";
 
 let view = null;
-let wrong = false; // the reviewer called the decision wrong, and may say what is right
+let wrong = false; // whether the reviewer called the decision wrong, and may give the right one
 let open = false;
 let chosen = new Set(); // labels of the correction
 

@@ -7,7 +7,7 @@ section("tuning", "Tuned weights", (body) => {
   for (const [name, items] of groups) {
     const values = items.flatMap(({ row, item }) => item.values.map((x, i) => ({ x, y: item.curve[i], series: short(row.system, 60) })));
     const says = items.map(({ row, item }) => `${short(row.system, 60)}: ${item.value ?? `${(item.folds ?? []).join(", ")} across folds`}`).join("; ");
-    if (values.some(({ x }) => typeof x === "string")) { // several parameters together have no axis
+    if (values.some(({ x }) => typeof x === "string")) { // several parameters share no axis
       const best = [...values].sort((one, two) => two.y - one.y).slice(0, 50);
       body.append(el("h3", {}, foreign(name)), el("p", { class: "lead" }, "Chosen: ", foreign(says, 2000)),
         sortable(short(name), [

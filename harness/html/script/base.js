@@ -1,7 +1,7 @@
-// What all parts of the page share: data, elements made of text alone, numbers, announcements.
+// Functions that all parts of the page use: data, elements that hold only text, numbers, announcements.
 
 const board = JSON.parse(document.getElementById("board").textContent);
-const LONGEST = 240; // characters of a name
+const LONGEST = 240; // the most characters of a name
 const state = { dataset: 0, measure: null, filter: "", a: 0, b: 0 };
 board.datasets.forEach((dataset) => { dataset.rows = []; });
 board.rows.forEach((row) => {
@@ -22,14 +22,14 @@ function el(tag, attributes, ...children) {
   return node;
 }
 
-/** A long text is cut, and says so. */
+/** The text; a long one is cut, with the number of characters that are missing. */
 function short(text, longest = LONGEST) {
   const all = String(text);
   if (all.length <= longest) return all;
   return `${all.slice(0, longest)}… (${(all.length - longest).toLocaleString("en")} characters more)`;
 }
 
-/** Somebody else's text within ours: its direction and its length stay its own. */
+/** Text from outside, isolated so that its direction does not affect the page, and cut if it is long. */
 function foreign(text, longest = LONGEST) {
   return el("bdi", {}, short(text, longest));
 }
@@ -56,7 +56,7 @@ function announce(text) {
 
 const unpacking = new Map();
 
-/** The bytes of a packed chunk; unpacked once. */
+/** The bytes of a packed chunk, which is unpacked only once. */
 function bytes(id) {
   if (!unpacking.has(id)) {
     const text = document.getElementById(id).textContent;
@@ -78,7 +78,7 @@ function json(id) {
   return parsing.get(id);
 }
 
-/** A function from (row, query) to the value of a dataset's primary measure, null where there is none. */
+/** A function from (row, query) to the value of a dataset's primary measure, or null if there is none. */
 async function valuesOf(number) {
   const { values, queries } = board.datasets[number];
   const buffer = await bytes(`values-${number}`);
@@ -92,7 +92,7 @@ async function valuesOf(number) {
   };
 }
 
-/** A labelled choice; `options` are [value, text]. */
+/** A select element with a label; `options` are pairs [value, text]. */
 function choice(label, options, value, changed) {
   const select = el("select", { onchange: () => changed(select.value) },
     options.map(([key, text]) => el("option", { value: key }, short(text, 80))));
@@ -106,7 +106,7 @@ function columnOf(label) {
 
 const sections = [];
 
-/** A part of the page: `render(body)` fills it anew whenever what is shown changes. */
+/** Adds a part of the page; `render(body)` fills it again whenever the dataset or measure changes. */
 function section(id, title, render) {
   sections.push({ id, title, render });
 }

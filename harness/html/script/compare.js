@@ -1,4 +1,4 @@
-// Two systems, query by query.
+// Compares two systems, query by query.
 
 section("compare", "Two systems, query by query", (body) => {
   const dataset = board.datasets[state.dataset];
@@ -48,7 +48,7 @@ function difference(dataset, a, b, value, ids) {
   ];
 }
 
-/** At most 600 points of the sorted differences, first and last among them. */
+/** At most 600 of the sorted differences, including the first and the last. */
 function sampled(found) {
   const most = 600;
   const step = Math.max(1, found.length / most);

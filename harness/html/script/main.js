@@ -1,4 +1,4 @@
-// Puts the parts on the page, and shows them anew when another dataset or measure is chosen.
+// Puts the parts on the page, and renders them again when another dataset or measure is chosen.
 
 const main = document.getElementById("main");
 const places = new Map();
@@ -11,7 +11,7 @@ function pick(dataset) {
     state.measure = primary ?? labels[0] ?? board.columns[0]?.label ?? "";
     order.results = {};
   }
-  const best = rows.filter((row) => row.measures[primary] && row.origin !== "published") // which has no queries
+  const best = rows.filter((row) => row.measures[primary] && row.origin !== "published") // a published row has no values of queries
     .toSorted((x, y) => y.measures[primary][0] - x.measures[primary][0]);
   [state.a, state.b] = [best[0]?.index ?? 0, best[1]?.index ?? 0];
   return labels;

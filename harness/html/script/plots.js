@@ -1,4 +1,4 @@
-// Draws the plots that the report declares in Vega-Lite, in the colours of the moment.
+// Draws the plots that the report declares in Vega-Lite, in the colours of the light or dark theme.
 
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const drawn = new Map(); // node -> [spec, values]
@@ -12,7 +12,7 @@ const waiting = new IntersectionObserver((entries) => {
 }, { rootMargin: "400px" });
 dark.addEventListener("change", () => drawn.forEach((_, node) => waiting.observe(node)));
 
-/** Draws what nobody has scrolled to yet, one at a time when there is nothing else to do: it may be printed. */
+/** Draws the plots that are not in view yet, one at a time when the browser is idle, for a printed page. */
 function drawIdly() {
   const next = [...drawn.keys()].find((node) => node.isConnected && !node.firstChild);
   if (!next) return;
@@ -21,7 +21,7 @@ function drawIdly() {
   requestIdleCallback(drawIdly);
 }
 
-/** A place for a plot, drawn once it comes into view. `says` is what it shows, for those who cannot see. */
+/** A place for a plot, which is drawn once it comes into view. `says` describes the plot for screen readers. */
 function plot(spec, values, says) {
   const node = el("div", { class: "plot", role: "img", "aria-label": short(says, 600) });
   const filled = structuredClone(spec);
@@ -37,7 +37,7 @@ function draw(node) {
     drawn.delete(node);
     return;
   }
-  if (!node.firstChild) node.append(el("span", {})); // begun, so that nobody draws it again
+  if (!node.firstChild) node.append(el("span", {})); // marks the plot as begun, so that it is not drawn twice
   const spec = coloured(drawn.get(node), dark.matches);
   spec.width = Math.max(240, node.clientWidth);
   window.vegaEmbed(node, spec, {
@@ -46,7 +46,7 @@ function draw(node) {
   });
 }
 
-/** Tooltips as plain titles: Vega's own are made of HTML. */
+/** Tooltips as plain titles, because Vega's own tooltips are HTML. */
 function tell(node) {
   return (handler, event, item, value) => {
     node.title = value == null ? "" : typeof value === "object"
@@ -56,14 +56,14 @@ function tell(node) {
 
 const roles = { "heat-strong": ["#ffffff", "#14181d"], "heat-weak": ["#22252a", "#e8e6e1"] };
 
-/** Colours named by their role; nothing of the data is looked at. */
+/** The plot with its named colour roles replaced by colours; the data are not changed. */
 function coloured(spec, isDark) {
   const { data, ...rest } = spec;
   const text = JSON.stringify(rest, (_, value) => (Object.hasOwn(roles, value) ? roles[value][Number(isDark)] : value));
   return { ...JSON.parse(text), data };
 }
 
-/** Gives the axes and colours of these fields their titles. */
+/** Sets the titles of the axes and colours of these fields. */
 function titled(spec, titles) {
   const copy = structuredClone(spec);
   const visit = (node) => {

@@ -1,4 +1,4 @@
-// The inspector: look for a query, see what two systems found, with judgements and texts.
+// The inspector: searches for a query, and shows the hits of two systems with judgements and texts.
 
 const LISTED = 50;
 let looked = { dataset: null, query: null };
@@ -17,7 +17,7 @@ section("queries", "Queries", (body) => {
     const [ids, evidence] = await Promise.all([json(`ids-${number}`), json(`evidence-${number}`)]);
     const texts = new Map(evidence.queries.map((item) => [item.id, item]));
     const words = input.value.trim().toLowerCase();
-    // those with evidence first, in its order: systems differ most on them
+    // queries with evidence come first, in the order of the evidence: systems differ most on them
     const place = new Map(ids.map((id, i) => [id, i]));
     const ahead = evidence.queries.map((item) => place.get(item.id)).filter((i) => i != null);
     const all = [...ahead, ...ids.keys().filter((i) => !texts.has(ids[i]))];
@@ -57,7 +57,7 @@ section("queries", "Queries", (body) => {
 let pairChanged = () => {};
 document.addEventListener("pair", () => pairChanged());
 
-/** `found` is what the report holds of the query, if anything; `own` gives its value for a row. */
+/** The view of a query. `found` is its evidence, if the report has any; `own` gives its value for a row. */
 function inspected(dataset, id, found, evidence, own) {
   const parts = [el("h3", {}, "Query ", foreign(id, 120))];
   if (found?.text != null) parts.push(el("blockquote", { dir: "auto" }, found.text || "(an empty query)", more(found.cut)));

@@ -1,7 +1,7 @@
 // The table of one dataset, the table across datasets, effectiveness against cost, slices.
 
 const order = { results: {}, averages: {}, across: {}, slices: {} };
-const filters = []; // of the tables on the page: each hides what is not looked for
+const filters = []; // filters of the tables on the page; each hides the rows that do not match the search
 
 function wanted(row) {
   return row.system.toLowerCase().includes(state.filter);
@@ -66,7 +66,7 @@ function systemCell(row) {
 function measureCell(row, label, best) {
   const found = row.measures[label];
   if (!found) return [];
-  const [mean, low, high, , digits] = found; // a published mean has no interval, and the digits that are printed
+  const [mean, low, high, , digits] = found; // a published mean has no interval, but a number of digits
   const letters = row.tiers[label];
   return [
     el(mean === best ? "b" : "span", {}, digits == null ? score(mean) : mean.toFixed(digits)),
@@ -75,7 +75,7 @@ function measureCell(row, label, best) {
   ];
 }
 
-/** The interval of the chosen measure, drawn; the numbers stand in its column. */
+/** A column that draws the interval of the chosen measure; the numbers are in the measure's own column. */
 function intervalColumn(rows) {
   const known = rows.map((row) => ends(row.measures[state.measure])).filter(Boolean);
   if (!known.length) return [];
@@ -94,7 +94,7 @@ function intervalColumn(rows) {
   } }];
 }
 
-/** A mean with the ends of its interval, which are the mean itself where there is none. */
+/** A mean with the ends of its interval. Without an interval, both ends are the mean itself. */
 function ends(found) {
   return found && [found[0], found[1] ?? found[0], found[2] ?? found[0]];
 }

@@ -1,4 +1,4 @@
-// One row in full, and what it takes to get it again, in a dialog.
+// A dialog with all details of one row, and with what is needed to reproduce it.
 
 async function openRow(row) {
   const dataset = board.datasets[row.dataset];
@@ -32,7 +32,7 @@ const LIMITS = {
   unanswered_left_out: ["answered queries", "over the queries for which something was found"],
 };
 
-/** What each column's mean would be under other circumstances. */
+/** A table of the limits of each column: its mean under other judgements or rankings. */
 function limits(found) {
   const labels = Object.keys(found ?? {});
   if (!labels.length) return null;
@@ -61,7 +61,7 @@ async function copy(text, source, told) {
   try {
     await navigator.clipboard.writeText(text);
     told.textContent = "copied";
-  } catch { // a browser that keeps the clipboard from pages of this disk
+  } catch { // a browser that denies the clipboard to local files
     const range = document.createRange();
     range.selectNodeContents(source);
     getSelection().removeAllRanges();

@@ -1,7 +1,7 @@
-// A real table that sorts by its headings and filters by its rows' names.
+// An HTML table that can be sorted by its headings and filtered by the names of its rows.
 
-/** `columns`: {label, says, number, value(row), cell(row)}; the first one heads each row. `kept` remembers
- * the order between two renderings. */
+/** A sortable table. `columns` are {label, says, number, value(row), cell(row)}; the first is the heading of
+ * each row. `kept` keeps the order between two renderings. */
 function sortable(caption, columns, rows, kept) {
   const head = el("tr", {});
   const body = el("tbody", {});
@@ -61,7 +61,7 @@ function look(column) {
   return [column.number ? "number" : "", column.look ?? ""].join(" ").trim() || null;
 }
 
-/** What has no value stands last in either direction. */
+/** The order of two values. A missing value comes last in either direction. */
 function compare(x, y, sign) {
   if (x == null || y == null) return (x == null ? 1 : 0) - (y == null ? 1 : 0);
   return sign * (typeof x === "string" ? x.localeCompare(y, "en") : x - y);
