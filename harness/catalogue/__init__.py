@@ -1,4 +1,4 @@
-"""Finds the plugins that are installed and knows every record by kind and name."""
+"""The catalogue: finds the installed plugins, and holds their records by kind and name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def singular(kind: str) -> str:
 
 
 class Plugin(NamedTuple):
-    """An entry point of our group, and why it did not load, if so."""
+    """A plugin: an entry point of the harness' group, with the error if it did not load."""
 
     name: str
     module: str
@@ -50,7 +50,7 @@ class Plugin(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A record and the plugin that it came from."""
+    """A record and the plugin that offers it."""
 
     record: Any
     plugin: Plugin
@@ -59,11 +59,11 @@ class Entry(NamedTuple):
 @dataclass(frozen=True)
 class Catalogue:
     plugins: tuple[Plugin, ...]
-    entries: dict[str, dict[str, tuple[Entry, ...]]]  # kind -> name -> who offers it (one, if all is well)
+    entries: dict[str, dict[str, tuple[Entry, ...]]]  # kind -> name -> the offers (one, unless plugins clash)
 
     def find(self, kind: str, name: str) -> Entry:
-        """The one record of that name, which may be qualified by its plugin, as in `mine:bm25`. A
-        HarnessError says what there is instead."""
+        """The record of that kind and name. The name may be qualified by its plugin, as in `mine:bm25`.
+        Raises HarnessError if no plugin or several plugins offer it; the message lists the choices."""
         offers = self.entries[kind].get(name, ())
         owner, colon, plain = name.partition(":")
         if colon and not offers:
@@ -86,12 +86,12 @@ class Catalogue:
 
 
 def load() -> Catalogue:
-    """Load every plugin, one by one; one that fails is kept with its error and stops nothing."""
+    """The catalogue of all installed plugins. A plugin that fails to load is kept with its error."""
     return collect(entry_points.find(hookspecs.PROJECT))
 
 
 def collect(points: Iterable[EntryPoint]) -> Catalogue:
-    """The catalogue of these entry points: ours first, then by name."""
+    """The catalogue of these entry points: those of the harness first, then by name."""
     entries: dict[str, dict[str, tuple[Entry, ...]]] = {kind: {} for kind in KINDS}
     plugins = []
     manager = _manager()
@@ -105,7 +105,7 @@ def collect(points: Iterable[EntryPoint]) -> Catalogue:
 
 
 class _Manager(pluggy.PluginManager):
-    """Finds hooks as pluggy does, but looks at a module's functions only: much faster."""
+    """Finds hooks as pluggy does, but looks only at a module's functions, which is much faster."""
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
         if isinstance(plugin, ModuleType) and not isinstance(vars(plugin).get(name), FunctionType):
@@ -120,7 +120,8 @@ def _manager() -> _Manager:
 
 
 def _loaded(manager: _Manager, point: EntryPoint) -> tuple[list[tuple[str, Any]], str | None]:
-    """A plugin's records by kind, or why there are none. A stranger's plugin must not stop us in any way."""
+    """A plugin's records as pairs with their kind, and the error if it did not load. No error of a plugin
+    must stop the harness."""
     if point.distribution != OWN:
         from harness.catalogue import probe
 
@@ -135,11 +136,11 @@ def _loaded(manager: _Manager, point: EntryPoint) -> tuple[list[tuple[str, Any]]
 
 
 def _records(manager: _Manager, point: EntryPoint) -> list[tuple[str, Any]]:
-    """The records of one plugin, which is registered only while they are read."""
+    """The records of one plugin. The plugin is registered only while its records are read."""
     records: list[tuple[str, Any]] = []
     manager.register(point.load(), point.name)
     try:
-        manager.check_pending()  # a misspelt hook is an error
+        manager.check_pending()  # raises an error for a misspelt hook
         for kind, expected in KINDS.items():
             for offered in getattr(manager.hook, f"harness_{kind}")():
                 for record in offered:
@@ -158,7 +159,8 @@ def is_installed(module: str) -> bool:
 def missing_modules(
     record: Any, distribution: str, installed: Callable[[str], bool] = is_installed
 ) -> Need | None:
-    """The modules that a record needs and that are not installed, with what installs them."""
+    """The need for the modules that a record requires and that are not installed, with the command that
+    installs them. None if all are installed."""
     absent = [name for name in getattr(record, "needs", ()) if not installed(name)]
     if not absent:
         return None

@@ -1,7 +1,7 @@
 """The installed entry points of a group, read from the distributions' own files.
 
-`importlib.metadata` parses the metadata of every distribution: with all extras installed that takes longer
-than everything else that `harness list` does.
+`importlib.metadata` is not used, because it parses the metadata of every distribution. With all extras
+installed, that takes longer than all other work of `harness list`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class EntryPoint(NamedTuple):
 
 
 def find(group: str, folders: Sequence[str] | None = None) -> list[EntryPoint]:
-    """In the order of the import path; a distribution that another of its name hides is left out."""
+    """The entry points of a group, in the order of the import path. A distribution that is hidden by an
+    earlier one of the same name is left out."""
     points: list[EntryPoint] = []
     seen: set[str] = set()
     for folder in sys.path if folders is None else folders:
@@ -51,14 +52,14 @@ def _metadata_in(folder: str) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
             return sorted(Path(entry.path) for entry in entries if entry.name.endswith(METADATA))
-    except OSError:  # not there, or a zip file: no plugin of ours can be in one
+    except OSError:  # the folder is missing, or is a zip file, in which plugins are not looked for
         return []
 
 
 def _points(metadata: Path, group: str) -> Iterator[EntryPoint]:
     try:
         text = (metadata / "entry_points.txt").read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):  # most distributions have none
+    except (OSError, UnicodeDecodeError):  # most distributions have no entry points
         return
     if f"[{group}]" not in text:
         return
@@ -73,7 +74,7 @@ def _points(metadata: Path, group: str) -> Iterator[EntryPoint]:
 
 
 def _identity(metadata: Path) -> tuple[str, str]:
-    """The name and version that the distribution's metadata give."""
+    """The name and version in the distribution's metadata."""
     fields: dict[str, str] = {}
     for file in ("METADATA", "PKG-INFO"):
         if (metadata / file).is_file():

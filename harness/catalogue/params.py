@@ -1,4 +1,4 @@
-"""Strict parameters: a mapping of a suite becomes a frozen dataclass, or a list of what is wrong."""
+"""Strict parameters: turns a mapping of a suite into a frozen dataclass, or into a list of problems."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.types import JSON
 
 
 def fields_of(params: type) -> dict[str, tuple[dataclasses.Field[Any], Any]]:
-    """Name -> (field, resolved type hint), in order of definition."""
+    """The fields of a parameter type by name, each with its resolved type hint, in order of definition."""
     hints = _hints(params)
     return {field.name: (field, hints[field.name]) for field in dataclasses.fields(params)}
 
@@ -27,7 +27,7 @@ def _hints(params: type) -> dict[str, Any]:
 
 
 def convert(params: type, given: Mapping[str, JSON], base: Path) -> tuple[Any, list[Problem]]:
-    """An instance of `params`, or None with every problem. Relative paths start at `base`."""
+    """An instance of `params` made of `given`, or None, and all problems. Relative paths start at `base`."""
     known = fields_of(params)
     problems = [
         Problem(None, (key,), unknown("parameter", str(key), known)) for key in given if key not in known
@@ -48,7 +48,7 @@ def convert(params: type, given: Mapping[str, JSON], base: Path) -> tuple[Any, l
         return params(**values), []
     except ValueError as error:  # a parameter type may check itself in __post_init__
         return None, [Problem(None, (), str(error))]
-    except Exception as error:  # or have a mistake there
+    except Exception as error:  # the check itself may have a mistake
         what = (
             f"these parameters cannot be checked ({type(error).__name__}: {error}); report it to its author"
         )
@@ -56,7 +56,7 @@ def convert(params: type, given: Mapping[str, JSON], base: Path) -> tuple[Any, l
 
 
 def plain(value: Any) -> JSON:
-    """A parameter value as plain JSON data, for keys, provenance and messages."""
+    """A parameter's value as plain JSON data, for keys, provenance and messages."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Path):
@@ -69,7 +69,7 @@ def plain(value: Any) -> JSON:
 
 
 def paths_in(value: Any) -> list[Path]:
-    """Every path that a parameter value holds, in order."""
+    """All paths that a parameter's value holds, in order."""
     if isinstance(value, Path):
         return [value]
     if isinstance(value, Mapping):
@@ -82,14 +82,14 @@ def paths_in(value: Any) -> list[Path]:
 
 
 def is_list(hint: Any) -> bool:
-    """Whether a list is a value of this type, so that a grid must not fan it out."""
+    """Whether a value of this type may be a list. A grid must not fan out such a list."""
     if is_union(hint):
         return any(is_list(item) for item in typing.get_args(hint))
     return typing.get_origin(hint) in (tuple, list, Sequence)
 
 
 def is_list_of_lists(hint: Any) -> bool:
-    """Whether the items of a list of this type may be lists themselves."""
+    """Whether a value of this type may be a list whose items are lists."""
     if is_union(hint):
         return any(is_list_of_lists(item) for item in typing.get_args(hint))
     return is_list(hint) and any(is_list(item) for item in typing.get_args(hint))
@@ -126,7 +126,7 @@ def _value(given: JSON, hint: Any, base: Path, path: Keys) -> tuple[Any, list[Pr
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if is_union(hint):
         if isinstance(given, str) and {str, Path} <= set(args) and not given.startswith((".", "/", "~")):
-            return given, []  # `Path | str`: a path says so by how it begins, anything else is a name
+            return given, []  # for `Path | str`, a text without one of these at its start is a name
         return _first(given, args, base, path, wrong)
     if origin is typing.Literal:
         same = [arg for arg in args if arg == given and type(arg) is type(given)]
@@ -156,7 +156,7 @@ def _first(
         if not problems:
             return value, []
         if isinstance(arg, type) and dataclasses.is_dataclass(arg) and isinstance(given, dict):
-            deeper = problems  # the mapping is meant for it: its own problems help more than the types
+            deeper = problems  # the mapping is meant for this dataclass, so its own problems help most
         else:
             deeper = [problem for problem in problems if problem.path != path] or deeper
     return None, deeper or wrong
@@ -188,7 +188,7 @@ def _scalar(given: JSON, hint: Any, base: Path, wrong: list[Problem]) -> tuple[A
             return None, wrong
     if hint is type(None) and given is None:
         return None, []
-    if isinstance(hint, type) and type(given) is hint:  # a bool is no whole number here
+    if isinstance(hint, type) and type(given) is hint:  # `type`, because a bool is no whole number here
         return given, []
     return None, wrong
 

@@ -1,7 +1,7 @@
-"""Whether importing a stranger's plugin would end or hang this process: tried once, in a child.
+"""Tests whether importing a plugin ends or hangs a process, by importing it once in a child process.
 
-The answer is remembered in the user's cache folder, by what the plugin's files are now, so that a
-command pays for it only after the plugin changed.
+The result is remembered in the user's cache folder, by the sizes and times of the plugin's files, so that the
+test is repeated only after the plugin changed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pathlib import Path
 from harness import user_cache
 from harness.catalogue.entry_points import EntryPoint
 
-SURVIVED = 77  # no interpreter ends with this by itself
-SECONDS = 60.0  # for an import on a busy machine
+SURVIVED = 77  # an exit code that no interpreter ends with by itself
+SECONDS = 60.0  # the limit of an import, sufficient on a busy machine
 PROGRAM = """
 import os, sys
 sys.path[:] = sys.argv[3:]
@@ -35,12 +35,12 @@ os._exit(77)
 
 
 def crash_of(point: EntryPoint, seconds: float = SECONDS) -> str | None:
-    """How the plugin's import ends a process; None if it does not."""
+    """How importing the plugin ends a process, or None if it does not."""
     memory = _memory(point)
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return _advised(memory.read_text(encoding="utf-8"), memory)
     crash = _tried(point, seconds) or ""
-    with contextlib.suppress(OSError):  # without a place to remember, it is tried each time
+    with contextlib.suppress(OSError):  # if the result cannot be saved, the import is tested each time
         memory.parent.mkdir(parents=True, exist_ok=True)
         beside = memory.with_name(f"{memory.name}.{os.getpid()}")
         beside.write_text(crash, encoding="utf-8")
@@ -59,7 +59,7 @@ def _tried(point: EntryPoint, seconds: float) -> str | None:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,  # so that what it starts ends with it
+        start_new_session=True,  # so that processes that the child starts end with it
     )
     try:
         code = child.wait(seconds)
@@ -84,7 +84,7 @@ def _memory(point: EntryPoint) -> Path:
 
 
 def _files(module: str) -> list[tuple[str, int, int]]:
-    """The path, size and time of change of each file of the plugin's topmost package."""
+    """The path, size and modification time of each file of the plugin's topmost package."""
     spec = importlib.util.find_spec(module.partition(".")[0])
     if spec is None:
         return []

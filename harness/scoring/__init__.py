@@ -1,1 +1,1 @@
-"""From hits to numbers: rankings, measures, protocols, bounds and intervals."""
+"""Scoring: turns hits into numbers by rankings, measures, protocols, bounds and intervals."""

@@ -1,4 +1,4 @@
-"""What an analysis reads: a dataset, the systems that ran on it and what they found."""
+"""The input of an analysis: a dataset, the systems that ran on it and their hits."""
 
 from __future__ import annotations
 
@@ -21,35 +21,37 @@ class SystemRun:
 
     name: str
     unit: Unit
-    hits: Hits  # row q is query q; canonical, and as deep as the suite
-    context: tuple[str, ...]  # the stages of context that its retriever reads, with what the suite set
-    stages: tuple[str, ...]  # the same as ids of steps: equal ids mean equal additions
-    retriever: str | None  # equal for the same retriever and settings, whatever it reads; None for several
+    hits: Hits  # canonical, as deep as the suite; row q is query q
+    context: tuple[str, ...]  # the context stages that its retriever reads, with the suite's parameters
+    stages: tuple[str, ...]  # the ids of these stages' steps; equal ids mean equal additions
+    retriever: str | None  # equal for equal retrievers and settings, whatever the texts; None: several
     texts: View  # the texts as its retriever reads them
-    reported: tuple[JSON, ...]  # what its methods told: {"step", "method", "facts"}
-    parameters: tuple[str, ...]  # of its combiner, if it has one
-    vary: Callable[[str, float], Hits] | None  # the combiner's hits with another value of a parameter
+    reported: tuple[JSON, ...]  # the facts that its methods reported: {"step", "method", "facts"}
+    parameters: tuple[str, ...]  # the parameters of its combiner, if it has one
+    vary: Callable[[str, float], Hits] | None  # gives its combiner's hits with another value of a parameter
 
 
 @dataclass(frozen=True)
 class AnalysisInput:
-    """A dataset with what was found on it."""
+    """A dataset with the systems that ran on it, as an analysis reads them."""
 
     dataset: str
     language: str | None
-    notes: tuple[str, ...]  # what the dataset says that a reader must know
+    notes: tuple[str, ...]  # the dataset's notes for readers
     queries: Queries
-    judged: Judged  # by number of query and position of passage, in parallel
-    rules: Rules  # what else decides about a score
+    judged: Judged  # the judgements, by number of query and position of passage
+    rules: Rules  # further rules of scoring
     corpus: Corpus
     systems: tuple[SystemRun, ...]  # in the suite's order
-    columns: tuple[Column, ...]  # of the leaderboard; the first is its main one
+    columns: tuple[Column, ...]  # the leaderboard's columns, the main column first
     plugin_measures: dict[str, Measure]
-    # of the datasets that its parameters name, by number in this one: theirs of its own queries and passages
+    # by name of each dataset that the analysis' parameters name: that dataset's judgements of this dataset's
+    # queries and passages, by their numbers here
     judged_of: Mapping[str, Judged] = field(default_factory=dict)
 
     def scores(self, hits: Hits, columns: tuple[Column, ...], judged: Judged | None = None) -> Scores:
-        """As the rows of the leaderboard are scored, by these judgements or the dataset's own."""
+        """The scores of hits, computed as for the rows of the leaderboard, by the judgements `judged` or the
+        dataset's own."""
         return scores_of(
             self.rules,
             hits,

@@ -1,8 +1,9 @@
-"""Which retrieved passages contain an answer: relevance as open-domain question answering has it.
+"""Labels the retrieved passages that contain an answer, which are relevant in open-domain question answering.
 
-The rule is that of DPR's scripts (Karpukhin et al. 2020), which RocketQAv2 follows on Natural Questions:
-both texts are decomposed (Unicode NFD) and split into runs of letters, digits and marks, every other visible
-character by itself, in lower case; an answer is there if its words stand in the passage one after the other.
+The rule is that of DPR's scripts (Karpukhin et al. 2020), which RocketQAv2 follows on Natural Questions. Both
+texts are decomposed (Unicode NFD), put into lower case and split into words: each run of letters, digits and
+marks is a word, and so is every other visible character. A passage contains an answer if the answer's words
+stand in the passage one after the other.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ def labels(
     depth: int,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Labels:
-    """int8[Q, n]: 1 where the passage of that rank contains one of the query's answers, else 0; -1 beyond
-    the end of a row. Every passage is read once."""
+    """The label of each of the first `depth` hits (int8[Q, n]): 1 if the passage contains one of the query's
+    answers, 0 if not, and -1 beyond the end of a row. Every passage is read once."""
     if not any(queries.answers):
         raise HarnessError("the queries have no answers, by which this protocol tells relevant passages")
     ranked = hits.passages[:, :depth]
@@ -63,8 +64,8 @@ def labels(
 
 
 def judged(labels: Labels, hits: Hits, queries: Queries, size: int) -> Judged:
-    """Labels as judgements: every query that has answers is scored, one for which nothing was found too.
-    `size` is the number of passages of the corpus."""
+    """The labels as judgements. Every query with answers gets a judgement and so is scored, even if it has no
+    hits. `size` is the number of passages of the corpus."""
     rows, ranks = np.nonzero(labels >= 0)
     asked = np.array([bool(answers) for answers in queries.answers])
     kept = asked[rows]
@@ -90,7 +91,7 @@ def has_answer(answers: Sequence[str], text: str) -> bool:
 
 @functools.cache
 def _token() -> re.Pattern[str]:
-    r"""`[\p{L}\p{N}\p{M}]+|[^\p{Z}\p{C}]`, which the standard library cannot say."""
+    r"""The pattern `[\p{L}\p{N}\p{M}]+|[^\p{Z}\p{C}]`, whose classes the standard library's `re` lacks."""
     classes: dict[str, list[tuple[int, int]]] = {"word": [], "unseen": []}
     for code in range(sys.maxunicode + 1):
         category = unicodedata.category(chr(code))[0]

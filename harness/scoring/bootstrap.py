@@ -1,10 +1,10 @@
-"""Percentile bootstrap intervals of means, sums and ratios of sums, the same bits on every machine.
+"""Percentile bootstrap intervals of means, sums and ratios of sums, with the same bits on every machine.
 
-Two things make them so. The resamples come from the raw 64-bit stream of PCG64, which NumPy promises never
-to change. And sums over a resample are exact: values are first rounded to so coarse a power of two (at most
-2^-30, about 1e-9) that no sum needs more than the 53 bits of a float64, so neither the order in which a
-BLAS library adds, nor its number of threads, can change a bit. What is returned is rounded to 6 decimals.
-"""
+The bits are the same for two reasons. The resamples come from the raw 64-bit stream of PCG64, which NumPy
+promises never to change. And sums over a resample are exact: values are first rounded to multiples of a power
+of two, 2^-30 (about 1e-9) or coarser, chosen so that no sum needs more than the 53 bits of a float64. So
+neither the order in which a BLAS library adds numbers, nor its number of threads, can change a bit. Results
+are rounded to 6 decimals."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from harness.scoring.measures.names import Average
 
-RESAMPLES = 2000  # an end of the interval then varies between seeds by 6 % of a standard error (4 % at 5000)
+RESAMPLES = 2000  # the ends of intervals then vary between seeds by 6 % of a standard error (4 % at 5000)
 DECIMALS = 6
-DRAWS = 1 << 20  # of one chunk: bounds the memory, whatever the number of queries
+DRAWS = 1 << 20  # draws of one chunk, which bounds the memory, whatever the number of queries
 
 
 class Sample(NamedTuple):
-    """One column over Q queries, as `harness.scoring.score.Scored` has it."""
+    """One column over Q queries, with the fields of `harness.scoring.score.Scored`."""
 
     numerator: NDArray[np.float64]  # float64[Q]
     denominator: NDArray[np.float64]
@@ -35,12 +35,12 @@ class Sample(NamedTuple):
 class Summary(NamedTuple):
     mean: float
     low: float  # the 2.5th percentile of the resampled means
-    high: float  # the 97.5th
+    high: float  # the 97.5th percentile
     queries: int
 
 
 def summaries(samples: Sequence[Sample], seed: int, resamples: int = RESAMPLES) -> list[Summary]:
-    """Mean and 95 % interval of each column; all columns of the same queries share their resamples."""
+    """The mean and the 95 % interval of each column. All columns share the resamples of their queries."""
     if not samples:
         return []
     queries = len(samples[0].numerator)
@@ -59,8 +59,8 @@ def summaries(samples: Sequence[Sample], seed: int, resamples: int = RESAMPLES) 
 
 
 def resampled(columns: NDArray[np.float64], seed: int, resamples: int = RESAMPLES) -> NDArray[np.float64]:
-    """float64[resamples, C]: the sums over each resample of Q queries of columns float64[Q, C], which are
-    exact if `exact` has rounded them."""
+    """The sums of the columns (float64[Q, C]) over each resample of Q queries: float64[resamples, C]. The
+    sums are exact if the columns were rounded by `exact`."""
     queries = len(columns)
     sums = np.empty((resamples, columns.shape[1]))
     step = max(1, DRAWS // queries)
@@ -72,7 +72,8 @@ def resampled(columns: NDArray[np.float64], seed: int, resamples: int = RESAMPLE
 
 
 def _columns(samples: Sequence[Sample]) -> tuple[NDArray[np.float64], list[Average]]:
-    """float64[Q, 2 M]: what is summed above and below the line for each sample."""
+    """The numbers to sum for the numerator and the denominator of each of M samples (float64[Q, 2 M]), and
+    the samples' averages."""
     stacked = []
     for part, whole, average in samples:
         if average == "ratio":
@@ -84,18 +85,19 @@ def _columns(samples: Sequence[Sample]) -> tuple[NDArray[np.float64], list[Avera
 
 
 def exact(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The values (float64[Q] or [Q, C]) rounded so that any resample's sum is exact: Q times the largest
-    in 53 bits."""
+    """The values (float64[Q] or [Q, C]), rounded so that the sum of any resample is exact. The largest
+    possible sum, Q times the largest value, then fits into 53 bits."""
     top = float(np.abs(values).max(initial=0.0)) * len(values)
     bits = min(30, 52 - math.frexp(top)[1])
     return np.ldexp(np.rint(np.ldexp(values, bits)), -bits)
 
 
 def _counts(stream: np.random.PCG64, resamples: int, queries: int) -> NDArray[np.float64]:
-    """float64[resamples, Q]: how often each query was drawn, with replacement, Q draws a resample."""
+    """How often each query was drawn in each resample: float64[resamples, Q]. Each resample has Q draws with
+    replacement."""
     draws = resamples * queries
     words = stream.random_raw((draws + 1) // 2).astype("<u8", copy=False).view("<u4")[:draws]
-    # a 32-bit word times Q, its upper half: uniform to within Q / 2^32 (Lemire 2019, without rejection)
+    # the upper half of a 32-bit word times Q is uniform to within Q / 2^32 (Lemire 2019, without rejection)
     drawn = (words * np.uint64(queries)) >> np.uint64(32)
     drawn += np.repeat(np.arange(resamples, dtype=np.uint64) * np.uint64(queries), queries)
     counts = np.bincount(drawn.view(np.int64), minlength=draws)

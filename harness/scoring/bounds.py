@@ -1,4 +1,4 @@
-"""What a column could have reached, and how far it rests on what nobody judged."""
+"""The limits of a column: the best value that it could reach, and its values for other unjudged results."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
     Worth = Callable[[Grades], Values]
 
-CELLS = 1 << 20  # of one block of rows: what is judged anew is held at once
-AMOUNTS = ("Judged", "NumQ", "NumRel", "NumRet")  # they say how much there is, not how good it is
+CELLS = 1 << 20  # cells of one block of rows, whose new grades are held at once
+AMOUNTS = ("Judged", "NumQ", "NumRel", "NumRet")  # measures of amounts, which have no best value
 
 
 class Below(NamedTuple):
-    """What a re-ranker was given: a run, of which it puts the first `depth` in order."""
+    """The run that a re-ranker was given. The re-ranker orders its first `depth` hits."""
 
     hits: Hits
     depth: int
-    keep: bool  # whether the rest stays below them
+    keep: bool  # whether the other hits stay below these
 
 
 class Findable(NamedTuple):
-    """What a ranking may hold at all."""
+    """The passages and documents that a ranking may hold."""
 
-    candidate: NDArray[np.bool_]  # bool[N], of passages
-    excluded: Mapping[Unit, Sequence[Ints] | None]  # positions that are taken out of each query's ranking
+    candidate: NDArray[np.bool_]  # bool[N]: whether each passage is a candidate
+    excluded: Mapping[Unit, Sequence[Ints] | None]  # positions that are removed from each query's ranking
 
 
 class _Order(NamedTuple):
-    """Rankings of one unit as their judged cells alone."""
+    """Rankings of one unit, given by their C judged cells alone."""
 
     row: Ints  # int64[C], ascending
     rank: Ints  # int64[C], from 0, ascending within a row
     grade: Grades  # int32[C]
-    length: Ints  # int64[S]: of each ranking
+    length: Ints  # int64[S]: the length of each ranking
 
 
 def limits(
@@ -66,8 +66,8 @@ def limits(
     depth: int,
     below: Below | None = None,
 ) -> dict[str, Limits]:
-    """Label -> its limits, for every column whose kernel is the harness' or a plugin's. `depth` is where the
-    protocol cuts runs; the scores are of a run cut there."""
+    """The limits of each column that a kernel of the harness or of a plugin computes, by the column's label.
+    `depth` is where the protocol cuts runs; `scores` are of a run that was cut there."""
     bounds = {}
     for unit, view in scores.views.items():
         reachable = _reachable(view, unit, findable, documents)
@@ -115,19 +115,20 @@ def _over(scored: Scored, chosen: NDArray[np.bool_]) -> float | None:
 
 
 def _worth(metric: Metric) -> Worth:
-    """What the best order falls by: the grade, or its gain where a table of gains may order grades anew."""
+    """The function from grades to the numbers that the best order sorts by: the grades themselves, or the
+    gains if the metric has a table of gains, which may order grades differently."""
     return gain_of(metric) if "gains" in metric.params else lambda grade: grade.astype(np.float64)
 
 
 def _reachable(view: View, unit: ColumnUnit, findable: Findable, documents: Documents) -> NDArray[np.bool_]:
-    """bool[J]: which judged passages or documents a ranking may hold."""
+    """Whether a ranking may hold each judged passage or document: bool[J]."""
     candidate = findable.candidate
     if unit != "passage":
         found = findable.candidate if unit == "document" else candidate & ranking.first_passages(documents)
         candidate = np.zeros(len(documents.rank_of_id), np.bool_)
         candidate[documents.document_of[found]] = True
     place = view.judged.passage
-    present = place < len(candidate)  # what the corpus lacks is numbered behind it
+    present = place < len(candidate)  # passages that the corpus lacks have higher numbers
     present[present] = candidate[place[present]]
     excluded = findable.excluded.get("passage" if unit == "passage" else "document")
     if excluded is not None:
@@ -145,8 +146,9 @@ def _order(grades: Grades) -> _Order:
 def _given(
     below: Below, queries: Ints, unit: ColumnUnit, documents: Documents, view: View, depth: int
 ) -> tuple[_Order, Ints]:
-    """What a re-ranker was given, and int64[S]: how many of each row, from the first on, it may put in
-    order. Passages in another order make another order of their documents."""
+    """The ranking that a re-ranker was given, and the number of hits at the start of each row that it may
+    order (int64[S]). The ranking of documents follows from that of passages, so its head has the documents of
+    the passages' head."""
     whole = ranking.cut(below.hits, max(below.depth, depth) if below.keep else below.depth)
     head = ranking.cut(whole, below.depth)
     if unit != "passage" and whole.unit == "passage":
@@ -157,13 +159,14 @@ def _given(
 
 
 def _falling(hits: Hits) -> Hits:
-    """The same order without ties, so that the documents of a head stay ahead of the others."""
+    """The hits in the same order with falling scores, so that without ties the documents of a head stay ahead
+    of all others."""
     falling = -np.arange(hits.passages.shape[1], dtype=np.float32)
     return Hits(hits.passages, np.broadcast_to(falling, hits.passages.shape), hits.unit)
 
 
 def _best(view: View, reachable: NDArray[np.bool_], worth: Worth, depth: int) -> Grades:
-    """int32[S, k]: the best ranking there is, of judged passages alone."""
+    """The grades of the best possible ranking, of judged passages alone: int32[S, k]."""
     row, grade = view.row[reachable], view.judged.grade[reachable]
     order = np.lexsort((-worth(grade), row))
     row, grade = row[order], grade[order]
@@ -174,7 +177,8 @@ def _best(view: View, reachable: NDArray[np.bool_], worth: Worth, depth: int) ->
 
 
 def _sorted_head(given: _Order, head: Ints, worth: Worth) -> Grades:
-    """int32[S, k]: the first head[q] of each row q in the best order, the others where they are."""
+    """The grades of the given ranking with the first `head[q]` hits of each row q in the best order and all
+    others in their places: int32[S, k]."""
     inside = given.rank < head[given.row]
     row, grade = given.row[inside], given.grade[inside]
     order = np.lexsort((-worth(grade), row))
@@ -186,17 +190,18 @@ def _sorted_head(given: _Order, head: Ints, worth: Worth) -> Grades:
         np.concatenate([grade, given.grade[rest]]),
         given.length,
     )
-    return _filled(mixed)  # which needs no order of its cells
+    return _filled(mixed)  # `_filled` takes cells in any order
 
 
 def _condensed(mine: _Order) -> Grades:
-    """int32[S, k]: the ranking without what is not judged (Sakai 2007)."""
+    """The grades of the ranking without unjudged results (Sakai 2007): int32[S, k]."""
     length = per_row(mine.row, len(mine.length)).astype(np.int64)
     return _filled(mine._replace(rank=places(mine.row), length=length))
 
 
 def _filled(order: _Order) -> Grades:
-    """int32[S, k]: the judged cells in their places, unjudged ones up to the length of each row."""
+    """The grades of a ranking: int32[S, k]. Judged cells are in their places; all other cells up to the
+    length of a row are unjudged."""
     width = int(order.length.max(initial=0))
     grades = np.full((len(order.length), width), FILL, np.int32)
     grades[np.arange(width) < order.length[:, None]] = UNJUDGED
@@ -205,14 +210,15 @@ def _filled(order: _Order) -> Grades:
 
 
 def _judged_share(mine: _Order, cutoff: int | None) -> float:
-    """The mean of Judged@cutoff."""
+    """The mean of Judged@`cutoff` over the queries."""
     limit = np.iinfo(np.int64).max if cutoff is None else cutoff
     judged = per_row(mine.row[mine.rank < limit], len(mine.length))
     return round(float((judged / np.maximum(np.minimum(mine.length, limit), 1)).mean()), 6)
 
 
 def _all_relevant(metric: Metric, view: View) -> tuple[Values, Values]:
-    """The column if all that it reads and nobody judged were just relevant, and known to be."""
+    """The numerator and denominator of a column if all unjudged results that it reads were judged, with the
+    lowest grade that counts as relevant."""
     grade = _least(metric)
     read = view.grades[:, : metric.cutoff]
     step = max(1, CELLS // max(read.shape[1], 1))
@@ -227,7 +233,7 @@ def _all_relevant(metric: Metric, view: View) -> tuple[Values, Values]:
 
 
 def _least(metric: Metric) -> int:
-    """The lowest grade that counts."""
+    """The lowest grade that the metric counts as relevant."""
     if metric.family != "nDCG":
         return metric.rel
     levels = np.array(sorted({1, *metric.params.get("gains", {})}), np.int32)
@@ -236,11 +242,12 @@ def _least(metric: Metric) -> int:
 
 
 def _extended(ideal: Ideal, start: int, more: Ints, grade: int) -> Ideal:
-    """The judgements of len(more) rows from `start` on, with more[q] of this grade added to each."""
+    """The judgements of `len(more)` rows from `start` on, with `more[q]` judgements of `grade` added to each
+    row q."""
     low, high = np.searchsorted(ideal.row, (start, start + len(more)))
     row, known = ideal.row[low:high] - start, ideal.grade[low:high]
     above = known >= grade
     rows = np.concatenate([row[above], np.repeat(np.arange(len(more)), more), row[~above]])
     grades = np.concatenate([known[above], np.full(int(more.sum()), grade, np.int32), known[~above]])
-    order = np.argsort(rows, kind="stable")  # of three ascending runs: they are merged
+    order = np.argsort(rows, kind="stable")  # merges three ascending runs
     return Ideal(len(more), rows[order], grades[order])

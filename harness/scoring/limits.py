@@ -1,4 +1,4 @@
-"""What a column could have reached: the one type of it, in a module that is cheap to import."""
+"""The type `Limits`, in a module of its own that is cheap to import."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """The mean of one column under other circumstances, and the share of judged results."""
+    """The mean of one column under other conditions, and the share of judged results."""
 
-    ceiling: float  # of the best ranking that there is
-    candidates: float | None  # of the best order of what a re-ranker was given
-    judged: float  # the share of judged results among those that the column reads
-    unjudged_removed: float
-    unjudged_relevant: float
-    without_positive_left_out: float | None  # None if that leaves out all
-    unanswered_left_out: float | None
+    ceiling: float  # with the best possible ranking
+    candidates: float | None  # with the best order of the hits that a re-ranker was given
+    judged: float  # the share of judged results among the results that the column reads
+    unjudged_removed: float  # without the unjudged results
+    unjudged_relevant: float  # with all unjudged results relevant
+    without_positive_left_out: float | None  # over queries with a positive; None: there are none
+    unanswered_left_out: float | None  # over queries with results; None: there are none

@@ -1,4 +1,4 @@
-"""Queries that two splits share, word for word or nearly: what a model has seen is no test of it."""
+"""Counts the queries that two splits share, exactly or nearly: training queries are no test of a model."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 NEAR = 0.8  # Jaccard similarity from which two queries are nearly the same
-GRAM = 3  # characters
+GRAM = 3  # characters of an n-gram
 
 
 class Overlap(NamedTuple):
-    """How many of the asked queries stand in a training split."""
+    """The numbers of asked queries that are in a training split."""
 
-    same: int  # but for case, punctuation and white space
-    near: int  # of the others, those with a training query of a similarity of at least NEAR
+    same: int  # equal to a training query except for case, punctuation and white space
+    near: int  # of the other queries, those with a similarity of at least NEAR to a training query
 
 
 def overlap(asked: Sequence[str], trained: Sequence[str]) -> Overlap:
-    """Exact, however many queries there are: two sets of n and m character trigrams with a Jaccard similarity
-    of at least t share one of the n - ceil(t n) + 1 rarest of each (prefix filter, Chaudhuri et al. 2006)."""
+    """How many of the queries `asked` are among `trained`, exactly or nearly. The count is exact, although
+    not all pairs are compared: two sets of n and m character trigrams with a Jaccard similarity of at least t
+    share one of the n - ceil(t n) + 1 and m - ceil(t m) + 1 rarest trigrams (prefix filter, Chaudhuri et al.
+    2006)."""
     seen = {_plain(text) for text in trained}
     open_ = [text for text in map(_plain, asked) if text and text not in seen]
     same = sum(_plain(text) in seen for text in asked if _plain(text))
@@ -39,7 +41,7 @@ def overlap(asked: Sequence[str], trained: Sequence[str]) -> Overlap:
 
 
 def _plain(text: str) -> str:
-    """Without case, punctuation and differences of white space."""
+    """The text without case, punctuation and differences of white space."""
     letters = unicodedata.normalize("NFKC", text).casefold()
     return " ".join("".join(char if char.isalnum() else " " for char in letters).split())
 

@@ -1,4 +1,4 @@
-"""From `measures: [...]` or `protocol: NAME` of a suite to the columns of its leaderboard."""
+"""The columns of a leaderboard, from a suite's `measures: [...]` or `protocol: NAME`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from harness.records import Column, Measure, Protocol
 from harness.scoring import measures
 from harness.types import ColumnUnit, Unit
 
-# How columns of documents are written in a suite, as they are labelled.
+# The prefixes of document columns, in suites and in labels.
 DOCUMENTS: dict[str, ColumnUnit] = {"document ": "document", "FirstP ": "first"}
 
 
 class Scoring(NamedTuple):
-    """How runs are scored: columns with canonical names, and where runs are cut first."""
+    """How a suite scores its runs: the columns, with canonical names, and the depth at which runs are cut
+    first."""
 
     columns: tuple[Column, ...]
     depth: int
@@ -29,15 +30,16 @@ class Scoring(NamedTuple):
         return self.protocol is not None and self.protocol.judgements == "answers"
 
     def of_unit(self, unit: Unit) -> tuple[Column, ...]:
-        """What a system of this unit is scored on: documents cannot be scored as passages."""
+        """The columns of a system of this unit. A system that ranks documents has only document columns."""
         return tuple(column for column in self.columns if unit == "passage" or column.unit == "document")
 
 
 def of_measures(
     texts: Sequence[str], depth: int, catalogue: Catalogue, *, documents: bool = False
 ) -> tuple[Scoring | None, list[Problem]]:
-    """The columns of a suite's bare measures. With `documents` (the suite has systems of that unit) each
-    measure of passages gets a second column, of documents. Problems are located by index in the list."""
+    """The scoring by a suite's `measures`, or None, and all problems. With `documents`, which says that the
+    suite has systems that rank documents, each passage measure also gets a document column. A problem's path
+    is the index in the list of measures."""
     plugin_measures = measures_of_plugins(catalogue)
     problems: list[Problem] = []
     columns: dict[Column, str] = {}
@@ -65,7 +67,8 @@ def of_measures(
 
 
 def of_protocol(name: str, depth: int, catalogue: Catalogue) -> Scoring:
-    """The columns of a protocol, which cuts runs at its own depth and so refuses a smaller one."""
+    """The scoring by a protocol. Raises HarnessError if the suite's depth is below the protocol's depth, at
+    which runs are cut."""
     protocol: Protocol = catalogue.find("protocols", name).record
     if depth < protocol.depth:
         what = f"the protocol '{name}' reads {protocol.depth} ranks, but the suite's depth is {depth}"
@@ -79,14 +82,14 @@ def of_protocol(name: str, depth: int, catalogue: Catalogue) -> Scoring:
 
 
 def measures_of_plugins(catalogue: Catalogue) -> dict[str, Measure]:
-    """Name -> record of every measure that plugins offer; one that two of them offer is left out, so that
-    its use is refused."""
+    """The records of the measures that plugins offer, by name. A measure that two plugins offer is left out,
+    so that its use is refused."""
     offers = catalogue.entries["measures"].items()
     return {name: entries[0].record for name, entries in offers if len(entries) == 1}
 
 
 def column(text: str, plugin_measures: dict[str, Measure]) -> tuple[Column, int | None]:
-    """The column that a suite names, and how many ranks it reads (None: all)."""
+    """The column that a suite names, and the number of ranks that it reads, with None for all ranks."""
     prefix = next((prefix for prefix in DOCUMENTS if text.startswith(prefix)), "")
     unit = DOCUMENTS.get(prefix, "passage")
     metric = measures.parse(text.removeprefix(prefix), plugin_measures)

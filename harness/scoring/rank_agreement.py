@@ -1,4 +1,4 @@
-"""How well two lists of scores agree on an order."""
+"""The agreement of two lists of scores on an order."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 
 def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Kendall's tau-b (Kendall 1945): pairs in the same order less those in the other, over the geometric
-    mean of the pairs that each list tells apart. None where a list has only equal scores."""
+    """Kendall's tau-b of two lists (Kendall 1945): the pairs that both lists order alike minus the pairs that
+    they order differently, divided by the geometric mean of the numbers of pairs that each list orders. None
+    if a list has only equal scores."""
     same, apart = 0, [0, 0]
     for i, j in itertools.combinations(range(len(first)), 2):
         one, other = _sign(first[i] - first[j]), _sign(second[i] - second[j])

@@ -1,4 +1,4 @@
-"""The harness owns ranking: checks what a plugin returned, orders it by one rule and cuts it."""
+"""Ranking: the harness checks the hits that a plugin returned, orders them by one rule and cuts them."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ if TYPE_CHECKING:
 
     from harness.types import Floats, Ints
 
-CELLS = 1 << 18  # of one block of rows, so that its arrays stay in a core's cache
+CELLS = 1 << 18  # cells of one block of rows, so that the block's arrays stay in a core's cache
 
 
 class Documents(NamedTuple):
-    """How passages make up documents, and the order of the documents' ids."""
+    """The documents of a corpus: the document of each passage, and the order of the documents' ids."""
 
     document_of: NDArray[np.int32]  # int32[N]: the document of each passage
-    rank_of_id: NDArray[np.int32]  # int32[D]: the ascending rank of each document's id as bytes
+    rank_of_id: NDArray[np.int32]  # int32[D]: the rank of each document's id, ascending by bytes
 
 
 def ranks_of(ids: Sequence[str]) -> NDArray[np.int32]:
-    """int32[N]: the ascending rank of each id as UTF-8 bytes. (Code points order as their bytes do.)"""
+    """The rank of each id, ascending by UTF-8 bytes: int32[N]. Strings are compared by code points, which
+    gives the same order."""
     ranks = np.empty(len(ids), np.int32)
     ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids), dtype=np.int32)
     return ranks
@@ -42,13 +43,13 @@ def canonical(
     queries: int | None = None,
     asked: int | None = None,
 ) -> Hits:
-    """The hits as every measure, combiner and re-ranker sees them: by descending score, ties by descending
-    id as bytes (trec_eval's rule), at most `depth`, short rows filled with -1 and -inf at their end.
+    """The canonical hits, which every measure, combiner and re-ranker reads. They are ordered by descending
+    score, with ties by descending id as bytes (trec_eval's rule), and have at most `depth` columns. Short
+    rows are filled with -1 and -inf at their end.
 
-    `rank_of_id` (int32[size]) is the ascending rank of each position's id; `exclude` holds one array of
-    positions a query. A ContractError names what is wrong with the hits, which must be `queries` rows of
-    at most `asked` columns where those are given.
-    """
+    `rank_of_id` (int32[size]) is the ascending rank of each position's id. `exclude` holds one array of
+    positions per query, which are removed. `queries` is the number of rows that the hits must have, and
+    `asked` the largest number of columns, if given. Raises ContractError if the hits break the contract."""
     _check_form(hits, queries, asked)
     rows, width = hits.passages.shape
     kept = min(width, depth)
@@ -67,7 +68,8 @@ def canonical(
 
 
 def to_documents(hits: Hits, documents: Documents) -> Hits:
-    """Every document by its best passage (MaxP), of canonical hits of passages; ties again by id."""
+    """The canonical hits of documents, from canonical hits of passages. Each document is ranked by its best
+    passage (MaxP), with ties by id."""
     if hits.unit == "document":
         raise ValueError("these hits are of documents already")
     document_of, ranks = documents
@@ -85,14 +87,15 @@ def to_documents(hits: Hits, documents: Documents) -> Hits:
 
 
 def first_passages(documents: Documents) -> NDArray[np.bool_]:
-    """bool[N]: whether a passage is the first of its document, whose passages stand together in order."""
+    """Whether each passage is the first of its document: bool[N]. The passages of a document are consecutive
+    and in order."""
     owners = documents.document_of
     return np.append(np.ones(min(1, len(owners)), np.bool_), owners[1:] != owners[:-1])
 
 
 def ranked_by(hits: Hits, unit: ColumnUnit, documents: Documents) -> Hits:
-    """Canonical hits as a column of this unit ranks them. A document whose first passage was not retrieved
-    is not ranked by FirstP."""
+    """Canonical hits, ranked as a column of this unit reads them. With the unit `first` (FirstP), documents
+    are ranked by their first passages, and a document whose first passage was not retrieved is not ranked."""
     if unit == "passage" or hits.unit == "document":
         return hits
     if unit == "first":
@@ -102,7 +105,7 @@ def ranked_by(hits: Hits, unit: ColumnUnit, documents: Documents) -> Hits:
 
 
 def cut(hits: Hits, depth: int | None) -> Hits:
-    """The first `depth` of each row."""
+    """The hits with the first `depth` columns of each row. With None, all columns stay."""
     return Hits(hits.passages[:, :depth], hits.scores[:, :depth], hits.unit)
 
 
@@ -122,7 +125,8 @@ def _check_form(hits: Hits, queries: int | None, asked: int | None) -> None:
 
 
 def _check(passages: Ints, scores: Floats, size: int, start: int) -> None:
-    """Refuse a block of hits that breaks the contract; its first row is the query `start`."""
+    """Raises ContractError for a block of hits that breaks the contract. The block's first row is the query
+    `start`."""
     _refuse((passages < -1) | (passages >= size), passages, start, f"position {{}} is not in 0 to {size - 1}")
     _refuse(~np.isfinite(scores) & (passages >= 0), scores, start, "the score {} is not finite")
     narrow = np.sort(passages.astype(np.int32), axis=1) if size < 2**31 else np.sort(passages, axis=1)
@@ -143,7 +147,7 @@ def _refuse(wrong: NDArray[np.bool_], values: NDArray[np.generic], start: int, t
 
 
 def _without(passages: Ints, exclude: Sequence[Ints], size: int) -> Ints:
-    """The block with -1 at the excluded positions."""
+    """The block of passages with -1 in the place of excluded positions."""
     rows = np.array([row for row, positions in enumerate(exclude) if len(positions)], np.int64)
     if len(rows) == 0:
         return passages
@@ -156,7 +160,7 @@ def _without(passages: Ints, exclude: Sequence[Ints], size: int) -> Ints:
 
 
 def _first_of_each(positions: Ints) -> Ints:
-    """The block with -1 wherever a position stood further left in its row."""
+    """The block with -1 in the place of each position that also stands further left in its row."""
     order = np.argsort(positions, axis=1, kind="stable")
     ordered = np.take_along_axis(positions, order, axis=1)
     again = np.zeros(positions.shape, np.bool_)
@@ -167,7 +171,8 @@ def _first_of_each(positions: Ints) -> Ints:
 
 
 def _ordered(passages: Ints, scores: Floats, rank_of_id: NDArray[np.int32]) -> tuple[Ints, Floats]:
-    """The block sorted by descending score, then descending id, fills last; most rows need no sort."""
+    """The block sorted by descending score, then by descending id, with fills last. Rows that are in order
+    already, which most are, are not sorted."""
     scores = np.where(passages < 0, np.float32(-np.inf), scores)
     falling = (scores[:, :-1] > scores[:, 1:]) | (passages[:, 1:] < 0) & (passages[:, :-1] < 0)
     rows = np.flatnonzero(~falling.all(axis=1))
@@ -185,8 +190,9 @@ def _ordered(passages: Ints, scores: Floats, rank_of_id: NDArray[np.int32]) -> t
 
 
 def _falling_bits(scores: Floats) -> NDArray[np.uint32]:
-    """uint32 that ascend as the float32 descend: IEEE 754 orders as sign and magnitude."""
-    bits = (scores + np.float32(0)).view(np.uint32)  # -0.0 becomes 0.0, its equal
+    """The scores (float32) as uint32 whose ascending order is the scores' descending order. The bits of IEEE
+    754 numbers are ordered by sign and magnitude."""
+    bits = (scores + np.float32(0)).view(np.uint32)  # turns -0.0 into 0.0, which is equal
     negative = bits >> np.uint32(31) == 1
     rising = np.where(negative, ~bits, bits | np.uint32(1 << 31))
     return ~rising

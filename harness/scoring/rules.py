@@ -1,4 +1,4 @@
-"""How a suite scores: the one way from hits to scores that rows, tuning, analyses and verification share."""
+"""How a suite scores hits. Rows, tuning, analyses and verification all score by this module."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from harness.types import Hits
 
 
 class Rules(NamedTuple):
-    """What decides about a number beside hits, judgements and columns."""
+    """The rules that decide about a score, beside hits, judgements and columns."""
 
-    drop: bool = False  # judgements of passages that the corpus lacks count as not relevant
-    depth: int | None = None  # where runs are cut first
-    by_answers: bool = False  # a passage is relevant if it contains an answer
+    drop: bool = False  # whether judged passages that the corpus lacks count as not relevant
+    depth: int | None = None  # the depth at which runs are cut before scoring; None: runs are not cut
+    by_answers: bool = False  # whether a passage is relevant if it contains an answer
 
     def judging(self, read: Corpus, queries: Queries, judgements: Judgements) -> Judging:
         return judging(read, queries, judgements, drop=self.drop)
@@ -36,7 +36,7 @@ def scores_of(
     labels: answers.Labels | None = None,
     strict: bool = False,
 ) -> Scores:
-    """The scores of canonical hits. `labels` are those of `harness.scoring.answers` if known.
+    """The scores of canonical hits. `labels` are the labels of `harness.scoring.answers`, if they are known.
     Hits of documents are never judged by answers. A plugin's measure that fails has no column, or raises
     ContractError if `strict`."""
     if how.by_answers and hits.unit == "passage":

@@ -1,4 +1,4 @@
-"""TREC run files: a ranking out, byte for byte the same each time, and foreign ones in."""
+"""TREC run files: writes rankings, with the same bytes each time, and reads run files of any origin."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ COLUMNS = 6
 NAMES = ("query", "iteration", "passage", "rank", "score", "tag")
 CODED = pa.dictionary(pa.int32(), pa.string())
 TYPES = {name: pa.float64() if name == "score" else CODED for name in NAMES}
-TOO_LARGE = 2.0**128 - 2.0**103  # from here on a number rounds to an infinite float32
+TOO_LARGE = 2.0**128 - 2.0**103  # numbers from here on round to an infinite float32
 
 
 class Run(NamedTuple):
-    """A run as its file has it: not yet ordered, positions count `passage_ids`."""
+    """A run as its file has it, not yet ordered by score. Positions in `hits` are places in `passage_ids`."""
 
-    query_ids: tuple[str, ...]  # in order of first appearance, as are
-    passage_ids: tuple[str, ...]
+    query_ids: tuple[str, ...]  # in order of first appearance
+    passage_ids: tuple[str, ...]  # in order of first appearance
     hits: Hits
     tag: str
 
@@ -40,7 +40,7 @@ class Run(NamedTuple):
 def write_run(
     path: Path, query_ids: Sequence[str], ids_of: Callable[[Ints], Sequence[str]], hits: Hits, tag: str
 ) -> None:
-    """Write a ranking as TREC lines, gzipped if the name ends in `.gz`. Ranks start at 1, and a score is
+    """Write a ranking as TREC lines, gzipped if the file's name ends in `.gz`. Ranks start at 1. A score is
     written with the fewest digits that read back as the same float32."""
     check_words([*query_ids, tag], "query id or tag")
     with _sink(path) as out:
@@ -61,18 +61,19 @@ def write_run(
 
 
 def tag_of(system: str) -> str:
-    """A system's name as the last column of its run."""
+    """A system's name as the tag in its run, without white space."""
     return "_".join(system.split())
 
 
 def read_run(path: Path) -> Run:
-    """Read a TREC run (gzipped or not); ranks are not trusted, `ranking.canonical` orders it by score."""
+    """The run in a TREC file, which may be gzipped. Its ranks are ignored; `ranking.canonical` orders the
+    hits by score."""
     return _by_columns(path) or _by_lines(path)
 
 
 def _by_columns(path: Path) -> Run | None:
-    """A run whose columns stand between single blanks or tabs, as nearly all do; None for any other, and for
-    one with anything wrong in it, which reading by lines can tell with its line."""
+    """The run in a file whose columns are separated by single blanks or tabs, as in nearly all files. None
+    for any other file, and for a file with an error; `_by_lines` then reads it and reports the line."""
     try:
         table = pyarrow.csv.read_csv(
             path,
@@ -107,12 +108,12 @@ def _separator(path: Path) -> str:
 def _by_lines(path: Path) -> Run:
     queries: dict[str, int] = {}
     passages: dict[str, int] = {}
-    lines: dict[tuple[int, int], int] = {}  # (query, passage) -> its line, in order of the file
+    lines: dict[tuple[int, int], int] = {}  # (query, passage) -> line, in order of the file
     values: list[float] = []
     tag = ""
     for number, line in lines_of(path):
         words = line.split()
-        if not words or (not values and line.startswith("#")):  # a header such as ir_metadata's
+        if not words or (not values and line.startswith("#")):  # a header, such as that of ir_metadata
             continue
         score = _score(words, path, number)
         pair = (queries.setdefault(words[0], len(queries)), passages.setdefault(words[2], len(passages)))
@@ -132,7 +133,7 @@ def _by_lines(path: Path) -> Run:
 
 
 def rows_of(row: Ints, passage: Ints, score: Floats, queries: int) -> Hits:
-    """One row a query, in the order of the file."""
+    """The hits with one row per query, from pairs of a row and a passage, in the order of the file."""
     order = np.argsort(row, kind="stable")
     counts = np.bincount(row, minlength=queries)
     column = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -154,7 +155,7 @@ def _score(words: Sequence[str], path: Path, number: int) -> float:
 
 
 def finite(word: str) -> float | None:
-    """A score that a float32 can hold; None for any other word."""
+    """The word as a number that a float32 can hold, or None for any other word."""
     try:
         score = float(word)
     except ValueError:
@@ -168,6 +169,6 @@ def _sink(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
         if path.suffix != ".gz":
             yield file
             return
-        # neither the name nor the time enters the header, so the same run gives the same bytes
+        # the header holds neither name nor time, so that the same run gives the same bytes
         with gzip.GzipFile(filename="", mode="wb", compresslevel=4, fileobj=file, mtime=0) as packed:
             yield packed

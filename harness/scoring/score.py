@@ -1,4 +1,4 @@
-"""Scores: a ranking and its judgements become one value per query and column, with what one should know."""
+"""Scores: one value per query and column, computed from a ranking and its judgements, with facts."""
 
 from __future__ import annotations
 
@@ -28,37 +28,38 @@ __all__ = ["Documents", "Facts", "Judged", "Scored", "Scores", "mean", "score", 
 
 
 class Scored(NamedTuple):
-    """One column: the value of a query is numerator / denominator, 0 where the denominator is 0."""
+    """One scored column. The value of a query is numerator / denominator, or 0 where the denominator is 0."""
 
     column: Column
-    numerator: NDArray[np.float64]  # float64[S], one for each scored query
+    numerator: NDArray[np.float64]  # float64[S], one number for each scored query
     denominator: NDArray[np.float64]
     average: Average
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """float64[S]: what a query-by-query comparison uses."""
+        """The value of each scored query: float64[S]. Comparisons of systems query by query use these
+        values."""
         whole = self.denominator
         return np.divide(self.numerator, whole, out=np.zeros(len(whole)), where=whole != 0)
 
 
 class Facts(NamedTuple):
-    """What a reader of a row should know."""
+    """Facts that a reader of a row should know."""
 
-    queries: int  # how many are scored: all that have a judgement
-    unanswered: int  # scored queries for which nothing was found
-    without_positive: Mapping[str, int]  # label -> scored queries where nothing is good enough for it
-    missing: int  # judgements of passages that the corpus lacks
-    ties: int  # neighbours with equal scores in the rankings, ordered by id
+    queries: int  # the number of scored queries: all queries with a judgement
+    unanswered: int  # the number of scored queries without any hit
+    without_positive: Mapping[str, int]  # column's label -> number of scored queries without a positive
+    missing: int  # the number of judgements of passages that the corpus lacks
+    ties: int  # the number of neighbours in the rankings with equal scores, which are ordered by id
 
 
 class View(NamedTuple):
-    """A ranking of one unit with all that its columns read."""
+    """A ranking of one unit, with the data that the columns of this unit read."""
 
     ranked: Ints  # int64[S, k]
     grades: NDArray[np.int32]  # int32[S, k]
     ideal: Ideal
-    row: Ints  # int64[J]: the judgements, `row` counting scored queries
+    row: Ints  # int64[J]: the row of each judgement's query among the scored queries
     judged: Judged
 
 
@@ -68,8 +69,8 @@ class Scores(NamedTuple):
     queries: Ints  # int64[S]: the number of each scored query, ascending
     columns: tuple[Scored, ...]
     facts: Facts
-    views: Mapping[ColumnUnit, View]  # what the columns of each unit are computed from
-    failed: Mapping[str, str]  # label -> why a plugin's measure has no column here
+    views: Mapping[ColumnUnit, View]  # the data from which the columns of each unit are computed
+    failed: Mapping[str, str]  # label -> why a plugin's measure has no column
 
 
 def score(
@@ -83,13 +84,13 @@ def score(
     depth: int | None = None,
     strict: bool = True,
 ) -> Scores:
-    """Score canonical hits (row q is query q; a query beyond the last row found nothing) over all queries
-    with a judgement. `size` is the number of passages of the corpus, `own` the measures of plugins by
-    name, `documents` is needed for document columns, `depth` is where the protocol cuts the run.
+    """The scores of canonical hits over all queries with a judgement. Row q of the hits is query q; a query
+    beyond the last row has no hits. `size` is the number of passages of the corpus, `plugin_measures` holds
+    the measures of plugins by name, `documents` is needed for document columns, and `depth` is where the
+    protocol cuts the run.
 
-    A system whose unit is documents gets the document columns alone. A plugin's measure that fails raises
-    ContractError if `strict`, else its column is left out and the reason is in `failed`.
-    """
+    A system whose unit is documents gets only the document columns. If a plugin's measure fails,
+    ContractError is raised with `strict`; otherwise its column is left out and the reason is in `failed`."""
     if len(judged.query) == 0:
         raise HarnessError("judgements: there is none, so nothing can be scored; check the dataset's split")
     hits = ranking.cut(hits, depth)
@@ -120,8 +121,8 @@ def score(
 def summarise(
     scores: Scores, seed: int, mask: NDArray[np.bool_] | None = None, resamples: int = bootstrap.RESAMPLES
 ) -> dict[str, Summary]:
-    """Label -> mean, interval and number of queries, over the scored queries or those of a slice (bool[S]).
-    Empty where the slice has none."""
+    """The mean, the interval and the number of queries of each column, by label. `mask` (bool[S]) selects the
+    scored queries of a slice; the result is empty if it selects none."""
     chosen = np.ones(len(scores.queries), np.bool_) if mask is None else mask
     if not chosen.any():
         return {}
@@ -134,7 +135,8 @@ def summarise(
 
 
 def mean(scored: Scored, chosen: NDArray[np.bool_] | None = None) -> float:
-    """The column over the chosen of the scored queries (bool[S]; None: all), as a leaderboard rounds it."""
+    """The mean of a column over the chosen scored queries, rounded as in a leaderboard. `chosen` is bool[S];
+    None stands for all scored queries."""
     part, whole, values = scored.numerator, scored.denominator, scored.values
     if chosen is not None:
         part, whole, values = part[chosen], whole[chosen], values[chosen]
@@ -154,12 +156,12 @@ def _view(
         row = np.searchsorted(queries, judged.query)
     ranked = rows_of(hits.passages, queries)
     grades = look_up(ranked, row, judged.passage, judged.grade)
-    grades.flags.writeable = False  # the measures of plugins share it
+    grades.flags.writeable = False  # the array is handed to measures of plugins
     return View(ranked, grades, ideal_of(len(queries), row, judged.grade), row, judged)
 
 
 def rows_of(passages: Ints, queries: Ints) -> Ints:
-    """int64[S, k]: the rows of the scored queries, without a copy where that is all of them."""
+    """The rows of the scored queries: int64[S, k]. They are not copied if all queries are scored."""
     if len(queries) == len(passages) and queries[-1] == len(passages) - 1:
         return passages
     present = queries < len(passages)
@@ -171,7 +173,8 @@ def rows_of(passages: Ints, queries: Ints) -> Ints:
 def _computed(
     metrics: Sequence[Metric], view: View, strict: bool
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]] | ContractError]:
-    """Numerator and denominator of each metric; ir-measures is imported only if one has no kernel."""
+    """The numerator and denominator of each metric, or the error of a plugin's measure. ir-measures is
+    imported only if a metric has no kernel."""
     rest = [metric for metric in metrics if not metric.kernel]
     foreign: dict[str, NDArray[np.float64]] = {}
     if rest:
@@ -192,7 +195,7 @@ def _computed(
 
 
 def by_kernel(metric: Metric, view: View) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """float64[S] each: numerator and denominator of a metric that has a kernel."""
+    """The numerator and the denominator (float64[S] each) of a metric that has a kernel."""
     try:
         part, whole = kernel_of(metric)(view.grades, view.ideal, metric.rel, metric.cutoff)
     except ContractError:
@@ -210,13 +213,14 @@ def by_kernel(metric: Metric, view: View) -> tuple[NDArray[np.float64], NDArray[
 
 
 def has_positive(metric: Metric, ideal: Ideal) -> NDArray[np.bool_]:
-    """bool[S]: which queries have a judgement that the metric counts as good."""
+    """Whether each query has a judgement that the metric counts as good: bool[S]."""
     good = gain_of(metric)(ideal.grade) > 0 if metric.family == "nDCG" else ideal.grade >= metric.rel
     return np.bincount(ideal.row[good], minlength=ideal.queries) > 0
 
 
 def _answered(hits: Hits, queries: Ints) -> tuple[int, int]:
-    """How many scored queries found anything, and how many neighbours tie in their rankings."""
+    """The number of scored queries with hits, and the number of neighbours with equal scores in their
+    rankings."""
     answered = queries[queries < len(hits.passages)]
     if hits.passages.shape[1] == 0:
         return 0, 0

@@ -1,4 +1,4 @@
-"""Numbers of a recipe over several seeds: how much of a mean, or of a difference, is the luck of a seed."""
+"""Means and differences over several seeds of a recipe, with errors that count both queries and seeds."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class Spread(NamedTuple):
-    """A mean with its standard error, as a sum of independent parts."""
+    """A mean with its variance, which is a sum of independent parts."""
 
     value: float
-    variances: tuple[float, ...]  # of the value: by queries, then by the seeds of each recipe
-    freedoms: tuple[int, ...]  # degrees of freedom of each
+    variances: tuple[float, ...]  # parts of the variance: by queries, then by the seeds of each recipe
+    freedoms: tuple[int, ...]  # the degrees of freedom of each part
 
     @property
     def error(self) -> float:
@@ -26,21 +26,22 @@ class Spread(NamedTuple):
 
     @property
     def freedom(self) -> float:
-        """Welch and Satterthwaite (Satterthwaite 1946, equation 17)."""
+        """The degrees of freedom of the whole variance, by Welch and Satterthwaite (Satterthwaite 1946,
+        equation 17)."""
         parts = [v * v / f for v, f in zip(self.variances, self.freedoms, strict=True) if v > 0]
         return float(sum(self.variances) ** 2 / sum(parts)) if parts else math.inf
 
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval over queries and seeds."""
-        from scipy.special import stdtrit  # half a second that only boards with seeds pay
+        from scipy.special import stdtrit  # this import takes half a second, so it is done only when needed
 
         half = self.error * float(stdtrit(self.freedom, 0.975)) if self.error else 0.0
         return self.value - half, self.value + half
 
     @property
     def p(self) -> float:
-        """Of no difference from 0, two-sided."""
+        """The two-sided p-value of the hypothesis that the true value is 0."""
         if not self.error:
             return 1.0 if self.value == 0 else 0.0
         from scipy.special import stdtr
@@ -49,16 +50,17 @@ class Spread(NamedTuple):
 
 
 def mean(values: Floats) -> Spread:
-    """The mean of float64[S, Q], the value of each query with each seed. Queries and seeds are both drawn at
-    random and crossed: the variance of the mean is that over queries, of each query's mean over seeds, and
-    that over seeds, of each seed's mean over queries (Brennan 2001, section 2). What the two share, the
-    interaction, counts in both, which errs on the safe side."""
+    """The mean of the values of each query with each seed, float64[S, Q]. Queries and seeds are both random
+    and crossed. The variance of the mean has two parts (Brennan 2001, section 2): the variance over queries
+    of each query's mean over seeds, and the variance over seeds of each seed's mean over queries. The
+    interaction of queries and seeds counts in both parts, which errs on the safe side."""
     return difference(values, np.zeros((1, values.shape[1])))
 
 
 def difference(first: Floats, second: Floats) -> Spread:
-    """The mean of `first`, float64[S, Q], minus that of `second`, float64[R, Q], over the same queries. Seeds
-    of different recipes are independent. Of one seed no spread is known: it is taken as given."""
+    """The mean of `first`, float64[S, Q], minus the mean of `second`, float64[R, Q], over the same queries.
+    Seeds of different recipes are independent. A recipe with one seed adds no variance by seeds, because none
+    is known."""
     each = first.mean(axis=0) - second.mean(axis=0)  # float64[Q]
     count = len(each)
     variances = [float(each.var(ddof=1)) / count if count > 1 else 0.0]

@@ -1,4 +1,4 @@
-"""The measures that have no kernel here: ir-measures computes them, from our one ranking."""
+"""Computes the measures that have no kernel here with ir-measures, from the harness' ranking."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def family_of(name: str, text: str, known: Iterable[str]) -> tuple[str, dict[str, Slot], str, dict[str, Any]]:
-    """Of a measure of ir-measures: its name, parameters, what an @ sets, and what an alias presets."""
+    """The measure of ir-measures called `name`: its own name, its parameters, the parameter that an @ sets,
+    and the parameters that an alias presets. Raises HarnessError if there is none."""
     registry = ir_measures.measures.registry
     if name not in registry:
         close = meant(text, known, registry)
@@ -35,7 +36,7 @@ def family_of(name: str, text: str, known: Iterable[str]) -> tuple[str, dict[str
 
 
 def check_supported(metric: Metric) -> None:
-    """A HarnessError if ir-measures has nothing installed that computes this."""
+    """Raises HarnessError if no installed provider of ir-measures computes the metric."""
     try:
         ir_measures.evaluator([_measure(metric)], [])
     except (ValueError, AssertionError) as error:
@@ -47,10 +48,10 @@ def check_supported(metric: Metric) -> None:
 def values(
     metrics: Sequence[Metric], ranked: Ints, query: Ints, passage: Ints, grade: NDArray[np.int32]
 ) -> list[NDArray[np.float64]]:
-    """float64[Q] for each metric, from the ranking int64[Q, k] and its judgements. Scores are replaced by
-    falling ranks, so that every provider sees the order that the harness decided."""
-    # pytrec_eval reads outside its arrays, or never returns, on some negative grades; 0 is as irrelevant.
-    # Only infAP gives -1 a meaning: pooled, but not judged.
+    """The values of each metric (float64[Q]), from the ranking (int64[Q, k]) and its judgements. Each
+    provider is given scores that fall by 1 per rank, so that it uses the harness' order."""
+    # On some negative grades pytrec_eval reads outside its arrays or never returns, so negative grades become
+    # 0, which is irrelevant too. Only for infAP does -1 have a meaning: pooled, but not judged.
     columns = [np.zeros(len(ranked)) for _ in metrics]
     run = _run(ranked)
     for lowest in (-1, 0):

@@ -1,4 +1,4 @@
-"""Judgements as numbers, and the grade of every passage of a ranking by them."""
+"""Grades: the judgements of documents, and the grade of every passage of a ranking."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
     from harness.types import Ints
 
-CELLS = 1 << 17  # of one block of rows, so that its keys stay in a core's cache
+CELLS = 1 << 17  # cells of one block of rows, so that the block's keys stay in a core's cache
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / the golden ratio: spreads keys (Knuth, volume 3, 6.4)
 
 
 def of_documents(judged: Judged, document_of: NDArray[np.int32], documents: int) -> Judged:
-    """A document's grade is the highest among its passages'. A passage that the corpus lacks counts as a
-    document of its own, since nobody knows which one it belongs to."""
+    """The judgements of documents, from those of passages. A document's grade is the highest grade of its
+    passages. A passage that the corpus lacks counts as a document of its own, because its document is not
+    known."""
     size = len(document_of)
     missing = judged.passage >= size
     known = np.where(missing, 0, judged.passage)
@@ -33,8 +34,9 @@ def of_documents(judged: Judged, document_of: NDArray[np.int32], documents: int)
 
 
 def look_up(ranked: Ints, row: Ints, passage: Ints, grade: NDArray[np.int32]) -> NDArray[np.int32]:
-    """int32[Q, k]: the grade of each ranked passage, by judgements of (row, passage). Most passages are not
-    judged: a small table of hashes rules those out, and only the rest is searched for."""
+    """The grade of each ranked passage (int32[Q, k]), from judgements of pairs of a row and a passage. Most
+    ranked passages are not judged. A small table of hashes rules most of these out, and only the rest is
+    searched for."""
     grades = np.full(ranked.shape, UNJUDGED, np.int32)
     rows, width = ranked.shape
     if ranked.size == 0:
@@ -56,13 +58,13 @@ def look_up(ranked: Ints, row: Ints, passage: Ints, grade: NDArray[np.int32]) ->
     step = max(1, CELLS // width)
     for start in range(0, rows, step):
         block = ranked[start : start + step]
-        # a sum times the mixer is the sum of the products, modulo 2^64: one pass less over the block
+        # (a + b) * MIXER = a * MIXER + b * MIXER modulo 2^64, which saves one pass over the block
         hashes = _hashed(_mixed(block) + _mixed(first[start : start + step])[:, None], bits)
         maybe = np.flatnonzero(table[hashes])
         position = block.reshape(-1)[maybe]
         sought = position + first[start + maybe // width]
         place = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
-        judged = (keys[place] == sought) & (position >= 0)  # a fill's key is another row's
+        judged = (keys[place] == sought) & (position >= 0)  # the key of a fill (-1) belongs to another row
         grades[start : start + step].reshape(-1)[maybe[judged]] = ordered[place[judged]]
     return grades
 
@@ -72,6 +74,6 @@ def _mixed(keys: Ints) -> NDArray[np.uint64]:
 
 
 def _hashed(mixed: NDArray[np.uint64], bits: int) -> Ints:
-    """The upper `bits` of each, in place."""
+    """The upper `bits` bits of each number, computed in place."""
     mixed >>= np.uint64(64 - bits)
     return mixed.view(np.int64)

@@ -1,4 +1,4 @@
-"""The judgements of each query, best first: what a ranking could have reached."""
+"""The judgements of each query, best first, as the ideal ranking has them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Ideal(NamedTuple):
-    """All J judgements of Q queries, by query, then by falling grade."""
+    """All J judgements of Q queries, ordered by query, then by falling grade."""
 
     queries: int  # Q
-    row: Ints  # int64[J]: the query's row among the grades
+    row: Ints  # int64[J]: the query's row in the array of grades
     grade: NDArray[np.int32]  # int32[J]
 
 
@@ -26,16 +26,18 @@ def ideal_of(queries: int, row: Ints, grade: NDArray[np.int32]) -> Ideal:
 
 
 def relevant(ideal: Ideal, rel: int) -> NDArray[np.float64]:
-    """float64[Q]: how many judgements of each query reach the grade `rel`."""
+    """The number of judgements of each query with a grade of at least `rel`: float64[Q]."""
     return per_row(ideal.row[ideal.grade >= rel], ideal.queries)
 
 
 def per_row(rows: Ints, queries: int, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-    """float64[Q]: the weights (1 each without) added up by row, in the order given, as a loop would."""
+    """The sum of the weights of each row: float64[Q]. Weights are 1 if not given, and are added in the order
+    given, as in a loop."""
     return np.bincount(rows, weights, queries).astype(np.float64)
 
 
 def places(rows: Ints) -> Ints:
-    """int64[n]: the number of equal values before each in ascending `rows`, which are 0 or more."""
+    """For each value of `rows`, the number of equal values before it: int64[n]. `rows` are ascending and at
+    least 0."""
     counts = np.bincount(rows)
     return np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -1,7 +1,8 @@
-"""The kernels: every common measure for all queries at once, in trec_eval's arithmetic.
+"""The kernels: each computes one common measure for all queries at once, in trec_eval's arithmetic.
 
-Few ranked passages are relevant, so each kernel first finds those and then works on them alone. Sums run
-in the order of ranks, as trec_eval's loops do: the values are equal to the last bit, on any machine.
+Few ranked passages are relevant, so each kernel first finds the relevant passages and then works on them
+alone. Sums run in the order of ranks, as in trec_eval's loops, so that the values are equal to trec_eval's to
+the last bit, on any machine.
 """
 
 from __future__ import annotations
@@ -26,38 +27,39 @@ if TYPE_CHECKING:
 
 
 def reciprocal_rank(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
-    """1 / the rank of the first relevant passage, 0 without one."""
+    """RR: 1 / the rank of the first relevant passage within the cut-off, or 0 if there is none."""
     row, rank = _found(grades[:, :cutoff] >= rel)
     first = places(row) == 0
     return per_row(row[first], len(grades), 1 / (rank[first] + 1.0)), np.ones(len(grades))
 
 
 def success(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
-    """1 if a relevant passage is within the cut-off."""
+    """Success: 1 if a relevant passage is within the cut-off, else 0."""
     hit = _count(grades[:, :cutoff] >= rel) > 0
     return hit.astype(np.float64), np.ones(len(grades))
 
 
 def precision(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
-    """Relevant passages within the cut-off / the cut-off, however short the ranking is."""
+    """P: the number of relevant passages within the cut-off / the cut-off, even for a shorter ranking."""
     depth = grades.shape[1] if cutoff is None else cutoff
     return _share(_count(grades[:, :cutoff] >= rel), np.full(len(grades), float(depth))), np.ones(len(grades))
 
 
 def recall(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
-    """Relevant passages within the cut-off / all that are relevant."""
+    """R: the number of relevant passages within the cut-off / the number of all relevant passages."""
     return _share(_count(grades[:, :cutoff] >= rel), relevant(ideal, rel)), np.ones(len(grades))
 
 
 def r_precision(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
-    """Precision at R, the number of relevant passages."""
+    """Rprec: the precision within the first R ranks, where R is the number of all relevant passages."""
     wanted = relevant(ideal, rel)
     row, rank = _found(grades >= rel)
     return _share(per_row(row[rank < wanted[row]], len(grades)), wanted), np.ones(len(grades))
 
 
 def average_precision(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
-    """The precision at each relevant passage within the cut-off, added up / all that are relevant."""
+    """AP: the sum of the precisions at each relevant passage within the cut-off / the number of all relevant
+    passages."""
     row, rank = _found(grades[:, :cutoff] >= rel)
     total = per_row(row, len(grades), (places(row) + 1) / (rank + 1))
     return _share(total, relevant(ideal, rel)), np.ones(len(grades))
@@ -70,11 +72,12 @@ def ndcg(
     rel: int,
     cutoff: int | None,
 ) -> tuple[Values, Values]:
-    """sum of gain / log2(rank + 1) / the same of the ideal ranking (Järvelin and Kekäläinen 2002)."""
+    """nDCG: the sum of gain / log2(rank + 1) within the cut-off, divided by the same sum of the ideal ranking
+    (Järvelin and Kekäläinen 2002)."""
     row, rank = _found(grades[:, :cutoff] > FILL)
     dcg = _discounted(row, rank, gain(grades[row, rank]), len(grades))
     best = gain(ideal.grade)
-    order = np.lexsort((-best, ideal.row))  # a table of gains may order the grades anew
+    order = np.lexsort((-best, ideal.row))  # a table of gains may order grades differently
     row, best = ideal.row[order], best[order]
     rank = places(row)
     within = rank < (len(row) if cutoff is None else cutoff)
@@ -84,44 +87,46 @@ def ndcg(
 
 
 def judged(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
-    """Judged passages within the cut-off / the length of the ranking up to there."""
+    """Judged: the number of judged passages within the cut-off / the number of passages within the
+    cut-off."""
     head = grades[:, :cutoff]
     return _share(_count(head > FILL), _count(head != FILL)), np.ones(len(grades))
 
 
 def retrieved(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
-    """The length of the ranking."""
+    """NumRet: the length of the ranking."""
     return _count(grades != FILL), np.ones(len(grades))
 
 
 def relevant_retrieved(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
-    """How many ranked passages are relevant."""
+    """NumRet(rel): the number of ranked passages that are relevant."""
     return _count(grades >= rel), np.ones(len(grades))
 
 
 def relevant_known(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
-    """How many judged passages are relevant, whatever the run found."""
+    """NumRel: the number of judged passages that are relevant, found or not."""
     return relevant(ideal, rel), np.ones(len(grades))
 
 
 def queries(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
-    """1 for each query."""
+    """NumQ: 1 for each query."""
     return np.ones(len(grades)), np.ones(len(grades))
 
 
 def linear(grade: NDArray[np.int32]) -> NDArray[np.float64]:
-    """The grade itself; trec_eval gives nothing for a negative one."""
+    """The linear gain: the grade itself, and 0 for a negative grade, as in trec_eval."""
     return np.maximum(grade, 0).astype(np.float64)
 
 
 def exponential(grade: NDArray[np.int32]) -> NDArray[np.float64]:
-    """2^g - 1 (Burges et al. 2005)."""
+    """The exponential gain: 2^grade - 1 (Burges et al. 2005)."""
     gain: NDArray[np.float64] = np.exp2(linear(grade)) - 1
     return gain
 
 
 def mapped(gains: Mapping[int, int], grade: NDArray[np.int32]) -> NDArray[np.float64]:
-    """The gain that a table gives to a grade, the grade itself where it gives none."""
+    """The gain by a table from grade to gain. The gain of a grade that is not in the table is the grade
+    itself."""
     gain = linear(grade)
     for level, value in gains.items():
         gain[grade == level] = value
@@ -142,7 +147,7 @@ KERNELS: dict[str, Kernel] = {
 
 
 def kernel_of(metric: Metric) -> Kernel:
-    """The function that computes a metric whose `kernel` is true."""
+    """The kernel of a metric whose field `kernel` is true."""
     if metric.plugin is not None:
         built: Kernel = metric.plugin.build()
         return built
@@ -154,14 +159,14 @@ def kernel_of(metric: Metric) -> Kernel:
 
 
 def gain_of(metric: Metric) -> Callable[[NDArray[np.int32]], NDArray[np.float64]]:
-    """The gain of an nDCG, as a function of grades."""
+    """The gain function of an nDCG, from grades to gains."""
     if "gains" in metric.params:
         return partial(mapped, metric.params["gains"])
     return exponential if metric.params.get("dcg") == "exp-log2" else linear
 
 
 def _found(wanted: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """The row and the rank from 0 of each true cell, row by row."""
+    """The row and the rank (from 0) of each true cell, row by row."""
     row, rank = np.divmod(np.flatnonzero(wanted), max(wanted.shape[1], 1))
     return row, rank
 
@@ -172,7 +177,7 @@ def _count(wanted: NDArray[np.bool_]) -> Values:
 
 
 def _share(part: Values, whole: Values) -> Values:
-    """part / whole, 0 where there is no whole."""
+    """part / whole, and 0 where whole is 0."""
     share: Values = np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
     return share
 

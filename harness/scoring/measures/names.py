@@ -1,4 +1,4 @@
-"""Measure expressions: one canonical name for each measure, however it was written."""
+"""Measure expressions: parses them and gives each measure one canonical name, however it is written."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from harness.problems import unknown
 from harness.records import Measure
 
 UNJUDGED = -(2**31)  # a ranked passage without a judgement
-FILL = UNJUDGED + 1  # behind the end of a short row
+FILL = UNJUDGED + 1  # a cell after the end of a short row
 Average: TypeAlias = Literal["mean", "ratio", "sum"]
 
 
 class Slot(NamedTuple):
-    """A parameter of a measure: its type and, where it may be left out, what it then is."""
+    """A parameter of a measure: its type, its default, and whether it must be given."""
 
     type: type
     default: Any = None
@@ -30,7 +30,8 @@ _REL, _CUTOFF, _JUDGED = Slot(int, 1), Slot(int), Slot(bool, False)
 _RANKED = {"cutoff": _CUTOFF, "rel": _REL, "judged_only": _JUDGED}
 _AT_K = {**_RANKED, "cutoff": Slot(int, required=True)}
 _DCG = Slot(str, "log2")
-# What has a kernel here, as ir-measures declares it; a test compares the two. Known without importing it.
+# The measures that have a kernel here, with their parameters as ir-measures declares them. They are listed so
+# that ir-measures need not be imported; a test compares the list with ir-measures.
 FAMILIES: dict[str, dict[str, Slot]] = {
     "AP": _RANKED,
     "Judged": {"cutoff": _CUTOFF},
@@ -56,22 +57,22 @@ ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
 _LOOSE = re.compile(
     r"(?P<name>[a-z_]+?)\s*(?P<inside>\(.*\))?\s*@?\s*(?P<cutoff>\d+(\.\d+)?)?", re.IGNORECASE
 )
-_SUMS = ("NumQ", "NumRel", "NumRet")  # ir-measures adds these up over the queries
+_SUMS = ("NumQ", "NumRel", "NumRet")  # measures that ir-measures sums over the queries
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure with its parameters: those given that differ from the default."""
+    """A measure with its parameters."""
 
     name: str  # canonical
     family: str
-    params: Mapping[str, Any]
-    plugin: Measure | None = None  # the record of a plugin
-    kernel: bool = False  # whether the harness computes it itself; ir-measures does otherwise
+    params: Mapping[str, Any]  # the given parameters that differ from their defaults
+    plugin: Measure | None = None  # the plugin's record, if a plugin offers the measure
+    kernel: bool = False  # whether a kernel computes the measure; otherwise ir-measures computes it
 
     @property
     def cutoff(self) -> int | None:
-        """How many ranks are read; None for all."""
+        """The number of ranks that are read, or None for all ranks."""
         return self.params.get("cutoff")
 
     @property
@@ -87,7 +88,8 @@ class Metric:
 
 
 def parse(text: str, plugin_measures: Mapping[str, Measure]) -> Metric:
-    """The measure that `text` writes, one of ir-measures or of `own` (name -> record of a plugin)."""
+    """The measure that the expression `text` names, of ir-measures or of `plugin_measures` (name -> record).
+    Raises HarnessError if `text` is no measure."""
     family, given, at = _syntax(text, plugin_measures)
     family, preset = ALIASES.get(family, (family, {}))
     if family in plugin_measures:
@@ -119,20 +121,21 @@ def parse(text: str, plugin_measures: Mapping[str, Measure]) -> Metric:
 
 
 def is_sum(text: str) -> bool:
-    """Whether the column of this canonical name adds its values up over the queries."""
+    """Whether a column of this canonical name sums its values over the queries."""
     return _syntax(text)[0] in _SUMS
 
 
 def meant(text: str, plugin_measures: Iterable[str] = (), others: Iterable[str] = ()) -> str | None:
-    """The measure that was meant, it seems, by one with letters of another case, without its @, or with
-    `document` in another place; None for any other. `others` are names of ir-measures beside ours."""
+    """The expression that `text` probably means, if `text` has letters of another case, no @, or `document`
+    in another place; None for any other text. `others` are further names of measures, those of
+    ir-measures."""
     words = text.split()
     about = [word for word in words if word.lower() in ("document", "documents")]
     match = _LOOSE.fullmatch(" ".join(word for word in words if word not in about))
     if match is None or len(about) > 1:
         return None
     every = (*others, *plugin_measures, *ALIASES, *FAMILIES)
-    names = {name.lower(): name for name in every}  # of equal ones the last
+    names = {name.lower(): name for name in every}  # if names are equal in lower case, the last one wins
     family = names.get(match["name"].lower())
     if family is None:
         return None
@@ -141,7 +144,8 @@ def meant(text: str, plugin_measures: Iterable[str] = (), others: Iterable[str] 
 
 
 def _syntax(text: str, plugin_measures: Iterable[str] = ()) -> tuple[str, dict[str, Any], Any]:
-    """`nDCG(dcg='exp-log2')@10` -> the name, the parameters in brackets, and what follows the @."""
+    """The name of a measure in an expression such as `nDCG(dcg='exp-log2')@10`, the parameters in brackets,
+    and the value after the @. Raises HarnessError for any other text."""
     parts = _parts(text)
     if parts is None:
         close = meant(text, plugin_measures)
@@ -172,7 +176,7 @@ def _check(text: str, given: Mapping[str, Any], slots: Mapping[str, Slot], at_na
         if name not in slots:
             raise HarnessError(f"{text}: {unknown('parameter', name, slots)}")
         slot = slots[name]
-        fits = type(value) is slot.type  # a bool is no whole number here
+        fits = type(value) is slot.type  # `type`, because a bool is no whole number here
         if not fits:
             raise HarnessError(
                 f"{text}: {name}: expected {params.describe(slot.type)}, got {params.shown(value)}"
@@ -192,7 +196,8 @@ def _check(text: str, given: Mapping[str, Any], slots: Mapping[str, Slot], at_na
 
 
 def _name(family: str, given: Mapping[str, Any], at_name: str) -> str:
-    """As ir-measures writes it, with parameters in the order in which the measure declares them."""
+    """The canonical name of a measure, as ir-measures writes it. The parameters are in the order in which the
+    measure declares them."""
     inside = ",".join(f"{name}={_shown(value)}" for name, value in given.items() if name != at_name)
     at = f"@{given[at_name]}" if at_name in given else ""
     return family + (f"({inside})" if inside else "") + at
