@@ -1,4 +1,4 @@
-"""Draws the picture of the annotators' page in docs/annotate.md.
+"""Makes the screenshot of the annotators' page that docs/annotate.md shows.
 
 `python tools/annotate_screenshot.py docs/images/annotate.png` needs Chromium, chromedriver, selenium and the
 extra `annotate`.
@@ -37,7 +37,7 @@ PAIRS = [
 
 
 def write_pool(folder: Path) -> None:
-    """The form of docs/pools.md."""
+    """Write the pool to a folder, in the form of docs/pools.md."""
     total = hashlib.sha256()
     parts: dict[str, list[dict[str, Any]]] = {
         "queries.jsonl": QUERIES, "documents.jsonl": DOCUMENTS, "pairs.jsonl": PAIRS,
@@ -52,7 +52,8 @@ def write_pool(folder: Path) -> None:
 
 
 def draw(picture: Path, width: int, height: int, *switches: str) -> None:
-    """The page after one answer of a pool of our own sentences, with the document shown."""
+    """Write a PNG of the annotators' page to `picture`. The page shows a pool of made-up texts after one
+    answer, with the document open."""
     from selenium import webdriver
     from selenium.webdriver.support.ui import WebDriverWait
 

@@ -117,7 +117,8 @@ def _known(entry: Entry) -> str:
 
 
 def _papers() -> Iterator[str]:
-    """The counts on each plugin's card: those that `harness datasets show` compares with."""
+    """The tables of the official counts on each plugin's card. `harness datasets show` compares a copy with
+    these counts."""
     found = catalogue.load()
     for title, name, asked in PAPERS:
         record = found.find("datasets", name).record

@@ -20,7 +20,7 @@ every plugin of your installation, other people's included.
 
 
 def page(found: Catalogue) -> str:
-    """Every record of our own plugins by kind, with its parameters."""
+    """The page: every record of our own plugins by kind, with its parameters."""
     return "\n".join([HEAD, *(line for kind in catalogue.KINDS for line in _kind(found, kind))])
 
 
@@ -76,7 +76,7 @@ def _range(field: dataclasses.Field[Any]) -> str:
 
 
 def _yaml(value: Any) -> str:
-    """A default as a suite would write it."""
+    """A default value as it would be written in a suite."""
     words = {None: "null", True: "true", False: "false", "": "''"}
     if isinstance(value, tuple):
         return f"[{', '.join(_yaml(item) for item in value)}]"

@@ -50,7 +50,8 @@ FAMILIES = {"MRR": ("MRR@10", "MRR", "RR"), "Recall@50": ("Recall@50", "R@50")}
 
 
 def page(found: Catalogue, queries: Mapping[str, Any]) -> str:
-    """The page of our own protocols, with the toy run `queries` (as in `toy_run.toy_of`) scored by all."""
+    """The page of our own protocols. All of them score the toy run `queries`, which is as `toy_run.toy_of`
+    takes it."""
     every = [found.find("protocols", name) for name in found.names("protocols")]
     own = [entry.record for entry in every if entry.plugin.distribution == catalogue.OWN]
     sections = [section for protocol in own for section in _protocol(protocol)]

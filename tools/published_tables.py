@@ -1,6 +1,7 @@
-"""Makes `leaderboard.json` and `README.md` of a paper's tables, entered by hand as they are printed.
+"""Writes `leaderboard.json` and `README.md` from the tables of a paper.
 
-A folder holds `paper.yaml` and one `table-N.yaml` a table: `python tools/published_tables.py FOLDER...`.
+`python tools/published_tables.py FOLDER...`: a folder contains `paper.yaml` and a `table-N.yaml` for each
+table. The tables were entered by hand, as they are printed.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from harness.store import disk
 from harness.suite import yaml_nodes
 from harness.types import JSON, Unit
 
-BLANK = ("-", "\\")  # how papers print that there is no number
+BLANK = ("-", "\\")  # what papers print in a cell without a number
 MADE = "<!-- written by `python tools/published_tables.py` -->"
 
 
 class Column(NamedTuple):
-    """What a printed column holds; `variant` is added to the names of the systems."""
+    """A printed column: its dataset and measure. `variant` is added to the names of the systems."""
 
     dataset: str
     label: str
@@ -37,7 +38,8 @@ class Column(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A printed row. Every cell stands as it is printed, but for a setting that is in words."""
+    """A printed row. `cells` are as printed; a cell with words, such as a setting, is in `setting`
+    instead."""
 
     system: str
     setting: str
@@ -48,12 +50,12 @@ class Printed(NamedTuple):
     """A table of a paper."""
 
     number: int
-    page: int | None  # of the paper, counted from its first; None where it is not known
+    page: int | None  # the page, counted from the first of the paper; None if not known
     section: str
-    protocol: Any  # a name, none, or a name for each dataset
-    scale: Any  # a printed number is this many times the mean; one for all columns, or by label
+    protocol: Any  # a name, None, or a name for each dataset
+    scale: Any  # a printed number is this many times the mean; one value for all columns, or by label
     columns: tuple[Column, ...]
-    marks: Mapping[str, str]  # behind a number -> what the paper says it means
+    marks: Mapping[str, str]  # a mark behind numbers -> its meaning in the paper
     notes: tuple[str, ...]
     lines: tuple[Line, ...]
 
@@ -69,15 +71,15 @@ class Paper(NamedTuple):
     name: str
     citation: str
     url: str
-    text: str  # the file of its text, for whoever has it
+    text: str  # the name of the file with the paper's text, for those who have it
     datasets: Mapping[str, Mapping[str, JSON]]
-    columns: Mapping[str, str]  # label -> what the paper calls it
+    columns: Mapping[str, str]  # label -> the paper's name of the column
     tables: tuple[Printed, ...]
     digest: str
 
 
 def read(folder: Path) -> Paper:
-    """What was entered of one paper."""
+    """The tables of one paper, as they were entered in the folder."""
     paths = sorted(folder.glob("table-*.yaml"), key=lambda path: int(path.stem.partition("-")[2]))
     given = yaml_nodes.read(folder / "paper.yaml", {}).plain()
     _check_keys(folder / "paper.yaml", given, ("name", "citation", "url", "text", "datasets", "columns"))
@@ -88,7 +90,7 @@ def read(folder: Path) -> Paper:
 
 
 def number(cell: str, marks: Mapping[str, str]) -> tuple[Decimal, str] | None:
-    """The number of a printed cell and the marks behind it; None for a blank one."""
+    """The number in a printed cell and the marks behind it; None for a blank cell."""
     if cell in BLANK:
         return None
     bare = cell.rstrip("".join(marks))
@@ -96,8 +98,8 @@ def number(cell: str, marks: Mapping[str, str]) -> tuple[Decimal, str] | None:
 
 
 def board(paper: Paper, folder: Path) -> Leaderboard:
-    """All tables of a paper as one leaderboard. A number that stands in several tables cites them all.
-    Raises HarnessError if they do not agree on it."""
+    """All tables of a paper as one leaderboard. A number that several tables have cites all of them. Raises
+    HarnessError if these tables do not agree on it."""
     rows: dict[tuple[str, str], model.Row] = {}
     for table in paper.tables:
         for line in table.lines:
@@ -119,7 +121,7 @@ def board(paper: Paper, folder: Path) -> Leaderboard:
 
 
 def page(paper: Paper) -> str:
-    """The tables for people, with their cells as printed."""
+    """The README with the paper's tables. The cells are as printed."""
     parts = [MADE, f"# Published: {paper.name}", "", f"{paper.citation}. <{paper.url}>", ""]
     parts += ["`leaderboard.json` has the same numbers as rows of origin `published`.", ""]
     for table in paper.tables:
@@ -188,7 +190,7 @@ def _enter(
     column: Column,
     cell: str,
 ) -> None:
-    """Put one cell into the row that it belongs to."""
+    """Enter one cell into the leaderboard row of its dataset and system."""
     printed = number(cell, table.marks)
     if printed is None:
         return

@@ -1,4 +1,4 @@
-"""Writes docs/reproduction.md: which published rows a committed suite has, and how they differ.
+"""Writes docs/reproduction.md: which published rows the committed suites have, and how their rows differ.
 
 `python tools/reproduction.py > docs/reproduction.md`
 """
@@ -36,10 +36,10 @@ say that it was run: most need collections or weights that have to be fetched, a
 
 
 class Claim(NamedTuple):
-    """What is said of one published row, or of one part of its columns."""
+    """A claim about one published row, or about some of its columns: which system of a suite has it."""
 
-    place: str  # SUITE / SYSTEM; empty where it is absent
-    why: str  # what differs, or why it is absent
+    place: str  # SUITE / SYSTEM; empty if the row is absent
+    why: str  # what differs, or why the row is absent
 
     @property
     def state(self) -> str:
@@ -55,7 +55,7 @@ class Row(NamedTuple):
 
     @property
     def state(self) -> str:
-        """That of the claim that says least."""
+        """The state of the row: that of its weakest claim."""
         states = {claim.state for claim in self.claims}
         return next(state for state in ("absent", "different", "present") if state in states)
 
@@ -82,7 +82,8 @@ def page() -> str:
 
 
 def rows_of(paper: Paper) -> Iterator[Row]:
-    """Every printed row. Raises ValueError for one that nothing is said of, and for what no table has."""
+    """Every printed row of a paper with its claims. Raises ValueError for a row without a claim, and for a
+    claim about a table or row that the paper does not have."""
     said: dict[str, Any] = yaml.safe_load((ROOT / "tools" / "reproduction.yaml").read_text(encoding="utf-8"))
     mine = said[paper.name]
     shared, tables = mine.get("rows", {}), mine.get("tables", {})
@@ -116,14 +117,14 @@ def _claim(entry: Any) -> Claim:
         return Claim(entry, "")
     if set(entry) == {"absent"}:
         return Claim("", entry["absent"])
-    if set(entry) != {"in", "differs"}:  # a comma in an unquoted text begins another key
+    if set(entry) != {"in", "differs"}:  # in an unquoted text, YAML takes a comma for the end of the value
         problem = f"expected `absent`, or `in` and `differs`, got {sorted(entry)}"
         raise ValueError(f"{problem}; quote texts with commas")
     return Claim(entry["in"], entry["differs"])
 
 
 def check_places(places: Iterator[str]) -> None:
-    """Raises ValueError for a suite or system that is not there."""
+    """Check that each place names a system of a committed suite. Raises ValueError."""
     known = catalogue.load()
     systems: dict[str, set[str]] = {}
     for place in sorted(set(places) - {""}):

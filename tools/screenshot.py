@@ -1,4 +1,4 @@
-"""Draws the picture of a report in the README.
+"""Makes the screenshot of a report that the README shows.
 
 `python tools/screenshot.py leaderboards/tour docs/images/report.png` needs Chromium and the extra `report`.
 """

@@ -1,6 +1,6 @@
-"""How well intervals and tests keep their promises, by simulation: it prints docs/statistics.md.
+"""Simulates how well intervals and tests keep their promises, and prints docs/statistics.md.
 
-Every figure comes from seeded draws, so the page can be made again.
+All draws are seeded, so the page comes out the same each time.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from harness.scoring import bootstrap, seeds
 if TYPE_CHECKING:
     from harness.compare.stats.block import Floats
 
-REPETITIONS = 4000  # of an experiment; a rate of 0.05 then has a standard error of 0.0034
-FAMILIES = 3000  # of an experiment with whole families
+REPETITIONS = 4000  # repetitions of an experiment; a rate of 0.05 then has a standard error of 0.0034
+FAMILIES = 3000  # repetitions of an experiment with whole families
 FLIPS = 2000
-SEEDED = 2000  # of an experiment with recipes of several seeds
+SEEDED = 2000  # repetitions of an experiment with recipes of several seeds
 ALPHA = 0.05
 SIZES = (20, 50, 150, 500)
 
@@ -31,7 +31,7 @@ Draw = Callable[[np.random.Generator, tuple[int, ...]], "Floats"]
 
 
 class Population(NamedTuple):
-    """What a query's value is drawn from, and the mean of it."""
+    """A distribution from which the values of queries are drawn, and its mean."""
 
     name: str
     draw: Draw
@@ -39,7 +39,7 @@ class Population(NamedTuple):
 
 
 class Rate(NamedTuple):
-    """How often something was observed."""
+    """The share of the repetitions of an experiment in which something was observed."""
 
     name: str
     queries: int
@@ -56,7 +56,7 @@ SHARES = np.array([0.25, 0.1, 0.08, 0.07, 0.05, 0.45])
 
 
 def populations() -> tuple[Population, ...]:
-    """Values as measures have them: many zeros, few levels, skewed."""
+    """The populations. Their values are like those of measures: many zeros, few levels, skewed."""
     return (
         Population("even between 0 and 1", lambda rng, shape: rng.random(shape), 0.5),
         Population(
@@ -76,7 +76,7 @@ def populations() -> tuple[Population, ...]:
 
 
 def coverage(repetitions: int = REPETITIONS) -> list[Rate]:
-    """How often the 95 % interval holds the true mean."""
+    """How often the 95 % interval contains the true mean."""
     found = []
     for at, (population, queries) in enumerate(itertools.product(populations(), SIZES)):
         rng = np.random.default_rng(at)
@@ -88,8 +88,8 @@ def coverage(repetitions: int = REPETITIONS) -> list[Rate]:
 
 
 def coverage_of_differences(repetitions: int = REPETITIONS) -> list[Rate]:
-    """The same of the difference of two systems that agree on half of the queries; the second loses a tenth
-    of its values' height. The last population is of ratios of sums."""
+    """How often the 95 % interval contains the true difference of two systems. They agree on half of the
+    queries, and the values of the second are multiplied by 0.9. The last population has ratios of sums."""
     found = []
     for at, (population, queries) in enumerate(itertools.product(populations(), SIZES)):
         rng = np.random.default_rng(100 + at)
@@ -112,8 +112,8 @@ def coverage_of_differences(repetitions: int = REPETITIONS) -> list[Rate]:
 
 
 def false_positives(repetitions: int = REPETITIONS) -> list[tuple[Rate, Rate, Rate]]:
-    """How often randomisation, t and Wilcoxon call a pair different that is not: the two systems' values of
-    a query come from one draw each, or are the same."""
+    """How often randomisation, t and Wilcoxon call two systems different that are not. The two values of a
+    query are two draws from one distribution, or equal."""
     found = []
     for at, (population, queries) in enumerate(itertools.product(populations(), (10, *SIZES[:3]))):
         rng = np.random.default_rng(300 + at)
@@ -132,8 +132,8 @@ def false_positives(repetitions: int = REPETITIONS) -> list[tuple[Rate, Rate, Ra
 
 
 def family_errors(families: int = FAMILIES) -> list[tuple[str, Rate, Rate, Rate]]:
-    """How often a family of all pairs of eight systems holds at least one false positive: max-T, Holm,
-    uncorrected. In the second half four of the systems really are better."""
+    """How often the tests of all pairs of eight systems have at least one false positive, by max-T, Holm and
+    without correction. In the second half of the cases, four of the systems really are better."""
     found = []
     cases = itertools.product(("all eight alike", "four better than four"), (30, 150))
     for at, (name, queries) in enumerate(cases):
@@ -157,7 +157,7 @@ def family_errors(families: int = FAMILIES) -> list[tuple[str, Rate, Rate, Rate]
 
 
 def power(repetitions: int = REPETITIONS) -> list[Rate]:
-    """How often the t-test finds a difference that is just what is called detectable."""
+    """How often the t-test finds a true difference of exactly the detectable size."""
     found = []
     for at, queries in enumerate((10, *SIZES[:3])):
         rng = np.random.default_rng(500 + at)
@@ -168,9 +168,10 @@ def power(repetitions: int = REPETITIONS) -> list[Rate]:
 
 
 def luck_of_seeds(repetitions: int = SEEDED) -> list[tuple[Rate, Rate, Rate, Rate]]:
-    """How often two recipes that are alike are called different: by one seed of each and a t-test over
-    queries; by resampling seeds and queries together; by the t-test over both that `compare` uses; and how
-    often that test's interval holds the true difference."""
+    """How often two equal recipes are called different, in three ways: by a t-test over queries with one seed
+    of each recipe; by resampling seeds and queries together; by the t-test over queries and seeds that
+    `compare` uses. The fourth rate is how often the interval of that last test contains the true
+    difference."""
     rates = []
     cases = itertools.product((3, 5), (0.0, 0.01, 0.03), (50, 300))
     for at, (count, spread, queries) in enumerate(cases):
@@ -194,13 +195,14 @@ def luck_of_seeds(repetitions: int = SEEDED) -> list[tuple[Rate, Rate, Rate, Rat
 
 
 def _recipe(rng: np.random.Generator, hard: Floats, count: int, spread: float) -> Floats:
-    """float64[S, Q]: a seed shifts all queries alike, and each one on its own."""
+    """float64[S, Q]: the values of a recipe's seeds. A seed shifts all queries by the same number, and each
+    query by a number of its own."""
     own = rng.normal(0, spread, (count, 1)) + rng.normal(0, 0.05, (count, len(hard)))
     return np.asarray(hard + own + rng.normal(0, 0.1, len(hard)))
 
 
 def _resampled(rng: np.random.Generator, one: Floats, other: Floats, times: int = 200) -> tuple[float, float]:
-    """The percentile interval of the difference when queries and seeds are drawn again."""
+    """The percentile interval of the difference, with queries and seeds resampled together."""
     queries = rng.multinomial(one.shape[1], np.full(one.shape[1], 1 / one.shape[1]), times) / one.shape[1]
     means = []
     for values in (one, other):
@@ -211,14 +213,15 @@ def _resampled(rng: np.random.Generator, one: Floats, other: Floats, times: int 
 
 
 def _pair(population: Population, rng: np.random.Generator, queries: int, many: int) -> tuple[Floats, Floats]:
-    """Two systems of the same distribution, alike on about half of the queries: float64[queries, many]."""
+    """The values of two systems, float64[queries, many] each. Both have the same distribution, and the values
+    of about half of the queries are equal."""
     one, other = population.draw(rng, (queries, many)), population.draw(rng, (queries, many))
     return one, np.where(rng.random((queries, many)) < 0.5, one, other)
 
 
 def _ends(columns: Floats, seed: int) -> Floats:
-    """float64[2, C]: the ends of the interval of each column's sum, a part of the columns at a time so that
-    they do not all share one set of resamples."""
+    """float64[2, C]: the ends of the interval of each column's sum. The columns are resampled in eight parts,
+    so that they do not all share one set of resamples."""
     parts = np.array_split(columns, 8, axis=1)
     ends = [
         np.quantile(bootstrap.resampled(part, 8 * seed + number), (0.025, 0.975), axis=0)

@@ -1,4 +1,4 @@
-"""A run made of ranks and grades alone, to show what each protocol makes of the same ranking."""
+"""Makes a run from ranks and grades alone, to show how each protocol scores the same ranking."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class Toy(NamedTuple):
-    """A run with its judgements. No two queries share a passage; two neighbours in a ranking, from the
-    first on, are one document."""
+    """A run with its judgements. No two queries share a passage. The passages at ranks 1 and 2 are one
+    document, those at ranks 3 and 4 the next, and so on."""
 
     hits: Hits
     judged: Judged
@@ -27,8 +27,8 @@ class Toy(NamedTuple):
 
 
 def toy_of(queries: Mapping[str, Any]) -> Toy:
-    """From `{query: {length: L, found: {rank: grade}, missed: [grade, ...]}}`: L passages are ranked, the
-    missed ones are judged and were not found."""
+    """The run that `{query: {length: L, found: {rank: grade}, missed: [grade, ...]}}` describes. A query has
+    L ranked passages; `missed` has the grades of judged passages that the ranking lacks."""
     width = max(query["length"] for query in queries.values())
     passages = np.full((len(queries), width), -1, np.int64)
     judged: list[tuple[int, int, int]] = []

@@ -22,7 +22,7 @@ from spacy.tokens import Doc, Token
 from harness_keyphrases import english
 
 CLASS = {"NOUN": "N", "PROPN": "N", "ADJ": "A", "VERB": "V", "AUX": "V", "ADV": "R", "DET": "D"}
-# Words of closed classes, so that none depends on what the texts speak of ("you" is rare in science).
+# Words of closed classes. They are listed because some are rare in some texts ("you" in science).
 CLOSED = {
     "D": "a an the my your his her its our their every whose",
     "O": """
@@ -45,14 +45,14 @@ CLOSED = {
     """,
 }
 ROUNDS = 5
-OFTEN, SURE = 20, 0.997  # a word seen so often, so surely of one class, is always of that class
-RARE = 5  # features of fewer tokens are left out
-SMALL = 1.5  # features all of whose weights are less are left out
+OFTEN, SURE = 20, 0.997  # a word seen OFTEN times, in a share SURE of them in one class, always has it
+RARE = 5  # features that fewer tokens have are left out
+SMALL = 1.5  # features whose weights are all smaller than this are left out
 SCALE = 100
 
 
 def lines(paths: list[Path], limit: int) -> list[list[str]]:
-    """Every line of the texts as words, the same line once."""
+    """The different lines of the texts, each as a list of words; `limit` lines at most."""
     found: dict[tuple[str, ...], None] = {}
     for path in paths:
         for row in path.read_text(encoding="utf-8").split("\n"):
@@ -64,7 +64,7 @@ def lines(paths: list[Path], limit: int) -> list[list[str]]:
 
 
 def tagged(given: list[list[str]], model: str) -> list[str]:
-    """spaCy's class of each word, over our own tokens."""
+    """The classes that spaCy gives to the words of each line. The words are those of our own tokeniser."""
     nlp = spacy.load(model, exclude=["parser", "ner", "lemmatizer"])
     documents = (Doc(nlp.vocab, words=words) for words in given)
     return ["".join(classed(token) for token in found) for found in nlp.pipe(documents, batch_size=256)]
@@ -77,7 +77,8 @@ def classed(token: Token) -> str:
 
 
 def learn(given: list[list[str]], truth: list[str]) -> tuple[dict[str, str], dict[str, list[float]]]:
-    """Collins 2002: a perceptron whose weights are averaged over all steps."""
+    """The words that always have one class, and the weights of the features: a perceptron with weights
+    averaged over all steps (Collins 2002)."""
     seen: dict[str, Counter[str]] = defaultdict(Counter)
     for words, classes in zip(given, truth, strict=True):
         for word, kind in zip(words, classes, strict=True):
@@ -155,7 +156,8 @@ def write(path: Path, fixed: dict[str, str], averaged: dict[str, list[float]], s
 
 
 def agree(given: list[list[str]], truth: list[str]) -> None:
-    """Over words, marks left out: the share that both take for a noun or adjective, or both do not."""
+    """Print how often our tagger and spaCy agree, over words without punctuation: on whether a word is kept
+    as a noun or adjective, and on its class."""
     fixed, weights = english.load()
     same = precise = kept = expected = total = classes = 0
     for words, theirs in zip(given, truth, strict=True):

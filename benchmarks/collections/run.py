@@ -1,4 +1,5 @@
-"""How much memory and time a collection of T2Ranking's size takes to become columnar, and its card."""
+"""Measures the time and memory that it takes to make a collection of T2Ranking's size columnar, and its
+card."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from harness.collection import cards, corpus
 from harness.collection.queries import write_judgements, write_queries
 from harness_t2ranking import T2RankingParams, build
 
-PASSAGES, CHARACTERS = 2_303_643, 632  # section 5 of the paper: so many, of this mean length
-QUERIES, JUDGEMENTS = 300_000, 8  # both sets together; so many of each query
+PASSAGES, CHARACTERS = 2_303_643, 632  # the number of passages and their mean length (section 5 of the paper)
+QUERIES, JUDGEMENTS = 300_000, 8  # the queries of both sets together, and the judgements of each query
 PARTS = ("corpus", "queries", "judgements", "card")
 
 
@@ -45,8 +46,8 @@ def main() -> None:
 
 
 def generate(folder: Path, passages: int, queries: int) -> None:
-    """Characters of Chinese under Zipf's law, from a seed, in the files of the release. A text is a stretch
-    of one long stream, so that making gigabytes takes no longer than writing them."""
+    """Write random Chinese characters under Zipf's law, from a seed, in the files of the release. Each text
+    is a piece of one long stream, so that making gigabytes takes no longer than writing them."""
     import numpy as np
 
     rng = np.random.default_rng(2023)
@@ -81,7 +82,7 @@ def generate(folder: Path, passages: int, queries: int) -> None:
 
 
 def measured(part: str, folder: Path) -> dict[str, float]:
-    """One step in a process of its own, as a run does it, with the most memory that it ever had."""
+    """The seconds and the peak memory of one step, done in this process as a run does it."""
     source = build(T2RankingParams(path=folder))
     made = {name: folder / "columnar" / name for name in PARTS}
     made[part].mkdir(parents=True, exist_ok=True)
@@ -100,7 +101,8 @@ def measured(part: str, folder: Path) -> dict[str, float]:
 
 
 def peak_megabytes() -> float:
-    """Of this process alone; ru_maxrss would count what it was forked from."""
+    """The peak memory of this process alone. `ru_maxrss` would also count the process that it was forked
+    from."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 

@@ -1,4 +1,4 @@
-"""How fast a BEIR folder becomes columnar, against orjson.loads on each line of the same file."""
+"""Measures how fast a BEIR folder is made columnar, against orjson.loads on each line of the same file."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def main() -> None:
 
 
 def generate(folder: Path, passages: int, scattered: bool) -> None:
-    """Words of random letters under Zipf's law, as BEIR's own files are written: ASCII with escapes."""
+    """Write a BEIR folder with words of random letters under Zipf's law. As in BEIR's own files, the JSON is
+    ASCII with escapes."""
     import numpy as np
 
     rng = np.random.default_rng(56)
@@ -89,8 +90,9 @@ def child(job: str, folder: Path, cold: bool) -> dict[str, float]:
 
 
 def warm(folder: Path) -> None:
-    """Write and delete as much as the input holds. A virtual machine gives free memory back to its host and
-    gets it again at up to ten times the cost of using it, which is not what is measured here."""
+    """Write and delete as many bytes as the input has, so that this machine holds that much memory. A virtual
+    machine gives free memory back to its host, and getting it again costs up to ten times as much as using
+    it; the benchmark should not measure that."""
     with (folder / "corpus.jsonl").open("rb") as source, (folder / "warm").open("wb") as target:
         shutil.copyfileobj(source, target, 1 << 20)
     (folder / "warm").unlink()
@@ -105,12 +107,13 @@ def loads(folder: Path) -> dict[str, float]:
 
 
 def columnar(folder: Path) -> dict[str, float]:
-    """As a run does it: hash the input for the key, make it columnar, hash what was written."""
+    """The seconds to do as a run does: hash the input for the key, make it columnar, hash the written
+    files."""
     return _columnar(folder, beside=False)
 
 
 def columnar_beside(folder: Path) -> dict[str, float]:
-    """The same work, with the input hashed while it is read."""
+    """The seconds for the work of `columnar`, with the input hashed while it is read."""
     return _columnar(folder, beside=True)
 
 
@@ -133,7 +136,8 @@ JOBS = {"orjson": loads, "columnar": columnar, "beside": columnar_beside}
 
 
 def peak_megabytes() -> float:
-    """Of this process alone; ru_maxrss would count what it was forked from."""
+    """The peak memory of this process alone. `ru_maxrss` would also count the process that it was forked
+    from."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 

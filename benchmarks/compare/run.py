@@ -1,4 +1,5 @@
-"""`harness compare` on 20 systems x 20 datasets x 7,000 queries: `python benchmarks/compare/run.py`."""
+"""Measures `harness compare` on 20 systems x 20 datasets x 7,000 queries: `python
+benchmarks/compare/run.py`."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def row(dataset: str, system: str, path: str, digest: str, means: list[float], q
 
 
 def make(folder: Path, systems: int, datasets: int, queries: int) -> None:
-    """A leaderboard of made values: half the queries are as hard for every system, as in real runs."""
+    """Write a leaderboard of random values. As in real runs, about half of a system's queries have the values
+    that are common to all systems."""
     rng = np.random.default_rng(1)
     rows, blocks = [], []
     for d in range(datasets):

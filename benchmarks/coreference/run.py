@@ -1,9 +1,9 @@
-"""Words a second of the resolvers of coreference, in turn over the same documents; the best of some rounds.
+"""Measures the words per second of the coreference resolvers over the same documents, in the best round.
 
     python benchmarks/coreference/run.py CORPUS.jsonl [--pipeline NAME] [--rounds 3]
 
-CORPUS.jsonl has `doc_id` and `text` a line (BEIR's layout with documents). A resolver that is not installed
-is left out.
+Each line of CORPUS.jsonl has `doc_id` and `text` (BEIR's layout with documents). A resolver that is not
+installed is left out.
 """
 
 from __future__ import annotations

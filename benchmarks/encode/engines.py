@@ -14,11 +14,11 @@ from harness.toolkit.neural.encoding import loop, vectors
 from harness.types import Batch
 
 Engine = Callable[[list[str]], np.ndarray]
-PEERS_BATCH = 32  # what sentence-transformers takes by default
+PEERS_BATCH = 32  # the default of sentence-transformers
 
 
 class Listed:
-    """A list of texts as a corpus."""
+    """A list of texts with the interface of a corpus."""
 
     def __init__(self, texts):
         self.texts = texts
@@ -37,14 +37,14 @@ class Listed:
 
 
 def mean_pooled(states, batch):
-    """float32[n, d]: the mean of each text's states, of length 1."""
+    """float32[n, d]: the mean of each text's states, scaled to length 1."""
     found = states(batch)
     found = found.float().numpy() if isinstance(found, torch.Tensor) else found
     return _unit(np.add.reduceat(found, batch.bounds[:-1]) / np.diff(batch.bounds)[:, None])
 
 
 def ours(dtype, backend="torch"):
-    """The whole loop: text to tokens to vectors on disk."""
+    """Our engine: the whole loop from texts to tokens to vectors on disk."""
 
     def load(folder, beside, length):
         tokeniser, dimension = tokens.load(folder), 0
@@ -91,7 +91,8 @@ def sentence_transformers(dtype=None):
 
 
 def openvino(precision, hint):
-    """Converted with its pooling, one request at a time or several, texts sorted by length."""
+    """OpenVINO with the model and its pooling converted. It takes one request at a time or several, and texts
+    sorted by length."""
 
     def load(folder, beside, length):
         import openvino as ov
@@ -122,7 +123,8 @@ def openvino(precision, hint):
 
 
 def onnx_runtime(int8):
-    """Exported with its pooling, all cores for a batch, texts sorted by length."""
+    """ONNX Runtime with the model and its pooling exported. It uses all cores for a batch, and texts sorted
+    by length."""
 
     def load(folder, beside, length):
         import onnxruntime
@@ -154,7 +156,7 @@ def onnx_runtime(int8):
 
 
 class Pooled(torch.nn.Module):
-    """An encoder with the mean of its states, as peers export it."""
+    """An encoder that returns the mean of its states, as peers export it."""
 
     def __init__(self, folder):
         super().__init__()
@@ -167,7 +169,7 @@ class Pooled(torch.nn.Module):
 
 
 def sorted_batches(tokeniser, texts, length):
-    """(places, ids, mask) of 32 texts of about one length."""
+    """Batches (places, ids, mask) of 32 texts of nearly the same length."""
     every, _ = tokens.tokenise(tokeniser, texts, length)
     order = np.argsort(-np.diff(every.bounds), kind="stable")
     for first in range(0, len(texts), PEERS_BATCH):
@@ -177,7 +179,8 @@ def sorted_batches(tokeniser, texts, length):
 
 
 def chunked(encode, texts, size=32):
-    """By pieces, for an engine that would hold all of its input at once."""
+    """The vectors of the texts, encoded `size` at a time, for an engine that holds all of its input in
+    memory."""
     return np.concatenate([encode(texts[first : first + size]) for first in range(0, len(texts), size)])
 
 

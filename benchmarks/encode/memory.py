@@ -1,6 +1,6 @@
-"""The peak memory of encoding many short passages with a tiny random model: `memory.py --work DIR`.
+"""Measures the peak memory of encoding many short passages with a tiny random model: `memory.py --work DIR`.
 
-Prints one line of JSON. Passages are generated as they are read: what is measured is the loop itself."""
+Prints one line of JSON. The passages are generated while they are read, so only the loop is measured."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS = [f"w{number}" for number in range(2000)]
 
 
 class Generated:
-    """Passages of 4 to 19 words, the same in each run."""
+    """Generated passages of 4 to 19 words, the same in each run."""
 
     language, unit = "en", "passage"
 

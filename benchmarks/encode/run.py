@@ -1,4 +1,4 @@
-"""Encodes the same texts with ours and with its peers, round by round in one process, and prints a table.
+"""Encodes the same texts with our engine and with its peers, round by round in one process; prints a table.
 
 python benchmarks/encode/run.py --data BEIR_FOLDER [--model FOLDER] [--texts N] [--rounds N] [--cosines N]"""
 
@@ -28,7 +28,7 @@ def collection(folder: Path) -> list[str]:
 
 
 def work(folder: Path, texts: list[str]) -> float:
-    """GFLOP that a BERT needs for a text: 2 a multiplication, attention included (mean over the texts)."""
+    """The mean GFLOP that a BERT needs for a text, with attention; a multiplication and addition count 2."""
     said = json.loads((folder / "config.json").read_bytes())
     found, _ = tokens.tokenise(tokens.load(folder), texts, LENGTH)
     lengths, width, inner = np.diff(found.bounds), said["hidden_size"], said["intermediate_size"]
@@ -37,7 +37,7 @@ def work(folder: Path, texts: list[str]) -> float:
 
 
 def peak(dtype: torch.dtype, size: int = 4096) -> tuple[float, float]:
-    """GFLOP/s of a large product through oneDNN with packed weights: by the clock, by time on the cores."""
+    """GFLOP/s of a large product through oneDNN with packed weights: by the clock, and by the cores' time."""
     x, weight = torch.randn(size, size, dtype=dtype), torch.randn(size, size, dtype=dtype)
     packed = torch.ops.mkldnn._reorder_linear_weight(weight, size)
     began, cpu = time.perf_counter(), time.process_time()
@@ -47,7 +47,8 @@ def peak(dtype: torch.dtype, size: int = 4096) -> tuple[float, float]:
 
 
 def timed(engine: Engine, texts: list[str]) -> tuple[float, float]:
-    """Texts a second: by the clock, and by time on the cores (what it would be if they were all ours)."""
+    """Texts per second: by the clock, and by the cores' time (the rate if no other process used the
+    cores)."""
     began, cpu = time.perf_counter(), time.process_time()
     engine(texts)
     spent = time.perf_counter() - began, (time.process_time() - cpu) / hardware.threads()
@@ -55,7 +56,8 @@ def timed(engine: Engine, texts: list[str]) -> tuple[float, float]:
 
 
 def cosines(engines: dict[str, Engine], folder: Path, texts: list[str]) -> dict[str, float]:
-    """The least cosine of any text's vector to the one that transformers' own code computes in fp32."""
+    """For each engine, the least cosine of a text's vector with the vector that transformers' own code
+    computes in fp32."""
     model, tokeniser = checkpoints.load(folder), tokens.load(folder)
     exact = chunked(
         lambda some: mean_pooled(
@@ -99,7 +101,7 @@ def measured(
     engines: dict[str, Engine], texts: list[str], rounds: int
 ) -> dict[str, list[tuple[float, float]]]:
     for engine in engines.values():
-        engine(texts[:8])  # what is compiled at first use
+        engine(texts[:8])  # compiles what is compiled at the first use
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in ("peak fp32", "peak bf16", *engines)}
     for _ in range(rounds):
         found["peak fp32"].append(peak(torch.float32))
