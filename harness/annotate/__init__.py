@@ -1,2 +1,1 @@
-"""Annotation of pools by people: the page, the assignment of pairs, the log of judgements, and the
-results."""
+"""Annotation of pools by people: the page, who judges which pair, the log of judgements, the results."""

@@ -1,5 +1,4 @@
-"""Assigns pairs to annotators: the next pair, answers, skips and undoing, each as one transaction of the
-log."""
+"""Assigns pairs to annotators. Each answer, skip and undo is one transaction of the log."""
 
 from __future__ import annotations
 

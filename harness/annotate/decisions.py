@@ -1,5 +1,4 @@
-"""Decides a pair from its votes: by majority, or a further vote if there is no majority, or the pair is
-dropped."""
+"""Decides a pair from its votes: by majority, with further votes if there is none, or by dropping it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Machines that grade a pool: reads a judge's file, and grades with it. Machine grades never count as
-votes."""
+"""Machines that grade a pool: reads a judge's file and runs the judge. Its grades never count as votes."""
 
 from __future__ import annotations
 

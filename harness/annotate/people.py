@@ -1,5 +1,4 @@
-"""Invitations and sessions. A token is shown once; the log keeps only a digest of the session that it
-gives."""
+"""Invitations and sessions. A token is shown once; the log keeps only a digest of its session."""
 
 from __future__ import annotations
 

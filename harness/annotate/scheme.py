@@ -1,5 +1,4 @@
-"""A scheme: the grades and labels that annotators choose from, their wording, and how pairs are shared out.
-Schemes are data."""
+"""A scheme: the grades and labels of annotators, their wording, and how pairs are shared out. It is data."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The web server of `harness annotate`: sessions, protection against other sites, and requests of the
-page."""
+"""The web server of `harness annotate`: sessions, protection against other sites, the page's requests."""
 
 from __future__ import annotations
 

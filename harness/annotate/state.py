@@ -1,5 +1,4 @@
-"""The state of a judging folder, computed from its log. Each event is checked against the rules when it is
-applied."""
+"""The state of a judging folder, computed from its log. Each event is checked when it is applied."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ from harness.annotate.scheme import Choice, Rules, Scheme
 
 
 class NotAllowed(Exception):
-    """An event that the rules forbid. This program writes no such event, so the log was changed."""
+    """An event that the rules forbid. A log with such an event was not written by this program."""
 
 
 class Vote(NamedTuple):

@@ -1,5 +1,4 @@
-"""The progress of a judging folder, the agreement of its annotators, and the agreement of machines with
-them."""
+"""The progress of a judging folder, and the agreement of its annotators and machines."""
 
 from __future__ import annotations
 

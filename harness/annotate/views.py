@@ -1,5 +1,4 @@
-"""The data that the page gets: the scheme, a pair with its document, and progress. The page gets a machine's
-grade only after the person has chosen."""
+"""The data that the page gets: a pair with its document, progress, and machines' grades after the answer."""
 
 from __future__ import annotations
 
@@ -80,7 +79,8 @@ def progress(state: State, person: Person) -> dict[str, Any]:
 
 
 def answered(project: Project, name: str, number: int) -> dict[str, Any]:
-    """The person's choice and the machines' grades. The page requests it only after the person has chosen."""
+    """The person's choice and the machines' grades. The page gets a machine's grade only here, after the
+    person has chosen."""
     with project.journal.reading() as state:
         found = state.pairs[number]
         vote = next((vote for vote in found.votes if vote.person == name), None)

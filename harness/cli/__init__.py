@@ -1,5 +1,4 @@
-"""The `harness` command. It starts often, so the module of a command is imported only when the command is
-chosen."""
+"""The `harness` command. It starts often, so it imports only the module of the chosen command."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""`harness cache`: lists the artifacts of the store, checks whether they are whole, and removes unused
-ones."""
+"""`harness cache`: lists the artifacts of the store, verifies them, and removes unused ones."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""`harness eval METHOD DATASET`: runs one method from the command line. The suite that it makes is printed
-and kept."""
+"""`harness eval METHOD DATASET`: runs one method without a suite file; the suite is printed and kept."""
 
 from __future__ import annotations
 

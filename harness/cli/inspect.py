@@ -1,5 +1,4 @@
-"""`harness inspect`: shows a query across systems, the queries where systems differ or fail, or a passage
-with its context."""
+"""`harness inspect`: a query across systems, queries where systems differ or fail, a passage's context."""
 
 from __future__ import annotations
 

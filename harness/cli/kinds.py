@@ -1,5 +1,4 @@
-"""The choices of some arguments. They are kept apart from the modules that define them, which are slow to
-import."""
+"""The choices of some arguments, kept apart from the modules that define them, which import slowly."""
 
 from __future__ import annotations
 

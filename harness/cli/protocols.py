@@ -1,5 +1,4 @@
-"""`harness protocols show`: describes a protocol in words, for those who cite its numbers. Imports nothing
-heavy."""
+"""`harness protocols show`: describes a protocol, for those who cite its numbers. Imports nothing heavy."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""`harness report`: writes a leaderboard as one HTML file, or writes its pictures for the README beside
-it."""
+"""`harness report`: a leaderboard as one HTML file, or its pictures for the README beside it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""`harness show`: prints a leaderboard as a table, Markdown, CSV or JSON, with rows selected, sorted and
-marked."""
+"""`harness show`: prints a leaderboard as a table, Markdown, CSV or JSON, selected, sorted and marked."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The per-query values of several leaderboards side by side. Leaderboards that cannot be compared are
-refused."""
+"""The per-query values of several leaderboards side by side. Those that cannot be compared are refused."""
 
 from __future__ import annotations
 
@@ -66,7 +65,7 @@ class Loaded(NamedTuple):
     boards: tuple[str, ...]  # distinct names of the leaderboards
     fields: tuple[Field, ...]
     notes: tuple[str, ...]
-    missing: tuple[tuple[str, str, str], ...]  # (dataset, system, reason) of rows lacking later
+    missing: tuple[tuple[str, str, str], ...]  # (dataset, system, reason): rows that a later board lacks
     averages: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of the first leaderboard: name -> datasets
     judged: tuple[Judged, ...] = ()
 

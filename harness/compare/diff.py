@@ -1,5 +1,4 @@
-"""The differences between two leaderboards of one suite: what was changed, and how each row's means
-changed."""
+"""The differences between two leaderboards of one suite: what was changed, and how each mean changed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Writes the differences between two leaderboards: on one screen, as Markdown for a pull request, or as
-JSON."""
+"""Writes the differences between two leaderboards as text, as Markdown for a pull request, or as JSON."""
 
 from __future__ import annotations
 

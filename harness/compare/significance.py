@@ -1,5 +1,4 @@
-"""Compares pairs of systems: differences, intervals, tests, and tiers of systems that do not differ
-significantly."""
+"""Compares pairs of systems: differences, intervals, tests, and tiers of systems."""
 
 from __future__ import annotations
 

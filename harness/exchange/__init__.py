@@ -1,5 +1,4 @@
-"""Exports a leaderboard in the forms of other tools. Each form is a module with `write(board, out,
-store)`."""
+"""Exports a leaderboard to other tools. Each form is a module with `write(board, out, store)`."""
 
 from __future__ import annotations
 

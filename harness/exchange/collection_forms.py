@@ -1,5 +1,4 @@
-"""Writes a dataset in the form of BEIR, TREC, DuReader-retrieval, T2Ranking or MTEB. Reading it gives equal
-data."""
+"""Writes a dataset in the form of BEIR, TREC, DuReader-retrieval, T2Ranking or MTEB, to be read again."""
 
 from __future__ import annotations
 

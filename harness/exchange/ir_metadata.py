@@ -1,5 +1,4 @@
-"""Writes the metadata of a run as ir_metadata defines them (www.ir-metadata.org, schema 0.1): a YAML file for
-each run."""
+"""Writes the ir_metadata of each run (www.ir-metadata.org, schema 0.1) as a YAML file."""
 
 from __future__ import annotations
 

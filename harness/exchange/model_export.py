@@ -1,5 +1,4 @@
-"""Exports the models that a suite made, as folders that transformers and other libraries load, each with a
-model card."""
+"""Exports the models that a suite made, as folders that transformers loads, each with a model card."""
 
 from __future__ import annotations
 

@@ -106,8 +106,8 @@ def _read(path: Path) -> Result:
 
 
 def _rows(path: Path, result: Result, wanted: Sequence[str]) -> Iterator[tuple[Dataset, Row]]:
-    """A dataset and a row for every split and subset of a result. If there are several, the dataset's name
-    contains the subset and the split."""
+    """A dataset and a row for every split and subset of a result. The dataset's name contains the subset
+    unless it is the default one, and the split if there are several."""
     parts = [(split, scores) for split, subsets in result.scores.items() for scores in subsets]
     model, revision = path.absolute().parent.parent.name.replace("__", "/"), path.absolute().parent.name
     for split, scores in parts:

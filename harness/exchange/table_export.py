@@ -1,5 +1,4 @@
-"""Tables for pandas or a spreadsheet: one with a line for each row, one with a line for each value of a
-query."""
+"""Tables for pandas or a spreadsheet: a table of the rows, and a table of the per-query values."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The data of the report page: rows, dataset cards, curves and plots; per-query values are packed
-separately."""
+"""The data of the report page: rows, dataset cards, curves, plots, and packed per-query values."""
 
 from __future__ import annotations
 

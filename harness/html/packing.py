@@ -1,5 +1,4 @@
-"""Packs numbers and JSON as text for a page: deflated, in base64. Per-query values become codes of one or two
-bytes."""
+"""Packs numbers and JSON as base64 text for a page. Per-query values become codes of one or two bytes."""
 
 from __future__ import annotations
 

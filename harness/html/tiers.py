@@ -1,5 +1,4 @@
-"""The letters of `harness compare` for the report: systems that share a letter do not differ
-significantly."""
+"""The letters of `harness compare` for the report; systems that share a letter cannot be told apart."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from harness.html.content import Tested, Tiers
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.cited_files import located
 
-MOST = 1_000_000  # per-query values that are compared: minutes at most, also on a busy machine
+MOST = 1_000_000  # the most per-query values that are compared: this takes minutes, even on a busy machine
 
 
 class TierLetters(NamedTuple):

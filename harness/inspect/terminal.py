@@ -1,5 +1,4 @@
-"""Prints inspected queries and passages in a terminal: rankings side by side, texts with their context
-marked, lists."""
+"""Prints queries and passages in a terminal: rankings side by side, texts with context marked, lists."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""`verify.yaml` beside a leaderboard: where its datasets and its store were. No number depends on this
-file."""
+"""`verify.yaml` beside a leaderboard: where its datasets and store were. It changes no number."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Datasets of which only the ids are known, from judgements and runs; and run files as hits on any
-dataset."""
+"""Datasets of which only ids are known, from judgements and runs; and run files as hits on any dataset."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ JUDGEMENTS = "judgements"  # the key, in a row's `files`, of judgements that are
 
 class Ids(Corpus):
     """A corpus of passages without texts, in which each passage is a document of its own. Measures see only
-    ranks and grades, so it changes no number which other passages exist."""
+    ranks and grades, so passages that are neither ranked nor judged would change no number."""
 
     def __init__(self, ids: Sequence[str]) -> None:
         self._ids = list(dict.fromkeys(ids))

@@ -1,5 +1,4 @@
-"""How a measure depends on the number of passages that training uses for each query (RocketQAv2, figure
-4)."""
+"""How a measure depends on the number of passages per query in training (RocketQAv2, figure 4)."""
 
 from __future__ import annotations
 

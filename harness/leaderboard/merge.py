@@ -1,5 +1,4 @@
-"""Merges leaderboards of several machines into one, if they were scored by the same rules on the same
-data."""
+"""Merges leaderboards of several machines, if they have the same rules of scoring and the same data."""
 
 from __future__ import annotations
 

@@ -265,7 +265,7 @@ class Column(Struct, frozen=True):
 
 
 class Beside(Struct, frozen=True, rename={"split": "as"}):
-    """A published leaderboard whose rows may stand beside those of another split."""
+    """A published leaderboard whose rows may be shown beside rows of another split."""
 
     published: str
     split: str
@@ -299,7 +299,8 @@ class Environment(
 
 
 class Board(Struct, frozen=True, kw_only=True):
-    """A leaderboard. All of it but `environment` and the rows' `cost` is the same for the same inputs."""
+    """A leaderboard. The same inputs give the same leaderboard, apart from `environment` and the rows'
+    `cost`."""
 
     schema: str
     name: str

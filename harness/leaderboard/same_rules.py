@@ -1,5 +1,4 @@
-"""Whether numbers of two leaderboards can be compared: whether they have the same columns, on the same
-data."""
+"""Whether numbers of two leaderboards can be compared: they need the same columns, on the same data."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def averages(board: Leaderboard, intervals: bool = False) -> list[Table]:
 def _table(board: Leaderboard, dataset: Dataset, intervals: bool, marks: Marks) -> Table:
     rows = board.rows_of(dataset.name)
     columns = [label for label in board.columns if any(label in row.measures for row in rows)]
-    starred = any(row.origin != "published" for row in rows)  # papers alone may lack the best one
+    starred = any(row.origin != "published" for row in rows)  # a table of papers may lack the best
     means = {label: [row.measures[label].mean for row in rows if label in row.measures] for label in columns}
     # if all rows are equal, none is best
     best = {

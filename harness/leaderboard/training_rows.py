@@ -1,5 +1,4 @@
-"""What a row records about the models that the suite made for it: their steps, their cost, and training
-data."""
+"""What a row records about models that the suite made: their steps, their cost, their training data."""
 
 from __future__ import annotations
 

@@ -1,2 +1,1 @@
-"""The harness in notebooks: suites as dicts, Python functions as methods, and leaderboards that cells
-display."""
+"""The harness in notebooks: suites as dicts, Python functions as methods, leaderboards in cells."""

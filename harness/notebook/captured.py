@@ -1,5 +1,4 @@
-"""Captures a Python function as plain data: its source, the data and functions that it uses, and its
-imports."""
+"""Captures a Python function as plain data: its source, and the data, functions and imports that it uses."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Serves Python objects that cannot be captured. Worker processes call them in this process, over a local
-socket."""
+"""Python objects that cannot be captured: worker processes call them here, over a local socket."""
 
 from __future__ import annotations
 

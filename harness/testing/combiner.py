@@ -41,7 +41,7 @@ def generated(seed: int, unit: Unit, k: int = 8) -> Hits:
 
 
 def rescored(number: int, positions: Ints, first: int = 0) -> Hits:
-    """The hits of a retriever that scores further positions of passages. The scores are the same for every
+    """The hits that a retriever of passages gives for further positions. The scores are the same for every
     query."""
     scores = np.where(positions < 0, -np.inf, np.sin(1.7 * positions + number)).astype(np.float32)
     order = np.argsort(-scores, axis=1, kind="stable")

@@ -14,7 +14,7 @@ EXIT = 99  # exit code of a process that was killed by its corpus
 
 
 class Stopped(BaseException):
-    """Interrupts the build of an index as Ctrl-C would. No plugin should catch it."""
+    """An exception that interrupts the build of an index as Ctrl-C would. No plugin should catch it."""
 
 
 @dataclass(frozen=True)

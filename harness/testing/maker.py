@@ -1,5 +1,4 @@
-"""What a maker promises: it makes the parts that its record names, the parts fit each other, and making them
-again gives the same."""
+"""What a maker promises: the parts that its record names, which fit each other and are reproducible."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Cases that need another process: results must be equal in it, and an index build that was killed in it must
-be finished."""
+"""Cases that need another process: its results must be equal, and an index build killed in it is finished."""
 
 from __future__ import annotations
 

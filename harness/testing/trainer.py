@@ -1,5 +1,4 @@
-"""What a trainer promises: a folder for each model, and the same bytes when training is repeated, also after
-a kill."""
+"""What a trainer promises: a folder for each model, and the same bytes when repeated, also after a kill."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ POSITIVES = [[0, 1], [8], [16, 17], [12], [2], []]
 
 
 class Killed(BaseException):
-    """Ends a training in the middle. No `except Exception` of a trainer can catch it."""
+    """An exception that ends a training in the middle. No `except Exception` of a trainer can catch it."""
 
 
 def examples() -> Examples:

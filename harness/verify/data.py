@@ -118,8 +118,8 @@ class Data:
         return open_dataset.open_dataset(spec, self.catalogue, self.store, self.reporter)
 
     def _stored(self, block: Dataset) -> Opened | None:
-        """The dataset from the store, by the keys that the leaderboard cites: its paths are relative to its
-        suite, which may be elsewhere. None if a part is missing or damaged."""
+        """The dataset from the store, by the keys that the leaderboard cites, or None if a part is missing or
+        damaged. This needs no paths, which are relative to a suite that may be elsewhere."""
         cited = block.digests
         steps = {part: f"{part}-{cited[part]}" for part in PARTS if KEY.fullmatch(cited.get(part, ""))}
         if len(steps) < len(PARTS) or not all(map(self.store.has, steps.values())):

@@ -1,5 +1,4 @@
-"""The package that `harness new-plugin` writes. The templates are beside this module and are filled with the
-names."""
+"""The package that `harness new-plugin` writes: templates beside this module, filled with names."""
 
 from __future__ import annotations
 

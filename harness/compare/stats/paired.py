@@ -1,5 +1,4 @@
-"""Statistics of one pair of systems over the same queries: t, Wilcoxon, effect size, wins, detectable
-difference."""
+"""Statistics of a pair of systems over the same queries: t, Wilcoxon, effect size, wins, detectability."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from harness.types import Ints
 
 SAME = 1e-9  # a smaller difference is rounding, so the query is a tie
-DECIMALS = 12  # to which differences are rounded before ranking, so that equal ones stay tied
+DECIMALS = 12  # differences are rounded to these before ranking, so that equal ones stay tied
 POWER = 0.8
 
 

@@ -1,16 +1,16 @@
 """The randomisation test's distribution, for all pairs of systems at once.
 
-If two systems do not differ, the sign of each query's difference is chance. Flipping the signs of the same
-queries for every pair keeps how the pairs depend on each other, and turns all of them into one product: the
-signed sum of a difference is the difference of signed sums. All systems of a dataset with all their measures
-are thus columns of one matrix, whatever the number of pairs.
+If two systems do not differ, the sign of each query's difference is random. All pairs are flipped at the same
+queries. This keeps the dependence between pairs, and it needs only one matrix product: the signed sum of a
+difference is the difference of two signed sums. So all systems of a dataset, with all their measures, are
+columns of one matrix, however many pairs there are.
 
-The statistic is |sum of s d| / sqrt(sum of d^2): a function of Student's t that rises with it, and its
-variance under the flips is 1 for every pair, so that pairs can be compared with each other. For a ratio of
-sums a flip exchanges the pair's numerators and denominators of that query.
+The statistic is |sum of s d| / sqrt(sum of d^2), which rises with Student's t. Its variance under the flips
+is 1 for every pair, so pairs can be compared with each other. For a ratio of sums, a flip exchanges the
+numerators and denominators of the pair at that query.
 
-Values are rounded to a grid on which sums are exact (`harness.scoring.bootstrap`): ties stay ties, and every
-machine gets the same bits.
+Values are rounded to a grid on which sums are exact (`harness.scoring.bootstrap`), so ties stay ties and
+every machine computes the same bits.
 """
 
 from __future__ import annotations
