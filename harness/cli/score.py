@@ -86,7 +86,8 @@ def _on_suite(options: argparse.Namespace) -> Target:
 
 
 def _command(options: argparse.Namespace) -> str:
-    """What was called, with the names of files alone: where they lay is nobody else's concern."""
+    """The command that was called, with file names in place of paths, because the folders of the user are
+    private."""
     words = ["harness", "score", "--run", *(path.name for path in options.run)]
     for name in ("suite", "qrels", "protocol", "measures", "depth", "dataset", "split", "name"):
         value = getattr(options, name)
