@@ -50,7 +50,7 @@ class MtebParams:
 
 
 def missing_files(params: Any) -> list[str]:
-    """A dataset of the hub needs the hub's client."""
+    """The package huggingface-hub, if a dataset of the hub is named and the package is missing."""
     named = isinstance(params.path, str) or isinstance(params.qrels, str)
     if not named or importlib.util.find_spec("huggingface_hub") is not None:
         return []

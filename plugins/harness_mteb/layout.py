@@ -13,7 +13,7 @@ from harness.types import Part
 
 _ENDING = re.compile(r"\.(?:parquet|jsonl|tsv)(?:\.gz|\.zst)?")
 _NAMES: dict[Part, str] = {"corpus": "corpus", "queries": "queries", "judgements": "qrels"}
-_TWO = {  # from ISO 639-3, which MTEB uses, to ISO 639-1
+_TWO = {  # language codes of ISO 639-3, which MTEB uses -> ISO 639-1
     "ara": "ar", "ben": "bn", "cmn": "zh", "dan": "da", "deu": "de", "ell": "el", "eng": "en", "fas": "fa",
     "fin": "fi", "fra": "fr", "hin": "hi", "hun": "hu", "ind": "id", "ita": "it", "jpn": "ja", "kor": "ko",
     "nld": "nl", "nob": "nb", "pol": "pl", "por": "pt", "ron": "ro", "rus": "ru", "spa": "es", "swa": "sw",
@@ -22,15 +22,15 @@ _TWO = {  # from ISO 639-3, which MTEB uses, to ISO 639-1
 
 
 class Readme(NamedTuple):
-    """The front matter of a README, as far as it is used here."""
+    """The fields of a README's front matter that the plugin uses."""
 
     configs: dict[str, dict[str, tuple[str, ...]]]  # name -> split -> patterns of paths
-    language: str | None  # None if there is none, several, or an unknown one
+    language: str | None  # None if the README names no language, several, or an unknown one
     licence: str
 
 
 def readme(text: str) -> Readme:
-    """Parses the front matter; a missing README or front matter gives an empty one."""
+    """The front matter of a README's text. It is empty if the README or its front matter is missing."""
     front = re.match(r"---\n(.*?)\n---", text, re.S)
     try:
         header = yaml.safe_load(front[1]) if front else {}
@@ -64,8 +64,8 @@ def _configs(given: Iterable[Any]) -> Iterator[tuple[str, dict[str, tuple[str, .
 def tables(
     names: Sequence[str], header: Readme, part: Part, split: str, subset: str | None
 ) -> tuple[str, ...]:
-    """The files of that part among `names` (paths below the task's folder), in order. If there are none, the
-    name that the file should have."""
+    """The files of `part` among `names` (paths below the task's folder), in order. If there are none, the
+    result is the name that the file should have."""
     patterns = _declared(header, part, split, subset) or ()
     for group in (patterns, *_usual(part, split, subset)):
         files = [
@@ -85,7 +85,7 @@ def _declared(header: Readme, part: Part, split: str, subset: str | None) -> tup
         splits = header.configs.get(config, {})
         if part == "judgements":
             chosen = splits.get(split)
-        elif config in wanted:  # either one split of any name, or one for each split of the judgements
+        elif config in wanted:  # it has one split of any name, or a split for each split of the judgements
             only = next(iter(splits.values())) if len(splits) == 1 else None
             chosen = splits.get(split) or splits.get(name) or only
         else:
@@ -96,7 +96,8 @@ def _declared(header: Readme, part: Part, split: str, subset: str | None) -> tup
 
 
 def _usual(part: Part, split: str, subset: str | None) -> list[list[str]]:
-    """Patterns of file names. The files of one group belong together."""
+    """The usual patterns of file names of `part`, in groups. The files that match one group belong
+    together."""
     name = _NAMES[part]
     of = f"{subset}-" if subset else ""
     if part == "judgements":

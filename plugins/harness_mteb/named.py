@@ -1,4 +1,4 @@
-"""Collections by name that C-MTEB has: DuReader-retrieval's two out-of-domain testing sets."""
+"""Two collections of C-MTEB with names of their own: the out-of-domain test sets of DuReader-retrieval."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ NOTE = (
 
 
 class Named(NamedTuple):
-    """What is known of a collection beside its files."""
+    """What is known about a collection beyond its files."""
 
-    task: str  # of C-MTEB
+    task: str  # the name of the task in C-MTEB
     citation: str
     official: tuple[Official, ...]
     note: str

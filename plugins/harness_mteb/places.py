@@ -21,7 +21,7 @@ WANTED = ["README.md", "*.jsonl", "*.jsonl.gz", "*.parquet", "*.tsv"]
 
 
 class Folder:
-    """A folder; keys and messages name its files by their paths."""
+    """A task in a folder. Keys and messages name its files by their paths."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -35,17 +35,18 @@ class Folder:
         return sorted(file.relative_to(self.path).as_posix() for file in paths if file.is_file())
 
     def keyed(self, names: Sequence[str]) -> tuple[dict[str, JSON], tuple[Path, ...]]:
-        """The part of a key that identifies these files: parameters, and files by their contents."""
+        """The part of a key that identifies these files: parameters, and files whose contents are
+        digested."""
         return {}, tuple(self.path / name for name in names)
 
     @contextmanager
     def opened(self, names: Sequence[str]) -> Iterator[list[Path]]:
-        """Open these files for reading in blocks."""
+        """The paths of these files, for reading while the context is open."""
         yield [self.path / name for name in names]
 
 
 class Zip(Folder):
-    """A zip file as BEIR distributes it: one folder with the tables."""
+    """A task in a zip file as BEIR distributes it, which contains one folder with the tables."""
 
     def readme(self) -> str:
         return ""
@@ -74,7 +75,7 @@ class Zip(Folder):
                 raise HarnessError(str(error).replace(temporary, str(self.path))) from error
 
     def _members(self) -> dict[str, str]:
-        """Path below the folder -> name in the zip file."""
+        """The names of the files in the zip file, by their paths below its one folder."""
         with _unpacking(self.path) as packed:
             names = [name for name in packed.namelist() if not name.endswith("/")]
         tops = {PurePosixPath(name).parts[0] for name in names}
@@ -95,8 +96,8 @@ def _unpacking(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 class Hub(Folder):
-    """A dataset of the hub at one commit. Reading downloads it into the client's cache. Cached files are used
-    as they are, also without a network."""
+    """A dataset of the hub at one commit. `fetched` downloads it into the cache of the hub's client. Cached
+    files are used as they are, also without a network."""
 
     def __init__(self, name: str, revision: str) -> None:
         self.name, self.revision = name, revision
@@ -106,7 +107,8 @@ class Hub(Folder):
         super().__init__(_repository(name) / "snapshots" / (self.commit or revision))
 
     def keyed(self, names: Sequence[str]) -> tuple[dict[str, JSON], tuple[Path, ...]]:
-        """If the commit is unknown, the plan shows the missing folder instead."""
+        """The name and commit of the dataset. If the commit is unknown, the missing folder is returned too,
+        so that the plan shows it."""
         keyed = {"hub": self.name, "commit": self.commit or self.revision}
         return keyed, () if self.commit else (self.path,)
 
@@ -115,7 +117,7 @@ class Hub(Folder):
         yield [self.path / name for name in names]
 
     def fetched(self) -> None:
-        """Downloads missing files. The client resumes a partial file and checks its size."""
+        """Download the missing files. The client resumes a partial file and checks its size."""
         try:
             _client().snapshot_download(
                 self.name,
@@ -157,7 +159,7 @@ def _client() -> Any:
 
 
 def _repository(name: str) -> Path:
-    """The client's cache folder of a dataset, by the client's own variables and defaults."""
+    """The folder of a dataset in the client's cache, by the client's own variables and defaults."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "huggingface"
     home = Path(os.environ.get("HF_HOME") or home).expanduser()
     cache = Path(os.environ.get("HF_HUB_CACHE") or home / "hub").expanduser()
@@ -171,9 +173,9 @@ def _cached(name: str, revision: str) -> str | None:
 
 
 def _asked(name: str, revision: str) -> str | None:
-    """The commit, if the hub can be reached in time. It is written where the client itself stores it. So
-    every process of this run, and later runs, read the planned commit until `hf download` fetches a newer
-    one."""
+    """The commit of a revision on the hub, or None if the hub cannot be reached in time. The commit is also
+    written where the client itself stores it. So every process of this run, and later runs, read the planned
+    commit until `hf download` fetches a newer one."""
     client = _client()
     if client.constants.HF_HUB_OFFLINE:
         return None

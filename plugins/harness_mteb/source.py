@@ -32,9 +32,9 @@ _QRELS = (
 
 
 class Mteb:
-    """The split's queries are those that its judgements name, in the order of the queries' table. Every
-    passage is a document of its own. Its title is kept apart, although MTEB's and BEIR's scores include
-    it."""
+    """One split of a task of MTEB or BEIR. The split's queries are those that its judgements name, in the
+    order of the queries' table. Every passage is a document of its own. The title is kept apart from the
+    text, although the scores of MTEB and BEIR are for texts with titles."""
 
     def __init__(self, params: MtebParams, named: Named | None = None) -> None:
         self.params = params
@@ -53,8 +53,8 @@ class Mteb:
         return card._replace(citation=named.citation, notes=(named.note,), official=named.official)
 
     def inputs(self, part: Part) -> Inputs:
-        """The queries depend on which queries are judged, not on their grades, if that is known while
-        planning."""
+        """The parameters and files that a part is keyed by. The queries depend on which queries are judged,
+        but not on the grades, as far as the judged queries are known while planning."""
         where = self._judged if part == "judgements" else self._task
         keyed, files = where.keyed(self._tables(part))
         keyed = {**keyed, "split": self.params.split, "subset": self.params.subset}
@@ -142,7 +142,7 @@ class Mteb:
         raise LookupError(f"{self._judged.path} has no such judgement")
 
     def _first_judged(self) -> dict[str, str]:
-        """Query -> the place of its first judgement."""
+        """The place of the first judgement of each query, by the query's id."""
         texts: dict[str, str] = {}
         with self._judged.opened(self._tables("judgements")) as files:
             for file in files:
@@ -152,7 +152,8 @@ class Mteb:
 
     @cached_property
     def _judged_digest(self) -> str | None:
-        """SHA-256 of the ids of judged queries in local files. For the hub only the commit is known."""
+        """The SHA-256 of the ids of the judged queries in local files. It is None while a file is missing,
+        and for a dataset of the hub, of which only the commit is known."""
         files = self._judged.keyed(self._tables("judgements"))[1]
         if isinstance(self._judged, Hub) or not all(file.exists() for file in files):
             return None

@@ -1,4 +1,4 @@
-"""Protocols: how papers score, with every cut-off, level, gain and denominator pinned."""
+"""The protocols of papers and benchmarks, each with its cut-offs, levels, gains and denominators fixed."""
 
 from __future__ import annotations
 

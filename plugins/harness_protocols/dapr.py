@@ -14,7 +14,7 @@ PROTOCOL = Protocol(
         column("nDCG@10", "table 4, documents", "nDCG@10", linear_ndcg(10) + MAXP, unit="document"),
         column("recall@100", "not in the paper", "R@100", recall(1, 100) + MAXP, unit="document"),
     ),
-    depth=1000,  # as the paper retrieves; 100 documents may take many more passages
+    depth=1000,  # the paper's depth; 100 documents may have far more than 100 passages
     cite="Wang et al. 2024, DAPR: A Benchmark on Document-Aware Passage Retrieval, section 3.3",
     notes=(
         "Judgements are read as they are: grades 0 and 1, or 0, 1 and 2 (Genomics).",

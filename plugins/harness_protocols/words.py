@@ -1,4 +1,4 @@
-"""Columns in words: the paper's name for a number, then what is computed, then its mean.
+"""Describes columns in words: the paper's name for a number, then what is computed, then its mean.
 
 A column says `NAME (PLACE): COMPUTED; MEAN`, so that a reader finds the paper's own word first.
 """
@@ -20,12 +20,12 @@ def column(
 
 
 def paper_name(column: Column) -> str:
-    """What the paper calls the column, with the place: `MRR@10 (equation 5)`."""
+    """The paper's name for the column, with the place of its definition, such as `MRR@10 (equation 5)`."""
     return column.says.partition(": ")[0]
 
 
 def computed(column: Column) -> str:
-    """What is computed, without the paper's name for it."""
+    """The description of what the column computes, without the paper's name for it."""
     return column.says.partition(": ")[2]
 
 

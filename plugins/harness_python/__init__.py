@@ -1,4 +1,5 @@
-"""Methods that are Python functions: `harness.run({...})` writes them down as parameters of `python`."""
+"""Methods that are Python functions. `harness.run({...})` stores them as parameters of the method
+`python`."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from harness.records import param
 
 @dataclass(frozen=True)
 class PythonParams:
-    """A function by its source, or an object of the process that runs the suite."""
+    """A function given by its source, or an object of the process that runs the suite."""
 
     name: str = param(help="the function's name in the source")
     source: str = param("", "its source, with that of the functions that it uses; it is executed")

@@ -1,4 +1,4 @@
-"""Python functions as retriever, re-ranker and context-augmenter."""
+"""Runs Python functions as retriever, re-ranker and context-augmenter."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ Call = Callable[..., JSON]  # (kind, expected, arguments) -> plain data
 
 
 class Method:
-    """A retriever or a re-ranker."""
+    """A retriever or re-ranker that calls a Python function."""
 
     def __init__(self, params: PythonParams) -> None:
         self._call = calling(params)
 
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON] | None:
-        """The corpus as the function gets it: a function has no other index."""
+        """Write the corpus as the function gets it. A function has no other index."""
         batches = list(texts.batches())
         parts = [batch.positions for batch in batches]
         positions = np.concatenate(parts) if parts else np.zeros(0, np.int64)
@@ -48,7 +48,7 @@ class Method:
 
 
 class Opened:
-    """The function with the texts that it searches or scores."""
+    """An open Python function with the texts that it searches or scores."""
 
     def __init__(self, call: Call, texts: Texts, folder: Path | None) -> None:
         self._call, self._texts, self._folder = call, texts, folder
@@ -123,7 +123,7 @@ def calling(params: PythonParams) -> Call:
 
 
 def made(params: PythonParams) -> Callable[..., Any]:
-    """The function, made again from its source. Its lines are shown in tracebacks."""
+    """The function that the source in `params` defines. Tracebacks show the lines of the source."""
     scope: dict[str, Any] = {"__name__": "harness_function"}
     for name, text in (params.imports or {}).items():
         module, _, attribute = text.partition(":")

@@ -1,4 +1,4 @@
-"""Rewriters of queries: pseudo-relevance feedback, spelling, and what a language model writes."""
+"""Rewriters of queries: pseudo-relevance feedback, spelling correction, and texts by a language model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GAR = "Write a passage that answers the question.\n\nQuestion: {query}\nPassage:
 
 @dataclass(frozen=True)
 class RM3Params:
-    """Anserini's by default."""
+    """The parameters of `rm3`. The defaults are Anserini's."""
 
     documents: int = param(10, DOCUMENTS, minimum=1)
     terms: int = param(10, "how many terms are kept of each hit, and of all", minimum=1)
@@ -33,7 +33,7 @@ class RM3Params:
 
 @dataclass(frozen=True)
 class Bo1Params:
-    """Terrier's by default."""
+    """The parameters of `bo1`. The defaults are Terrier's."""
 
     documents: int = param(3, DOCUMENTS, minimum=1)
     terms: int = param(10, "how many terms are added or reweighted", minimum=1)
@@ -56,7 +56,7 @@ class SpellingParams:
 
 @dataclass(frozen=True)
 class Written:
-    """What both ways of generating share."""
+    """The parameters that `generate` and `hyde` share."""
 
     service: Service | None = param(None, "a chat model behind an address (docs/services.md)")
     model: Path | str | None = param(None, "or a T5 that runs here: a folder or a hub id")

@@ -1,4 +1,4 @@
-"""Texts that a chat model behind an address writes."""
+"""Generates texts with a chat model behind an address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that a T5 writes on this machine."""
+"""Generates texts with a T5 on this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ PROMPT = 512  # tokens of a prompt that are read
 
 
 class T5:
-    """Each prompt is written for by itself, so that no text depends on the others."""
+    """A T5 that writes texts for prompts. It handles each prompt by itself, so that the texts of a prompt do
+    not depend on other prompts."""
 
     def __init__(self, params: Written) -> None:
         assert params.model is not None

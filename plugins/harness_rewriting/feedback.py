@@ -1,4 +1,4 @@
-"""Feedback over an index of terms: RM3 and Bo1."""
+"""Rewrites queries by feedback over an index of terms: RM3 and Bo1."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ LATIN = re.compile(r"[a-z0-9]+")
 
 
 class Read(NamedTuple):
-    """What feedback knows of one query."""
+    """A query and its first hits as terms, with the statistics of these terms."""
 
     query: Counter[str]
     texts: list[Counter[str]]  # the terms of its first hits, best first
     scores: list[float]
-    facts: Mapping[str, tuple[int, float]]  # term -> texts that have it, occurrences
+    facts: Mapping[str, tuple[int, float]]  # term -> number of texts with it, number of occurrences
 
 
 Weigh: TypeAlias = Callable[[Read, TermStatistics], dict[str, float]]
 
 
 class Feedback:
-    """A rewriter that makes weighted terms of each query and its first hits."""
+    """A rewriter that turns each query and its first hits into weighted terms."""
 
     def __init__(self, weigh: Weigh, documents: int) -> None:
         self._weigh, self._documents = weigh, documents
 
     def index(self, texts: Texts, folder: Path) -> None:
-        """Nothing: it reads the retriever's index."""
+        """Write nothing, because feedback reads the retriever's index."""
 
     def open(self, texts: Texts, folder: Path | None, searcher: Searcher | None) -> Reader:
         assert isinstance(searcher, TermSearcher)
@@ -80,7 +80,8 @@ class Bo1(Feedback):
 
 
 def first(hits: Hits, count: int) -> Hits:
-    """The first hits of each query; of equal scores those that stand first in the corpus, as in Lucene."""
+    """The first `count` hits of each query. Of hits with equal scores, those that come first in the corpus
+    are taken, as in Lucene."""
     places = np.where(hits.passages >= 0, hits.passages, np.iinfo(np.int64).max)
     order = np.lexsort((places, np.where(hits.passages >= 0, -hits.scores, np.inf)), axis=1)[:, :count]
     passages = np.take_along_axis(hits.passages, order, 1)
@@ -88,8 +89,11 @@ def first(hits: Hits, count: int) -> Hits:
 
 
 def rm3(read: Read, known: TermStatistics, params: RM3Params) -> dict[str, float]:
-    """Abdul-Jaleel et al., TREC 2004, as Anserini computes it: the most frequent terms of each hit, by their
-    share of the hit's kept terms times its score, mixed with the query's own shares."""
+    """The weighted terms of a query by RM3 (Abdul-Jaleel et al., TREC 2004), as Anserini computes it.
+
+    The most frequent terms of each hit are kept. Over the hits, a term's share of the hit's kept terms, times
+    the hit's score, is summed up. The best terms by this sum are mixed with the terms of the query, both
+    scaled to sum to 1."""
     model: dict[str, float] = {}
     kept = []
     for text in read.texts:
@@ -114,9 +118,12 @@ def rm3(read: Read, known: TermStatistics, params: RM3Params) -> dict[str, float
 
 
 def bo1(read: Read, known: TermStatistics, params: Bo1Params) -> dict[str, float]:
-    """Amati 2003, chapter 6.3, with the bound of Macdonald et al. 2005: with F occurrences in all N texts
-    and f in the hits, w(t) = f log2((1 + F/N) / (F/N)) + log2(1 + F/N). It is divided by its value where the
-    most frequent term's occurrences were all in the hits, and added to the query's qtf / max qtf."""
+    """The weighted terms of a query by Bo1 (Amati 2003, chapter 6.3, with the bound of Macdonald et al.
+    2005).
+
+    A term with F occurrences in all N texts and f in the hits has w(t) = f log2((1 + F/N) / (F/N)) + log2(1 +
+    F/N). w(t) is divided by the weight that the most frequent term of the hits would have if all its
+    occurrences were in the hits. The result is added to the term's qtf / max qtf in the query."""
     found: Counter[str] = Counter()
     hits: Counter[str] = Counter()
     for text in read.texts:
@@ -145,7 +152,8 @@ def _fits(term: str, words: str) -> bool:
 
 
 def _first(weights: Mapping[str, float], count: int) -> dict[str, float]:
-    """The heaviest terms; of equal ones the first in the alphabet. Anserini compares weights of 32 bits."""
+    """The `count` terms with the largest weights. Of equal weights, the first terms in the alphabet are
+    taken. Weights are compared with 32 bits, as in Anserini."""
     order = sorted(weights, key=lambda term: (-np.float32(weights[term]), term))
     return {term: weights[term] for term in order[:count]}
 

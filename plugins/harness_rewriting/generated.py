@@ -1,4 +1,4 @@
-"""What a language model writes for a query: put behind its text, or averaged as vectors."""
+"""Rewrites queries with texts by a language model: appended to the query, or averaged as vectors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 class Generator(Protocol):
     def write(self, prompts: Sequence[str]) -> tuple[list[list[str]], int]:
-        """The texts for each prompt, and how many of all were cut at their greatest length."""
+        """The texts for each prompt, and the number of texts that were cut at the greatest length."""
         ...
 
 
@@ -52,14 +52,15 @@ class Generate:
         self._params = params
 
     def index(self, texts: Texts, folder: Path) -> None:
-        """Nothing: a model writes without the corpus."""
+        """Write nothing, because a language model does not need the corpus."""
 
     def open(self, texts: Texts, folder: Path | None, searcher: Searcher | None) -> Appended:
         return Appended(self._params)
 
 
 class Appended(_Writing):
-    """The query, as often as asked for, then what was written (Mao et al. 2021; Wang et al. 2023)."""
+    """A rewriter that repeats the query and appends the generated texts (Mao et al. 2021; Wang et al.
+    2023)."""
 
     def __init__(self, params: GenerateParams) -> None:
         super().__init__(params)
@@ -75,7 +76,7 @@ class Hyde:
         self._params = params
 
     def index(self, texts: Texts, folder: Path) -> None:
-        """Nothing: a model writes without the corpus."""
+        """Write nothing, because a language model does not need the corpus."""
 
     def open(self, texts: Texts, folder: Path | None, searcher: Searcher | None) -> Averaged:
         assert isinstance(searcher, VectorSearcher)
@@ -83,7 +84,8 @@ class Hyde:
 
 
 class Averaged(_Writing):
-    """Gao et al. 2023, "Precise zero-shot dense retrieval without relevance labels", equation 8."""
+    """A rewriter that averages the vectors of the query and of the generated texts (Gao et al. 2023, "Precise
+    zero-shot dense retrieval without relevance labels", equation 8)."""
 
     def __init__(self, params: HydeParams, searcher: VectorSearcher) -> None:
         super().__init__(params)

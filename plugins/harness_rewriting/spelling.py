@@ -1,4 +1,4 @@
-"""Corrects words that the corpus does not have by the words that it has."""
+"""Replaces words of queries that the corpus lacks with similar words that the corpus has."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harness_rewriting import SpellingParams
 FORMAT = files.Format("harness-rewriting-words", 1)
 WORD = re.compile(r"[^\W\d_]+")
 LONGEST = 32
-# scripts whose words are not set apart by spaces
+# the characters of scripts without spaces between words
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -28,7 +28,7 @@ class Spelling:
         self._params = params
 
     def index(self, texts: Texts, folder: Path) -> None:
-        """Count the corpus' words, in lower case."""
+        """Count the words of the corpus in lower case, and write them with their counts."""
         counts: Counter[str] = Counter()
         files.begin(folder)
         for batch in texts.batches():
@@ -63,7 +63,7 @@ class Corrected:
         return Rewritten(texts=[WORD.sub(lambda found: self._right(found[0]), query) for query in queries])
 
     def _right(self, word: str) -> str:
-        """The word, or its correction in lower case."""
+        """The word itself, or its correction in lower case if it is misspelt."""
         lower = word.lower()
         if not self._params.length <= len(lower) <= LONGEST or UNSPACED.search(lower):
             return word
@@ -74,8 +74,8 @@ class Corrected:
         return self._known[lower] or word
 
     def _nearest(self, word: str) -> str:
-        """The nearest word that the corpus has often enough; of equally near ones the most frequent, then
-        the first in the alphabet."""
+        """The nearest word that the corpus has often enough, or "" if none is near enough. Of equally near
+        words, the most frequent is returned, then the first in the alphabet."""
         near = np.abs(self._lengths - len(word)) <= self._params.distance
         rows = np.flatnonzero(near & (self._counts >= self._params.least))
         letters = np.array([ord(letter) for letter in word], np.int32)
@@ -93,8 +93,9 @@ def measure(
     word: NDArray[np.int32], codes: NDArray[np.int32], lengths: NDArray[np.int64], rows: NDArray[np.int64],
     distances: NDArray[np.int64],
 ) -> None:  # fmt: skip
-    """Damerau's distance, each place edited once: insertions, deletions, substitutions, and neighbours that
-    changed places."""
+    """Write the distance from `word` to each of the words `rows` into `distances`. It is Damerau's distance
+    with each place edited at most once: it counts insertions, deletions, substitutions and swaps of
+    neighbours."""
     n = len(word)
     table = np.empty((n + 1, codes.shape[1] + 1), np.int64)
     for place in range(len(rows)):

@@ -1,4 +1,4 @@
-"""Rocchio feedback on vectors."""
+"""Rewrites queries by Rocchio feedback on vectors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Rocchio:
         self._params = params
 
     def index(self, texts: Texts, folder: Path) -> None:
-        """Nothing: it reads the retriever's index."""
+        """Write nothing, because feedback reads the retriever's index."""
 
     def open(self, texts: Texts, folder: Path | None, searcher: Searcher | None) -> Moved:
         assert isinstance(searcher, VectorSearcher)
@@ -29,8 +29,9 @@ class Moved:
         self._params, self._searcher = params, searcher
 
     def rewrite(self, queries: Sequence[str], feedback: Hits | None) -> Rewritten:
-        """Rocchio 1971 without what is not relevant: alpha q + beta times the mean of the hits (Li et al.
-        2022, "Pseudo relevance feedback with deep language models and dense retrievers", equation 6)."""
+        """The vectors alpha * q + beta * (the mean vector of the query's first hits). This is Rocchio 1971
+        without the part of irrelevant documents (Li et al. 2022, "Pseudo relevance feedback with deep
+        language models and dense retrievers", equation 6)."""
         assert feedback is not None
         vectors = self._searcher.encode(queries)  # float32[Q, d]
         alpha, beta = self._params.alpha, self._params.beta

@@ -31,7 +31,7 @@ class SdmParams:
 
 
 def resolve(params: SdmParams, facts: Facts) -> SdmParams:
-    """`analyser: auto` becomes the analyser of the passages' language."""
+    """`params` with the analyser of the passages' language in place of `analyser: auto`."""
     from harness.toolkit.text import analysis
 
     return dataclasses.replace(params, analyser=analysis.resolve(params.analyser, facts.language))

@@ -1,6 +1,6 @@
-"""Compiled loops over tokens: where each term occurs, how often pairs of terms do, and scores.
+"""Compiled loops over tokens: the places of terms, the frequencies of pairs of terms, and scores.
 
-A text's tokens are term numbers, tokens[bounds[i] : bounds[i + 1]]. The loops release the GIL.
+The tokens of text i are tokens[bounds[i] : bounds[i + 1]], as term numbers. The loops release the GIL.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ def windows(
     tokens: NDArray[np.int32], begin: int, end: int, left: int, right: int, width: int
 ) -> tuple[int, int]:
     """The number of times that `right` directly follows `left` (#1), and the number of windows of at most
-    `width` tokens with both in any order (#uw). Each occurrence counts in one window, from left to right."""
+    `width` tokens that have both in any order (#uw), among the tokens `begin` to `end` - 1. Each occurrence
+    counts in one window at most. Windows are taken from left to right."""
     ordered = unordered = 0
-    last_left = last_right = begin - width  # out of reach
+    last_left = last_right = begin - width  # too far away for any window
     for i in range(begin, end):
         token = tokens[i]
         if token != left and token != right:
@@ -56,8 +57,8 @@ def count_pairs(
     width: int,
     counts: NDArray[np.int64],  # int64[P, 2]: out, #1 and #uw in the whole collection
 ) -> None:
-    """Exact collection frequencies. Only texts where both terms of a pair are close are read, so the cost of
-    a pair is about proportional to the occurrences of its rarer term."""
+    """Add the exact collection frequencies of each pair to `counts`. Only texts in which both terms of a pair
+    are close are read, so the cost of a pair is about proportional to the occurrences of its rarer term."""
     for i in range(len(pairs)):
         left, right = pairs[i]
         rarer, other = left, right
@@ -65,7 +66,7 @@ def count_pairs(
             rarer, other = right, left
         done = 0
         for j in range(starts[rarer], starts[rarer + 1]):
-            at = int(np.int64(occurrences[j]))  # signed, as all places are
+            at = int(np.int64(occurrences[j]))  # signed, like all other places
             if at < done or not _near(tokens, at, other, width):
                 continue
             text = np.searchsorted(bounds, at, side="right") - 1
@@ -77,7 +78,8 @@ def count_pairs(
 
 @nb.njit(nogil=True, cache=True)
 def _near(tokens: NDArray[np.int32], at: int, term: int, width: int) -> bool:
-    """Whether the term occurs less than `width` from a place, in the same text or an adjacent one."""
+    """Whether `term` occurs less than `width` tokens away from the place `at`, in the same text or an
+    adjacent one."""
     for i in range(max(at - width + 1, 0), min(at + width, len(tokens))):
         if tokens[i] == term and i != at:
             return True
@@ -99,8 +101,9 @@ def score(
     mu: float,
     scores: NDArray[np.float32],  # float32[n]: out
 ) -> None:
-    """The sum over the query's features f of w_f log((tf_f + mu cf_f / |C|) / (|D| + mu)): the ranking
-    function of Metzler and Croft (2005), section 3, with their Dirichlet-smoothed features (table 1)."""
+    """Write the score of each text of `rows` into `scores`. The score is the sum over the query's features f
+    of w_f log((tf_f + mu cf_f / |C|) / (|D| + mu)), which is the ranking function of Metzler and Croft
+    (2005), section 3, with their Dirichlet-smoothed features (table 1)."""
     absent = 0.0  # the score of a text without any feature, apart from its length
     for i in range(len(terms)):
         absent += term_weight[i] * log(term_expected[i])
@@ -134,7 +137,8 @@ def score(
 
 @nb.njit(nogil=True, cache=True)
 def _table(terms: NDArray[np.int32]) -> tuple[NDArray[np.int32], int]:
-    """A hash table of the places of terms, mostly empty (-1), and the mask of its size."""
+    """A hash table from terms to their places in `terms`, and the mask of the table's size. Most slots are
+    empty (-1)."""
     size = 16
     while size < 8 * len(terms):
         size *= 2
@@ -149,7 +153,7 @@ def _table(terms: NDArray[np.int32]) -> tuple[NDArray[np.int32], int]:
 
 @nb.njit(nogil=True, cache=True)
 def _find(table: NDArray[np.int32], mask: int, terms: NDArray[np.int32], token: int) -> int:
-    """The token's index among the terms, or -1."""
+    """The place of `token` in `terms`, or -1 if it is not there."""
     slot = token & mask
     while table[slot] >= 0:
         place: int = table[slot]

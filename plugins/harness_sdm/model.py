@@ -1,8 +1,9 @@
 """The sequential dependence model: a query's features, their weights, and the scores of candidates.
 
-The weights .85, .10, .05 are those of the paper and of Anserini. Windows are the paper's, #1 and #uw8.
-Anserini differs: one word may be between ordered words and eight between unordered ones, and it smooths a
-window by the collection frequencies of its words. Here the window's own frequency is counted exactly.
+The weights .85, .10, .05 are those of the paper and of Anserini. The windows are the paper's, #1 and #uw8.
+Anserini's windows are wider: one word may be between ordered words and eight between unordered ones.
+Anserini smooths a window by the collection frequencies of its words. Here the collection frequency of the
+window itself is counted exactly.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from harness_sdm import SdmParams, kernels, storage
 if TYPE_CHECKING:
     from harness.types import Floats, Ints
 
-THREADS = 2  # over queries; any number gives the same scores
+THREADS = 2  # threads that share the queries; any number gives the same scores
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class Sdm:
 
 
 class Features(NamedTuple):
-    """The features of a query: its terms and adjacent pairs, each once, with their weights. Features that the
-    collection lacks are left out, because they do not distinguish texts."""
+    """The features of a query: its terms and adjacent pairs, each once, with their weights. A feature that
+    the collection lacks is left out or has the weight 0, because it does not distinguish texts."""
 
     terms: NDArray[np.int32]  # int32[t]
     term_weight: NDArray[np.float64]  # float64[t]
@@ -52,7 +53,7 @@ class Features(NamedTuple):
 
 
 class Scorer:
-    """An open index. Scores depend only on the query, the passage and the collection."""
+    """An open index of the re-ranker. A score depends only on the query, the passage and the collection."""
 
     def __init__(self, params: SdmParams, index: storage.Index, analyse: analysis.Analyse) -> None:
         self._params, self._index, self._analyse = params, index, analyse
@@ -90,7 +91,8 @@ class Scorer:
         )
 
     def _rows(self, candidates: Ints) -> Ints:
-        """int64[Q, n]: the number of each candidate's text in the index, -1 where there is no candidate."""
+        """int64[Q, n]: the number of each candidate's text in the index, or -1 where there is no
+        candidate."""
         positions = self._index.positions
         filled = candidates >= 0
         rows = np.where(filled, np.searchsorted(positions, candidates), -1)
@@ -136,5 +138,5 @@ class Scorer:
 
 
 def _pairs(query: list[int]) -> list[tuple[int, int]]:
-    """The adjacent pairs of a query's terms of which the collection has both."""
+    """The pairs of adjacent terms of a query, if the collection has both terms."""
     return [(left, right) for left, right in pairwise(query) if left >= 0 and right >= 0]

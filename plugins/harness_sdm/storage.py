@@ -1,4 +1,4 @@
-"""The index on disk: every text as term numbers, where each term occurs, and the terms in order."""
+"""Writes and reads the index: every text as term numbers, the places of each term, and the sorted terms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harness_sdm import kernels
 
 FORMAT = files.Format("harness-sdm", 1)
 BATCH = 4096
-THREADS = 2  # analysing; any number gives the same index
+THREADS = 2  # threads that analyse texts; any number gives the same index
 DTYPES: dict[str, np.dtype[Any]] = {
     "tokens": np.dtype(np.int32),  # [T]: all texts, one after the other
     "bounds": np.dtype(np.int64),  # [n + 1]: text i has the tokens bounds[i] to bounds[i + 1] - 1
@@ -25,13 +25,13 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "starts": np.dtype(np.int64),  # [V + 1]: term t occurs starts[t + 1] - starts[t] times
     "occurrences": np.dtype(np.uint32),  # [T]: by term, its places in `tokens`, ascending
     "letters": np.dtype(np.uint8),  # the terms in order of their UTF-8 bytes, one after the other
-    "ends": np.dtype(np.int64),  # [V]: where each of them ends
-    "numbers": np.dtype(np.int32),  # [V]: the term number of each of them
+    "ends": np.dtype(np.int64),  # [V]: the end of each term in `letters`
+    "numbers": np.dtype(np.int32),  # [V]: the number of each term in `letters`
 }
 
 
 class Index(NamedTuple):
-    """The files as arrays, mapped into memory."""
+    """The files of an index as arrays, mapped into memory. DTYPES describes each."""
 
     tokens: NDArray[np.int32]
     bounds: NDArray[np.int64]
@@ -44,8 +44,8 @@ class Index(NamedTuple):
 
 
 def build(texts: Texts, folder: Path, analyse: Analyse) -> None:
-    """Write the index and overwrite the folder's files. Memory holds the vocabulary and 16 bytes per text;
-    tokens are written to disk as they come."""
+    """Write the index of `texts`, and overwrite the folder's files. Memory holds the vocabulary and 16 bytes
+    per text. Tokens are written to disk at once."""
     files.begin(folder)
     vocabulary = Vocabulary(analyse)
     positions: list[NDArray[np.int64]] = []
@@ -94,7 +94,8 @@ def _write_terms(folder: Path, terms: Sequence[str]) -> None:
 
 
 def load(folder: Path) -> Index:
-    """The index in a folder, mapped into memory; a HarnessError says what is wrong with it."""
+    """The index in a folder, mapped into memory. If the index is damaged, a HarnessError says what is
+    wrong."""
     files.read_facts(folder, FORMAT)
     index = Index(*(_read(folder, name) for name in Index._fields))
     fits = (
@@ -109,7 +110,8 @@ def load(folder: Path) -> Index:
 
 
 def number(index: Index, term: str) -> int:
-    """The number of a term, or -1 if no text has it; a binary search in the mapped file."""
+    """The number of a term, or -1 if no text has the term. It is found by binary search in the mapped
+    file."""
     wanted = term.encode("utf-8", "surrogatepass")
     place = bisect.bisect_left(range(len(index.ends)), wanted, key=lambda i: _term(index, i))
     known = place < len(index.ends) and _term(index, place) == wanted

@@ -20,7 +20,8 @@ Auto = Literal["auto"]
 
 @dataclass(frozen=True)
 class SpladeParams:
-    """Settings that are `auto` come from the model's authors, or from its folder."""
+    """The parameters of `splade`. A setting that is `auto` comes from the model's authors, or from its
+    folder."""
 
     model: Path | str = param(help="a folder, a hub id, package:MODULE/FOLDER, or a short name")
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
@@ -53,7 +54,8 @@ class SpladeParams:
 
 @dataclass(frozen=True)
 class ImpactsParams:
-    """Weights are JSON lines in the form of Anserini's JsonVectorCollection, plain or compressed."""
+    """The parameters of `impacts`. Weights are JSON lines in the form of Anserini's JsonVectorCollection,
+    plain or compressed."""
 
     passages: Path = param(help='a file, or a folder of files, of {"id": ..., "vector": {term: weight}}')
     queries: Path | None = param(

@@ -1,4 +1,4 @@
-"""Precomputed term weights: JSON lines in the form of Anserini and Pyserini."""
+"""Reads precomputed term weights from JSON lines in the form of Anserini and Pyserini."""
 
 from __future__ import annotations
 
@@ -33,18 +33,19 @@ class _Query(msgspec.Struct, gc=False):
 
 
 class Spilled(NamedTuple):
-    """The vectors of a corpus' texts, in the order of their file."""
+    """The vectors of a corpus's texts, in the order of their file. Terms and weights are mapped from disk."""
 
-    ordinals: NDArray[np.int64]  # int64[n]: which text of the corpus each is of
-    ends: NDArray[np.int64]  # int64[n]: where each ends in the two below
+    ordinals: NDArray[np.int64]  # int64[n]: the number of each vector's text in the corpus
+    ends: NDArray[np.int64]  # int64[n]: the end of each vector in `terms` and `weights`
     terms: NDArray[np.int32]  # mapped
     weights: NDArray[np.float32]  # mapped
-    vocabulary: list[str]  # by term number
-    unused: int  # vectors of no text of the corpus
+    vocabulary: list[str]  # the terms by their numbers
+    unused: int  # vectors that belong to no text of the corpus
 
 
 def spill(path: Path, ordinal_of: dict[str, int], folder: Path) -> Spilled:
-    """Read the vectors of these texts (id -> number) into files in `folder`. Errors name file and line."""
+    """The vectors of the texts in `ordinal_of` (id -> number), read from `path` into files in `folder`.
+    Errors name file and line."""
     numbers: dict[str, int] = {}
     ordinals: list[int] = []
     counts: list[int] = []
@@ -79,7 +80,7 @@ def spill(path: Path, ordinal_of: dict[str, int], folder: Path) -> Spilled:
 
 
 def files(path: Path) -> list[Path]:
-    """The file, or those of a folder, in order of their names."""
+    """The file `path` itself, or the files of the folder `path`, in the order of their names."""
     if not path.is_dir():
         return [path]
     inside = [file for file in sorted(path.iterdir()) if bare(file).suffix in (".jsonl", ".json")]
@@ -89,21 +90,22 @@ def files(path: Path) -> list[Path]:
 
 
 def _row(file: Path, line: int, vector: dict[str, float], numbers: dict[str, int]) -> Row:
-    """The row of a vector; new terms are numbered."""
+    """The row of a vector. Terms that `numbers` lacks are added to it with the next number."""
     if any(weight < 0 for weight in vector.values()):
         refuse(file, line, "a weight is below 0, which an impact index cannot hold; drop the term")
     return row_of({numbers.setdefault(term, len(numbers)): weight for term, weight in vector.items()})
 
 
 def row_of(weights: dict[int, float]) -> Row:
-    """A row with ascending term numbers, without zero weights."""
+    """The row of these weights by term number, with ascending terms and without zero weights."""
     pairs = sorted(pair for pair in weights.items() if pair[1] > 0)
     terms, values = zip(*pairs, strict=True) if pairs else ((), ())
     return Row(np.array(terms, np.int32), np.array(values, np.float32))
 
 
 class Queries:
-    """Queries as rows: looked up by their texts in a file, or their distinct words with weight 1."""
+    """An encoder of queries as rows. A query is looked up by its text in the file `path`, or, without a file,
+    has each of its distinct words with the weight 1."""
 
     def __init__(self, path: Path | None, vocabulary: Sequence[str]) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""The retriever `impacts`: precomputed term weights, put in the order of a corpus and searched exactly."""
+"""The retriever `impacts` puts given term weights in the order of a corpus and searches them exactly."""
 
 from __future__ import annotations
 

@@ -11,17 +11,16 @@ from numpy.typing import NDArray
 from harness.toolkit.search.topk import NOTHING, drain, keep, key_of, raised, trim
 
 WINDOW = 1 << 16  # texts in a window, so that a posting's text takes two bytes
-MARGIN = np.float32(1 + 1e-5)  # more than rounding can add to a sum of products
+MARGIN = np.float32(1 + 1e-5)  # a factor that exceeds the rounding error of a sum of products
 
 
 class Postings(NamedTuple):
-    """The arrays of an index that the loops read. Impacts are float32, or uint16 if they are whole
-    numbers."""
+    """The arrays of an index that the loops read. Impacts are float32, or uint16 if they are quantised."""
 
     first: NDArray[np.int64]  # int64[W + 1]: the first text of each window
     starts: NDArray[np.int64]  # int64[W, V + 1]: the first posting of each term in each window
     peaks: NDArray[np.float32]  # float32[W, V]: the highest impact of each term in each window
-    texts: NDArray[np.uint16]  # uint16[P]: text, counted from the window's first, ascending
+    texts: NDArray[np.uint16]  # uint16[P]: the text of each posting, from the window's first, ascending
     impacts: NDArray[np.float32]  # float32[P] or uint16[P]
 
 
@@ -49,13 +48,13 @@ def room(k: int) -> Room:
 
 @nb.njit(nogil=True, cache=True)
 def invert(
-    ends: NDArray[np.int64],  # int64[n]: where each text's terms end
+    ends: NDArray[np.int64],  # int64[n]: the end of each text's terms
     terms: NDArray[np.int32],  # int32[P]
     impacts: NDArray[np.float32],  # float32[P] or uint16[P]
     starts: NDArray[np.int64],  # int64[V + 1]: out
     peaks: NDArray[np.float32],  # float32[V]: out, zeros before
     texts: NDArray[np.uint16],  # uint16[P]: out
-    placed: NDArray[np.float32],  # as `impacts`: out
+    placed: NDArray[np.float32],  # the type and shape of `impacts`: out
 ) -> None:
     """Sort the postings of one window's texts by term and then by text (a counting sort)."""
     starts[:] = 0
@@ -75,7 +74,7 @@ def invert(
 
 @nb.njit(nogil=True, cache=True)
 def bound(p: Postings, queries: Queries, q: int, w: int) -> np.float32:
-    """An upper bound of the scores in window w."""
+    """An upper bound of the scores of query q in window w."""
     most = np.float32(0)
     for j in range(queries.first[q], queries.first[q + 1]):
         most += queries.weights[j] * p.peaks[w, queries.terms[j]]
@@ -84,7 +83,8 @@ def bound(p: Postings, queries: Queries, q: int, w: int) -> np.float32:
 
 @nb.njit(nogil=True, cache=True)
 def accumulate(p: Postings, queries: Queries, q: int, w: int, scores: NDArray[np.float32]) -> None:
-    """Add each query term's contribution to the scores of window w's texts, in the query's order."""
+    """Add the contribution of each term of query q to the scores of window w's texts, in the query's
+    order."""
     for j in range(queries.first[q], queries.first[q + 1]):
         term, weight = queries.terms[j], queries.weights[j]
         begin, end = p.starts[w, term], p.starts[w, term + 1]
@@ -95,8 +95,8 @@ def accumulate(p: Postings, queries: Queries, q: int, w: int, scores: NDArray[np
 
 @nb.njit(nogil=True, cache=True)
 def best(p: Postings, queries: Queries, q: int, k: int, bold: bool, room: Room) -> int:
-    """Bring the k best texts of query q to the front of room.keys; return how many there are. If bold, the
-    threshold is guessed from the first window, and fewer than k may be found."""
+    """Bring the k best texts of query q to the front of room.keys, and return how many there are. If `bold`,
+    the threshold is guessed from the first window, and fewer than k texts may be found."""
     size, threshold, total = 0, np.float32(0), p.first[-1]
     for w in range(len(p.first) - 1):
         most = bound(p, queries, q, w)
@@ -105,7 +105,7 @@ def best(p: Postings, queries: Queries, q: int, k: int, bold: bool, room: Room) 
         accumulate(p, queries, q, w, room.scores)
         count = p.first[w + 1] - p.first[w]
         if threshold == 0 and count > k:
-            share = count / total  # a fair sample should hold that share of the best, and two deviations more
+            share = count / total  # the window should have this share of the best texts, plus two deviations
             wanted = min(k, int(k * share + 2 * np.sqrt(k * share)) + 1) if bold else k
             threshold = raised(room.scores, count, wanted, most)
             size = keep(room.keys, size, threshold)
@@ -123,8 +123,8 @@ def best(p: Postings, queries: Queries, q: int, k: int, bold: bool, room: Room) 
 
 @nb.njit(nogil=True, cache=True)
 def search(p: Postings, queries: Queries, begin: int, end: int, keys: NDArray[np.uint64], room: Room) -> None:
-    """The best texts of queries begin to end - 1 as keys (`topk.key_of`): keys[q] is uint64[k], in any order,
-    with NOTHING where no more are found."""
+    """Write the best texts of queries `begin` to `end` - 1 into `keys`. keys[q] (uint64[k]) holds keys of
+    `topk.key_of` in any order, and NOTHING where fewer than k texts are found."""
     k = keys.shape[1]
     for q in range(begin, end):
         size = best(p, queries, q, k, True, room)
@@ -144,7 +144,8 @@ def rescore(
     texts: NDArray[np.int64],  # int64[Q, n], -1 for none
     keys: NDArray[np.uint64],  # uint64[Q, n]: out
 ) -> None:
-    """Keys of the given texts for queries begin to end - 1, scored as `search` does."""
+    """Write the keys of the given texts into `keys`, for queries `begin` to `end` - 1. The texts are scored
+    as in `search`."""
     for q in range(begin, end):
         for i in range(texts.shape[1]):
             keys[q, i] = NOTHING

@@ -1,4 +1,4 @@
-"""Networks that encode texts as sparse rows: SPLADE's logits of all terms, uniCOIL's weight of each token."""
+"""Encodes texts as sparse rows: by SPLADE's logits of all terms, or by uniCOIL's weight of each token."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from harness.toolkit.neural import checkpoints, torch_encoder
 from harness.toolkit.neural.tokens import Tokens
 from harness_splade.storage import Row
 
-TOKEN_HEAD, COIL = "tok_proj.weight", "coil_encoder."  # uniCOIL's head, and what may stand before its names
-LOGITS = 512  # tokens whose logits are in memory at a time: each has as many as the vocabulary has terms
+TOKEN_HEAD, COIL = "tok_proj.weight", "coil_encoder."  # uniCOIL's head, and a possible prefix of its tensors
+LOGITS = 512  # tokens whose logits are in memory at a time; a token has one for each term of the vocabulary
 
 Head: TypeAlias = Callable[[torch.Tensor], torch.Tensor]  # states [t, d] -> logits [t, V]
 
 
 class Network(NamedTuple):
-    """A network in two parts, encoder and head, so that the head needs no padding; one of each per worker."""
+    """A network in two parts, encoder and head, with one of each per worker. It is split so that the head
+    needs no padding."""
 
     bodies: Sequence[torch_encoder.States]
     heads: Sequence[Head]
@@ -35,7 +36,7 @@ class Network(NamedTuple):
 
 
 def load(folder: Path, dtype: str, device: str, padding: int, trust_remote_code: bool = False) -> Network:
-    """`padding` is the id of the padding token."""
+    """The network in a folder, SPLADE or uniCOIL. `padding` is the id of the padding token."""
     if TOKEN_HEAD in tensor_names(folder) or COIL + TOKEN_HEAD in tensor_names(folder):
         return _unicoil(folder, dtype, device, padding)
     model = checkpoints.load(folder, "AutoModelForMaskedLM", dtype, trust_remote_code=trust_remote_code)
@@ -56,7 +57,8 @@ def tensor_names(folder: Path) -> set[str]:
 
 
 def _unicoil(folder: Path, dtype: str, device: str, padding: int) -> Network:
-    """A BERT with one output for each token, by the names of its authors' checkpoints."""
+    """The network of a uniCOIL checkpoint, with the tensors' names of uniCOIL's authors: a BERT with one
+    weight for each token."""
     tensors = checkpoints.weights(folder)
     prefix = COIL if COIL + TOKEN_HEAD in tensors else ""
     config = transformers.BertConfig.from_pretrained(folder, local_files_only=True)
@@ -74,7 +76,7 @@ def _unicoil(folder: Path, dtype: str, device: str, padding: int) -> Network:
 
 
 def _head(model: Any, folder: Path) -> Head:
-    """The head after the encoder, by the names that model families give it."""
+    """The head that follows the encoder of `model`, by the names that families of models give it."""
     if hasattr(model, "vocab_projector"):  # DistilBERT
         return lambda states: model.vocab_projector(
             model.vocab_layer_norm(model.activation(model.vocab_transform(states)))
@@ -92,8 +94,9 @@ def _head(model: Any, folder: Path) -> Head:
 
 
 class Encoder:
-    """One pass over a batch of texts, each of which becomes a `Row`: w_j = max_i log(1 + relu(l_ij)) over
-    its tokens i (SPLADE v2: Formal et al. 2021, equations 1 and 6; the sum instead is SPLADE's own)."""
+    """A SPLADE encoder from batches of texts to rows. The weight of term j in a text is
+    w_j = max_i log(1 + relu(l_ij)) over the text's tokens i, as in SPLADE v2 (Formal et al. 2021, equations 1
+    and 6). The first SPLADE has the sum over i instead of the maximum."""
 
     def __init__(
         self, body: torch_encoder.States, head: Head, pooling: str, activation: str, alone: bool
@@ -104,18 +107,18 @@ class Encoder:
     def __call__(self, batch: Tokens) -> Sequence[Row]:
         states = self._body(batch)  # [T, d]
         if not self._alone:  # the other workers keep the other cores busy
-            torch.set_num_threads(1)  # of this thread, which belongs to the loop
+            torch.set_num_threads(1)  # holds for this thread alone, which belongs to the encoding loop
         with torch.inference_mode():
             return [row for part in parts(batch) for row in self._rows(states, part)]
 
     def _rows(self, states: torch.Tensor, bounds: Sequence[int]) -> Iterator[Row]:
-        """The rows of neighbouring texts, which begin and end at `bounds`."""
+        """The rows of neighbouring texts, whose tokens begin and end at `bounds`."""
         logits = self._head(states[bounds[0] : bounds[-1]])  # [t, V]
         for begin, end in pairwise(bounds):
             logits_of_text = logits[begin - bounds[0] : end - bounds[0]]
             if self._sum:
                 weights = self._saturated(logits_of_text.float()).sum(dim=0)
-            else:  # saturation keeps the order, so that one value a term is saturated rather than one a token
+            else:  # saturation keeps the order, so saturating the maximum of each term is enough
                 weights = self._saturated(logits_of_text.amax(dim=0).float())
             terms = weights.nonzero()[:, 0]
             yield Row(terms.to(torch.int32).cpu().numpy(), weights[terms].cpu().numpy())
@@ -126,9 +129,9 @@ class Encoder:
 
 
 class TokenWeights:
-    """One pass over a batch of texts: a token weighs relu(w h + b), and a term as its heaviest token in a
-    passage, and as its tokens together in a query (uniCOIL: Lin and Ma 2021, with its authors' code: all
-    tokens count but the first, [CLS])."""
+    """A uniCOIL encoder from batches of texts to rows (Lin and Ma 2021). A token has the weight relu(w h +
+    b). A term of a passage has the largest weight of its tokens, and a term of a query has their sum. As in
+    the authors' code, all tokens count except the first, [CLS]."""
 
     def __init__(self, body: torch_encoder.States, head: Head, queries: bool) -> None:
         self._body, self._head = body, head
@@ -152,7 +155,7 @@ class TokenWeights:
 def encoders(
     network: Network, pooling: str, activation: str, queries: bool = False
 ) -> Sequence[Encoder | TokenWeights]:
-    """One for each worker; one alone has all cores."""
+    """One encoder for each worker. A single encoder uses all cores."""
     pairs = zip(network.bodies, network.heads, strict=True)
     if network.by_token:
         return [TokenWeights(*pair, queries) for pair in pairs]
@@ -160,7 +163,8 @@ def encoders(
 
 
 def parts(batch: Tokens) -> Iterator[list[int]]:
-    """Neighbouring texts that together have at most LOGITS tokens, or one that has more: their bounds."""
+    """The bounds of groups of neighbouring texts. A group has at most LOGITS tokens, or is one text with
+    more."""
     bounds: list[int] = batch.bounds.tolist()
     begin = 0
     for i in range(1, len(bounds)):

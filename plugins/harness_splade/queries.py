@@ -1,4 +1,4 @@
-"""Queries as terms: by a model, or without one, with each token's idf or 1."""
+"""Encodes queries as terms: by a model, or without a model, with each token's idf or 1 as its weight."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def encoder(params: SpladeParams) -> Encode:
 
 
 def _by_model(params: SpladeParams) -> Encode:
-    """Encode queries in fp32, whatever the dtype of passages: queries are few, and a query's terms must not
-    depend on the others in its batch."""
+    """A function that encodes queries with a model, in fp32, whatever the dtype of passages. Queries are few,
+    and the terms of a query must not depend on the other queries in its batch."""
     chosen = (params.model, params.revision)
     if params.query_model is not None:
         chosen = (params.query_model, params.query_revision)
@@ -62,7 +62,7 @@ def _by_model(params: SpladeParams) -> Encode:
 
 
 def _idf(folder: Path, backend: Any) -> np.ndarray:
-    """float32[V]: the weight of each token in a query; 0 for tokens that the file lacks."""
+    """float32[V]: the weight of each token in a query, or 0 for a token that the file of idf lacks."""
     path = folder / settings.IDF
     try:
         idf_of_token = json.loads(path.read_bytes())

@@ -1,4 +1,4 @@
-"""Learned sparse models by short name: where each lives and how its authors use it, with who says so."""
+"""The known learned sparse models by short name: hub ids and the authors' settings, with citations."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from typing import NamedTuple
 
 
 class Known(NamedTuple):
-    """What is known of a model. None: its folder says it, or nobody does."""
+    """The known settings of a model. If a setting of the queries is None, the setting of the passages
+    holds."""
 
     name: str
     passages: str  # the hub's id of the passages' encoder
     length: int  # tokens of a passage, special ones counted
     cite: str
-    query_length: int | None = None  # where it is not the passages'
+    query_length: int | None = None  # where it differs from the passages' length
     query: str = "model"  # how queries become terms: see `SpladeParams.query`
-    queries: str | None = None  # the hub's id of the queries' own encoder
+    queries: str | None = None  # the hub's id of the queries' own encoder, if there are two
     activation: str = "log"
 
 
 def find(name: str | Path) -> Known | None:
-    """The model of that short name, or whose passages' encoder has that id."""
+    """The model whose short name, or whose hub id of the passages' encoder, is `name`, or None."""
     if isinstance(name, Path):
         return None
     return next((known for known in MODELS if name in (known.name, known.passages)), None)
@@ -37,7 +38,7 @@ MODELS = (
     Known("splade-v2-distil", "naver/splade_v2_distil", 256, V2),
     Known("splade-cocondenser-ensembledistil", "naver/splade-cocondenser-ensembledistil", 256, PLUS),
     Known("splade-cocondenser-selfdistil", "naver/splade-cocondenser-selfdistil", 256, PLUS),
-    # DAPR's table calls it SPLADEv2 and cuts its texts later
+    # DAPR's table calls this model SPLADEv2 and reads longer texts
     Known("dapr-spladev2", "naver/splade-cocondenser-ensembledistil", 512, "Wang et al. 2024; its code"),
     Known("splade-v3", "naver/splade-v3", 256, V3),
     Known("splade-v3-distilbert", "naver/splade-v3-distilbert", 256, V3),

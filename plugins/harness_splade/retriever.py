@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Sparse:
-    """SPLADE, or another model of this kind, by its parameters."""
+    """A retriever with SPLADE or another model of this kind."""
 
     def __init__(self, params: SpladeParams) -> None:
         self._params = params
@@ -40,7 +40,8 @@ class Sparse:
         return self.index(texts, folder)  # finds everything encoded
 
     def _encode(self, texts: Texts, folder: Path, part: range | None = None) -> tuple[Encoding, int]:
-        """Encode all texts or some; with the size of the model's vocabulary."""
+        """Encode all texts, or those of `part`. Return the encoding and the size of the model's
+        vocabulary."""
         params = self._params
         here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
         tokeniser = tokens.load(here, params.trust_remote_code)

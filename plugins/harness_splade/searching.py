@@ -1,4 +1,4 @@
-"""An open impact index: queries become rows of terms, and the best texts of each are found exactly."""
+"""Searches an impact index: queries become rows of terms, and the best texts of each are found exactly."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Encode: TypeAlias = Callable[[Sequence[str]], tuple[list[Row], Lost]]
 
 
 class Search:
-    """An open index. Its results depend neither on the number of threads nor on the other queries."""
+    """An open index. The results of a query depend neither on the number of threads nor on other queries."""
 
     def __init__(self, index: storage.Index, encode: Encode, unit: Unit, threads: int | None = None) -> None:
         self._index, self._encode, self._unit = index, encode, unit
@@ -31,8 +31,9 @@ class Search:
         self._lost = Lost()
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
-        """The k best texts of each query, equal scores by position. Without `within` a hit has at least
-        one term of its query; with it every named text that is indexed is one, if only with a score of 0."""
+        """The k best texts of each query, with equal scores ordered by position. Without `within`, a hit has
+        at least one term of its query. With `within`, every named text that is indexed is a hit, even with a
+        score of 0."""
         asked = self._queries(queries)
         if within is None:
             depth = min(k, len(self._index.positions))
@@ -51,17 +52,18 @@ class Search:
         self._spread(len(queries), work)
         keys.sort(axis=1)
         if within is not None:
-            keys[:, 1:][keys[:, 1:] == keys[:, :-1]] = NOTHING  # named twice
+            keys[:, 1:][keys[:, 1:] == keys[:, :-1]] = NOTHING  # texts that `within` names twice
             keys.sort(axis=1)
         return hits_of(*decode(keys[:, :k]), k, self._index.positions, self._unit)
 
-    counts = True  # all that `report` holds
+    counts = True  # `report` returns only counts
 
     def report(self) -> dict[str, JSON]:
         return {"queries_cut": self._lost.texts, "query_tokens_lost": self._lost.tokens}
 
     def _queries(self, queries: Sequence[str]) -> kernels.Queries:
-        """The heaviest terms first, which is the order in which their shares are added."""
+        """The terms and weights of the queries. The terms of a query are ordered by falling weight, and their
+        shares of a score are added in this order."""
         encoded, lost = self._encode(queries)
         self._lost = self._lost.plus(lost)
         rows = [self._rounded(row) for row in encoded]
@@ -79,7 +81,7 @@ class Search:
         return Row(row.terms[weights > 0], weights[weights > 0])
 
     def _spread(self, queries: int, work: Callable[[int, int], None]) -> None:
-        """Run `work(begin, end)` over all queries in equal parts, several to a thread."""
+        """Run `work(begin, end)` over all queries, in equal parts, of which a thread gets several."""
         edges = np.linspace(0, queries, min(queries, 8 * self._threads) + 1).astype(int).tolist()
         with ThreadPoolExecutor(self._threads) as pool:
             list(pool.map(work, edges[:-1], edges[1:]))

@@ -1,4 +1,4 @@
-"""The settings of a learned sparse model before it is loaded: from its name, or from its folder's JSON."""
+"""Resolves the settings of a learned sparse model before it is loaded, from its name or its folder's JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IDF = "idf.json"  # the weight of each token in a query, {token: idf}, as in Ope
 
 
 class FolderSettings(NamedTuple):
-    """The settings in a folder; None for those that it does not state."""
+    """The settings in a model's folder. None stands for a setting that the folder does not state."""
 
     pooling: str | None = None
     activation: str | None = None
@@ -25,7 +25,8 @@ class FolderSettings(NamedTuple):
 
 
 def resolved(params: SpladeParams) -> SpladeParams:
-    """Resolve the settings that the registry or an available folder states. Called while planning."""
+    """`params` with the `auto` settings that the registry or an available folder states. It is called while
+    planning."""
     known = registry.find(params.model)
     model, revision = models.located(known.passages if known else params.model, params.revision)
     encoder = params.query_model or (known.queries if known else None)
@@ -69,7 +70,7 @@ def _within(length: Any, places: int | None) -> Any:
 
 
 def absent(params: SpladeParams) -> list[str]:
-    """The models that are missing for a run."""
+    """The models whose files are missing for a run."""
     lacking = models.missing_files(params.model, params.revision)
     if params.query_model is not None:
         lacking += models.missing_files(params.query_model, params.query_revision)
@@ -77,8 +78,9 @@ def absent(params: SpladeParams) -> list[str]:
 
 
 def length_of(name: str, given: int | str, folder: Path, encoded: bool = True) -> int:
-    """The length to cut texts to, for a model that was not here when the run was planned. Texts that no
-    network encodes may be longer than it has places for."""
+    """The number of tokens that texts are cut to. It is read from the folder if `given` is `auto`, because
+    the model was not here when the run was planned. If no network encodes the texts (`encoded` is false), the
+    length may exceed the network's positions."""
     described = read(folder)
     if encoded:
         model_folder.refuse_beyond(name, given, described.places)
@@ -89,7 +91,7 @@ def length_of(name: str, given: int | str, folder: Path, encoded: bool = True) -
 
 
 def _said(model: Path | str, revision: str) -> FolderSettings:
-    """What the folder says, if it is here."""
+    """The settings in the model's folder, or empty settings if the folder is not here."""
     if isinstance(model, Path):
         return read(model) if model.is_dir() else FolderSettings()
     folder = None if models.is_local(model) else models.cached(model, revision)
@@ -99,7 +101,8 @@ def _said(model: Path | str, revision: str) -> FolderSettings:
 def read(folder: Path) -> FolderSettings:
     places = model_folder.places(folder)
     text = model_folder.read(folder / "sentence_bert_config.json") or {}
-    # sentence-transformers numbers its modules, and names whose they are: document_1_SpladePooling
+    # sentence-transformers names a module by number and type, perhaps after its side, such as
+    # document_1_SpladePooling
     pooling = next(map(model_folder.read, sorted(folder.glob("*SpladePooling/config.json"))), None) or {}
     return FolderSettings(
         pooling.get("pooling_strategy"),

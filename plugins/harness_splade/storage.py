@@ -1,4 +1,4 @@
-"""The files of an impact index: encoded shards, and the postings that are made from them."""
+"""Writes and reads the files of an impact index: encoded shards, and the postings made from them."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Row(NamedTuple):
 class Index(NamedTuple):
     positions: Ints  # int64[N], ascending: text -> position in the corpus
     postings: kernels.Postings
-    quantise: int | None  # impacts are weights times this, rounded
+    quantise: int | None  # impacts are weights times this number, rounded; None: impacts are weights
 
 
 def writer(folder: Path, quantise: int | None) -> Write:
-    """A writer that puts each shard into a file, which is whole or absent."""
+    """A function that writes a shard into a file. The file is whole or absent, even if the run is killed."""
     (folder / SHARDS).mkdir(exist_ok=True)
     distrust(folder / SHARDS, lambda number: _whole(_shard(folder, number)))
 
@@ -61,7 +61,8 @@ def writer(folder: Path, quantise: int | None) -> Write:
 
 
 def _whole(path: Path) -> bool:
-    """Whether a shard is complete: its table of contents is at its end."""
+    """Whether the file of a shard is complete. A cut file has no table of contents, which stands at the
+    end."""
     try:
         with np.load(path, allow_pickle=False) as file:
             return set(file.files) == set(_Window._fields)
@@ -72,7 +73,8 @@ def _whole(path: Path) -> bool:
 def _rounded(
     terms: NDArray[np.int32], weights: NDArray[np.float32], counts: Ints, quantise: int
 ) -> tuple[NDArray[np.int32], NDArray[np.uint16], Ints]:
-    """Impacts as whole numbers, without those that round to 0."""
+    """The terms, impacts and counts of texts with impacts as whole numbers. Impacts that round to 0 are left
+    out."""
     rounded = np.rint(weights * np.float32(quantise))
     if rounded.max(initial=0) > np.iinfo(np.uint16).max:
         raise HarnessError(f"quantise: {quantise} makes impacts that are too large to store; give less")
@@ -82,7 +84,8 @@ def _rounded(
 
 
 def finish(folder: Path, vocabulary: int, quantise: int | None) -> int:
-    """Make the postings of all shards, with one window of texts in memory at a time; return their number."""
+    """Write the postings of all shards, and return the number of postings. Memory holds one window of texts
+    at a time."""
     files.begin(folder)
     positions, first, starts, peaks = [np.empty(0, np.int64)], [0], [], []
     total = 0
@@ -110,7 +113,7 @@ def finish(folder: Path, vocabulary: int, quantise: int | None) -> int:
     facts: dict[str, JSON] = {"quantise": quantise, "postings": total, "vocabulary": vocabulary}
     names = ["texts.bin", "impacts.bin", *(f"{name}.npy" for name in ARRAYS)]
     files.finish(folder, FORMAT, names, facts)
-    shutil.rmtree(folder / SHARDS / MARKS)  # first, because a mark without its shard would be trusted
+    shutil.rmtree(folder / SHARDS / MARKS)  # removed first, because a mark without its shard would be trusted
     shutil.rmtree(folder / SHARDS)
     return total
 
@@ -123,7 +126,7 @@ class _Window(NamedTuple):
 
 
 def _windows(folder: Path) -> Iterator[_Window]:
-    """Windows of joined shards; no shard crosses the border between two windows."""
+    """The windows, each of several whole shards joined together."""
     parts: list[_Window] = []
     for path in sorted((folder / SHARDS).glob("[0-9]*.npz")):
         with np.load(path, allow_pickle=False) as file:
@@ -137,7 +140,8 @@ def _windows(folder: Path) -> Iterator[_Window]:
 
 
 def read(folder: Path) -> Index:
-    """The index in a folder, mapped into memory; a HarnessError says what is wrong with it."""
+    """The index in a folder, mapped into memory. If the index is damaged, a HarnessError says what is
+    wrong."""
     facts = files.read_facts(folder, FORMAT)
     positions, first, starts, peaks = (files.array(folder / f"{name}.npy") for name in ARRAYS)
     impact = np.dtype(np.float32 if facts["quantise"] is None else np.uint16)

@@ -1,10 +1,15 @@
-"""The context-augmenter `headings`: the headings above a passage, outermost first.
+"""The context-augmenter `headings` puts the headings above a passage before it, outermost first.
 
 A marked heading begins with `#` to `######` (Markdown) or `<h1>` to `<h6>` (HTML). In a document without
-marked headings, a line is a plain heading if it is short, begins with a capital or a letter of a script
-without capitals (perhaps after a number, as in "2.1 Scope"), ends with a letter, digit, question mark or
-closing bracket, contains no cell border, and is followed by running text, that is, by a line without these
-properties. More than two such lines in a row are a list, and none of them is a heading.
+marked headings, a line looks like a plain heading if it
+
+- is short,
+- begins with a capital or a letter of a script without capitals, perhaps after a number, as in "2.1 Scope",
+- ends with a letter, digit, question mark or closing bracket,
+- and contains no cell border of a table.
+
+Such a line is a heading if running text follows, which is a line without these properties. More than two
+such lines in a row are a list, and none of them is a heading.
 """
 
 from __future__ import annotations
@@ -47,8 +52,9 @@ class Augmenter:
 
 
 def above(document: Document, plain: bool) -> Addition:
-    """For each passage, the headings that apply at its first line that is no heading, or at its end if it
-    has only headings. The passage's own headings are left out."""
+    """The headings above each passage of a document. They are the headings that hold at the passage's first
+    line of running text, or at its end if it has only headings. Headings in the passage itself are left
+    out."""
     lines = [
         Line(i, line.strip())
         for i, passage in enumerate(document.passages)
@@ -73,7 +79,7 @@ def above(document: Document, plain: bool) -> Addition:
 
 
 def marked(line: str) -> Heading | None:
-    """The marked heading of a stripped line, if it is one; in time linear in its length."""
+    """The heading that a stripped line marks, or None. The time is linear in the length of the line."""
     markdown, tagged = MARKDOWN.match(line), HTML.match(line)
     if markdown is not None:
         level, text = len(markdown[1]), line[markdown.end() :].rstrip("#")
@@ -86,14 +92,14 @@ def marked(line: str) -> Heading | None:
 
 
 def _unclosed(text: str, level: str) -> str:
-    """The text without a closing tag of this level at its end."""
+    """The text, without a closing tag `</hN>` of this level at its end."""
     start = text.rfind("</")
     closes = start >= 0 and re.fullmatch(rf"</h{level}\s*+>", text[start:], re.IGNORECASE)
     return text[:start] if closes else text
 
 
 def plain_ones(lines: list[str]) -> Iterator[Heading | None]:
-    """A heading or None for each line."""
+    """The plain heading in each line, or None for a line that is none."""
     row: list[str] = []
     for line in lines:
         if looks_plain(line):

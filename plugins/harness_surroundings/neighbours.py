@@ -1,4 +1,4 @@
-"""The context-augmenter `neighbours`: preceding passages go before a passage, following ones after it."""
+"""The context-augmenter `neighbours` puts the preceding and following passages around a passage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ class Augmenter:
 
 
 def around(document: Document, before: int, after: int) -> Addition:
-    """The neighbours of each passage. Passages of white space are skipped and do not count."""
+    """The neighbours of each passage, as prefixes and edits. Passages of white space are not counted as
+    neighbours."""
     texts = [passage.text for passage in document.passages]
     full = [i for i, text in enumerate(texts) if text.strip()]
     prefixes: list[str] = []

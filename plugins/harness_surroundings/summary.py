@@ -1,4 +1,4 @@
-"""The context-augmenter `summary`: a document's first sentences, English or Chinese."""
+"""The context-augmenter `summary` puts a document's first sentences, English or Chinese, before a passage."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from itertools import islice
 
 from harness.types import Addition, Document
 
-# Full-width marks end a sentence anywhere, others only before white space and no lowercase letter. The
-# possessive quantifiers read a row of marks once, so that the time is linear in the text.
+# Full-width marks end a sentence anywhere. Other marks end it only before white space that no lowercase
+# letter follows. The possessive quantifiers read a row of marks once, so the time is linear in the text.
 END = re.compile(r"""[。！？…]++[”’」』）】]*+|(?<![.!?])[.!?]++["'”’)\]]*+(?=\s++[^\sa-z])""")
-# A dot after one of these, or after a single capital, ends no sentence.
+# A dot after one of these abbreviations, or after a single capital, ends no sentence.
 ABBREVIATION = re.compile(
     r"(?:^|[\s(\[])(?:[A-Z]|Mrs?|Ms|Drs?|Prof|St|Jr|Sr|No|Nos|Fig|Figs|Eq|vs|cf|al|approx|e\.g|i\.e|Inc|Ltd|Co)$"
 )
-ABBREVIATED = 8  # characters before a dot that tell whether it is such a one: more than the longest has
+ABBREVIATED = 8  # characters before a dot to search for an abbreviation: more than the longest one has
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class Augmenter:
 
 
 def first(document: Document, count: int) -> Addition:
-    """The first `count` sentences for each passage, without those that the passage contains."""
+    """The first `count` sentences of the document as prefix of each passage, without those that the passage
+    itself contains."""
     taken = list(islice(_placed(document), count))
     return Addition(
         prefixes=tuple(
@@ -46,7 +47,8 @@ def _placed(document: Document) -> Iterator[tuple[int, str]]:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of a text. The end of a line ends a sentence; text without letters and digits is none."""
+    """The sentences of a text. The end of a line ends a sentence. Text without letters and digits is no
+    sentence."""
     for line in text.splitlines():
         start = 0
         for match in END.finditer(line):

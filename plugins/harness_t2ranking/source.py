@@ -23,7 +23,7 @@ CHOSEN = (
     "duplicates were left out (sections 4.3 and 4.4)"
 )
 _PASSAGES = {"passages": 2_303_643, "passage_characters.mean": 632.6}
-OFFICIAL = {  # of each split, judged in grades
+OFFICIAL = {  # by split, for the judgements in grades
     "train": (
         Official(
             "Xie et al. 2023, table 3 and section 5",
@@ -58,13 +58,13 @@ _GRADE = re.compile(r"[0-3]")
 
 
 class T2Ranking:
-    """Every passage is a document of its own, without a title. All queries of the split are read; some have
-    no positive, and a few no judgement at all."""
+    """One split of T2Ranking. Every passage is a document of its own, without a title. All queries of the
+    split are read, although some have no positive and a few have no judgement at all."""
 
     def __init__(self, params: T2RankingParams) -> None:
         self.params = params
         graded = params.judgements == "graded"
-        folders = [params.path, params.path / "data"]  # beside the table, or as the hub has it
+        folders = [params.path, params.path / "data"]  # the hub has the tables in `data`
         names = (
             "collection.tsv",
             f"queries.{params.split}.tsv",
@@ -85,8 +85,8 @@ class T2Ranking:
         return Inputs(keyed, (files[part],))
 
     def fetch(self) -> Iterator[Path]:
-        """Download from the hub, which states each file's digest. There are no judgements of the test
-        split."""
+        """Download the missing files from the hub, which states the digest of each file, and yield their
+        paths. The hub has no judgements of the test split."""
         for file in (self._collection, self._queries, self._qrels):
             if not file.exists():
                 fetch(f"{URL}/resolve/main/data/{file.name}", file)
@@ -120,8 +120,8 @@ class T2Ranking:
                 yield Query(id, text)
 
     def judgements(self) -> Iterator[Judgement]:
-        """All judgements in order: grades 0 to 3, or 1 for each positive. A judged passage that the
-        collection lacks is kept; a judged query that the split lacks is refused."""
+        """All judgements in order, with the grades 0 to 3, or the grade 1 for each positive. A judged passage
+        that the collection lacks is kept. A judged query that the split lacks is refused."""
         asked = {query.id for query in self.queries()}
         seen: dict[str, dict[str, int]] = {}  # query -> passage -> line
         for row, judgement in self._judged():

@@ -1,4 +1,4 @@
-"""The release's tables: a header, then tab-separated columns without quoting."""
+"""Reads the tables of the release: a header, then tab-separated columns without quotes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Row(NamedTuple):
 
 
 def table(path: Path, header: Sequence[str]) -> Iterator[list[Row]]:
-    """The rows below the header, in blocks. Each row has the header's columns, and only a text may be
-    empty."""
+    """The rows below the header, in blocks. Each row has the header's columns. An empty id is refused, and an
+    empty text is not."""
     below = False
     for first, chunk in chunks(path):
         rows = []
@@ -49,6 +49,6 @@ def _check_header(path: Path, line: int, columns: list[str], header: Sequence[st
     if columns == list(header):
         return
     wanted = ", ".join(header) + " between tabs"
-    if columns[0].isdecimal():  # an id: all of the release's are numbers
+    if columns[0].isdecimal():  # an id, because all ids of the release are numbers
         refuse(path, line, f"the header is missing; begin the file with: {wanted}")
     refuse(path, line, f"the header must be: {wanted}; take the file for this role, or mend it")

@@ -1,4 +1,4 @@
-"""Prepends titles: the method behind the record `titles`."""
+"""Prepends titles to passages, for the context-augmenter `titles`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from harness.types import Addition, Document
 
 @dataclass(frozen=True)
 class Titles:
-    """`missing` decides about titles without letters and digits: skip, verbatim or refuse."""
+    """The context-augmenter. `missing` says how titles without letters and digits are handled: skip, verbatim
+    or refuse."""
 
     missing: str
 
@@ -20,7 +21,7 @@ class Titles:
 
 
 def prefix(document: Document, missing: str) -> str:
-    """The text to put before each passage of this document; the harness adds the space."""
+    """The text to put before each passage of `document`. The harness adds the space after it."""
     title = document.title.strip()
     if names_something(title) or missing == "verbatim":
         return title

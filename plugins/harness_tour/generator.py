@@ -121,8 +121,8 @@ def _stub(pen: _Pen, subject: Subject) -> list[Paragraph]:
 
 
 def _full(pen: _Pen, subject: Subject) -> list[Paragraph]:
-    """The paragraphs: first the introduction and the definition, which introduce all names, then a
-    shuffle."""
+    """The paragraphs of a full document: first the introduction and the definition, which introduce all
+    names, then the others in random order."""
     templates, draw = pen.templates, pen.draw
     *pairs, last = _pair_sentences(pen, 5)
     blocks = [[Paragraph(_text(pen, (*theme, *pairs.pop())))] for theme in _some(templates.themes, 4, draw)]
@@ -139,8 +139,8 @@ def _full(pen: _Pen, subject: Subject) -> list[Paragraph]:
 
 
 def _answer(pen: _Pen, slice: str, section: Section) -> list[Paragraph]:
-    """The passage that answers and, every second time, a passage that continues it. They end with their
-    source if nothing else in them distinguishes two documents."""
+    """The passage that answers and, every second time, a passage that continues it. A passage ends with its
+    source if nothing else in the passage distinguishes two documents."""
     source = pen.templates.sources
     slots = (*section.sentences, source) if slice in ("main-topic", "coreference") else section.sentences
     answer = Paragraph(_text(pen, slots), slice, section)
@@ -168,7 +168,7 @@ def _text(pen: _Pen, slots: tuple[Lines, ...]) -> str:
 def _sentence(pen: _Pen, lines: Lines) -> str:
     facts, draw = pen.facts, pen.draw
     template = lines[int(draw() * len(lines))]
-    if "{e}" in template:  # while the person was at work and the firm solvent
+    if "{e}" in template:  # a year in which the person worked and the firm existed
         facts["e"] = facts["opened"] + 2 + int(draw() * 12)
     if "{y}" in template:
         facts["y"] = facts["opened"] + 15 + int(draw() * 70)

@@ -11,21 +11,22 @@ from harness_tour import TourParams
 from harness_tour.generator import SLICES, STUBS, Article, Recipe, article, is_stub
 from harness_tour.templates import digest
 
-MOST = 1000  # queries, unless told otherwise
+MOST = 1000  # queries, unless the parameter `queries` gives their number
 SIBLINGS = 2  # judged passages of other documents, grade 0
 
 
 class Task(NamedTuple):
-    """A query before it has words: the document and the passage that answers it."""
+    """A query whose words are not chosen yet: its slice, its document, and the passage that answers it."""
 
     id: str
     slice: str
     article: Article
-    answer: int  # which passage
+    answer: int  # the index of the passage
 
 
 class Tour:
-    """The source. It generates everything again on each call, so memory does not grow with the collection."""
+    """A generated collection. Each call generates everything again, so memory does not grow with the
+    collection."""
 
     def __init__(self, params: TourParams) -> None:
         self._params = params
@@ -66,8 +67,8 @@ class Tour:
             yield Query(task.id, question.format_map(facts), (task.slice,), answers=(answer,))
 
     def judgements(self) -> Iterator[Judgement]:
-        """Grade 2 for the passage that answers, 1 for a passage that continues it without the answer, 0 for
-        the same section in documents of the same kind."""
+        """The judgements of the queries: grade 2 for the passage that answers, 1 for a passage that continues
+        it without the answer, and 0 for the same section in documents of the same subject."""
         for task in self._tasks():
             made = task.article
             yield Judgement(task.id, passage_id(made.number, task.answer), 2)
@@ -83,8 +84,8 @@ class Tour:
         return min(MOST, 2 * self._params.full_documents)
 
     def _tasks(self) -> Iterator[Task]:
-        """Tasks for documents spread evenly over the corpus. Slices alternate, so that no document has one
-        twice."""
+        """The tasks of the split, for documents spread evenly over the corpus. Slices alternate, so that no
+        document has a slice twice."""
         count, split = self._count(), self._params.split
         for number in range(count):
             full = number * self._params.full_documents // count
@@ -99,7 +100,8 @@ class Tour:
             yield Task(f"tour-{split}-{number:05d}", slice, made, offers[turn])
 
     def _siblings(self, task: Task) -> list[str]:
-        """The same section in the next documents of the same subject."""
+        """The ids of SIBLINGS passages, or fewer: those with the same section in the next documents of the
+        same subject."""
         wanted = task.article.paragraphs[task.answer].section
         names: list[str] = []
         for step in range(1, min(30, self._params.documents)):

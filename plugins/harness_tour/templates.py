@@ -80,7 +80,8 @@ def digest() -> str:
 
 
 def drawn(facts: Mapping[str, Any], known: dict[str, Any], draw: Draw, place: Callable[[Draw], str]) -> None:
-    """Add a value for every fact: `[low, high]`, a list of texts, "place", or years after another fact."""
+    """Add a random value for every fact to `known`. `facts` describes the values of a fact by `[low, high]`,
+    a list of texts, "place", or the years after another fact."""
     for name, kind in facts.items():
         if kind == "place":
             known[name] = place(draw)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VectorsParams:
-    """Vectors are in a `.npy` with a file of ids, in Pyserini's `.jsonl`, or in Pyserini's folder with a flat
-    faiss index and `docid`."""
+    """The parameters of `vectors`. Vectors are in a `.npy` with a file of ids, in Pyserini's `.jsonl`, or in
+    Pyserini's folder with a flat faiss index and `docid`."""
 
     passages: Path = param(help="vectors of the passages, or of documents where the unit is document")
     passage_ids: Path | None = param(None, "for .npy: one id a line, in the order of the vectors")
@@ -46,7 +46,7 @@ class VectorsParams:
 
 
 def resolve(params: VectorsParams, facts: Facts) -> VectorsParams:
-    """A system searches, so that it has to have vectors of queries."""
+    """`params` unchanged. Refuses parameters without vectors of queries, because a system has to search."""
     if params.queries is None:
         raise HarnessError("vectors: there are no vectors of queries; give them as 'queries'")
     return params

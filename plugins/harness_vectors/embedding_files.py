@@ -1,4 +1,4 @@
-"""Vectors in files: .npy with a file of ids, Pyserini's JSON lines, Pyserini's flat faiss index."""
+"""Reads vectors from files: .npy with a file of ids, Pyserini's JSON lines, Pyserini's flat faiss index."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class _Line(msgspec.Struct, gc=False):
 class Embeddings(NamedTuple):
     ids: Sequence[str]
     rows: NDArray[Any]  # float16 or float32 [n, d]
-    texts: Sequence[str] | None  # where the file has them
+    texts: Sequence[str] | None  # None if the file has no texts
 
 
 def read(path: Path, ids: Path | None = None) -> Embeddings:
-    """All vectors of a file, mapped into memory where its form allows. Raises HarnessError, with the line
-    where there are lines, for a damaged file and for any pickle."""
+    """All vectors of a file, mapped into memory if its format allows. Raises HarnessError for a damaged file
+    and for any pickle. In a file of lines, the error names the line."""
     if path.is_dir():
         embeddings = _faiss(path)
     elif path.suffix == ".npy":
-        assert ids is not None  # the parameters saw to it
+        assert ids is not None  # VectorsParams has checked it
         embeddings = Embeddings(_ids(ids), _array(path), None)
     elif bare(path).suffix == ".jsonl":
         embeddings = _json_lines(path)
@@ -86,7 +86,8 @@ def _ids(path: Path) -> list[str]:
 
 
 def _json_lines(path: Path) -> Embeddings:
-    """Pyserini's `encode` without --to-faiss: `{"id": ..., "contents": ..., "vector": [...]}`."""
+    """The vectors that Pyserini's `encode` writes without --to-faiss, in lines of
+    `{"id": ..., "contents": ..., "vector": [...]}`."""
     records: Records[_Line] = Records(path, (_Line,), KEYS)
     seen: dict[str, int] = {}
     rows: list[NDArray[np.float32]] = []
@@ -104,7 +105,8 @@ def _json_lines(path: Path) -> Embeddings:
 
 
 def _faiss(folder: Path) -> Embeddings:
-    """Pyserini's `encode --to-faiss`: `index`, a flat index by inner product, and `docid`."""
+    """The vectors that Pyserini's `encode --to-faiss` writes: `index`, a flat index by inner product, and
+    `docid`, the ids."""
     try:
         faiss = importlib.import_module("faiss")
     except ImportError:
@@ -113,7 +115,7 @@ def _faiss(folder: Path) -> Embeddings:
     ids = _ids(folder / "docid")
     path = folder / "index"
     with opened(path):
-        pass  # a missing file is named as any other
+        pass  # reports a missing file in the same way as the other formats
     try:
         owner = faiss.read_index(str(path))  # kept, because the cast index does not keep it alive
     except RuntimeError as error:

@@ -1,4 +1,4 @@
-"""The retriever behind the record: puts given vectors in the order of a corpus, and searches them."""
+"""The retriever `vectors` puts given vectors in the order of a corpus, and searches them exactly."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class Vectors:
         self._params = params
 
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
-        """The vectors of the corpus' texts in their order, found by id."""
+        """Write the vectors of the texts, which are found by id, in the order of the texts. Return facts to
+        report."""
         params = self._params
         given = embedding_files.read(params.passages, params.passage_ids)
         row_of = {id: row for row, id in enumerate(given.ids)}
@@ -68,11 +69,12 @@ class Vectors:
 
 
 class Search:
-    """An open index. A query is known by its text, because that is all that a retriever is given."""
+    """An open index. A query's vector is looked up by the query's text, because a retriever gets only
+    texts."""
 
     def __init__(self, params: VectorsParams, index: vectors.Vectors, unit: Unit) -> None:
         self._params, self._index, self._unit = params, index, unit
-        assert params.queries is not None  # `resolve` saw to it
+        assert params.queries is not None  # `resolve` has checked it
         given = embedding_files.read(params.queries, params.query_ids)
         width, dimension = index.rows.shape[1], given.rows.shape[1]
         if width != dimension:
@@ -102,7 +104,8 @@ class Search:
 
 
 def _rows_by_text(given: Embeddings, params: VectorsParams) -> dict[str, int]:
-    """Text -> row of its vector. Raises HarnessError where one text has two different vectors."""
+    """The row of the vector of each query, by the query's text. Raises HarnessError if one text has two
+    different vectors."""
     if params.query_texts is None:
         if given.texts is None:
             raise HarnessError(f"{params.queries}: a line has no contents; give the texts as query_texts")
@@ -121,7 +124,7 @@ def _rows_by_text(given: Embeddings, params: VectorsParams) -> dict[str, int]:
 
 
 def _texts(path: Path) -> list[tuple[str, str]]:
-    """(id, text) of all queries."""
+    """The id and text of each query in the file."""
     if bare(path).suffix == ".jsonl":
         keys = Keys(("_id", "text"), {"_id": ("str",), "text": ("str",)})
         records: Records[_Query] = Records(path, (_Query,), keys)
@@ -136,7 +139,7 @@ def _texts(path: Path) -> list[tuple[str, str]]:
 
 
 def _compared(rows: NDArray[Any], similarity: str) -> Floats:
-    """float32[n, d], of the length 1 where cosines are asked for."""
+    """float32[n, d]: the rows as they are compared, scaled to length 1 if `similarity` is cosine."""
     vectors = np.asarray(rows, np.float32)
     if similarity == "dot":
         return vectors
