@@ -45,7 +45,7 @@ class Rules(Struct, frozen=True, forbid_unknown_fields=True):
     more: Annotated[int, Meta(ge=0, le=99)] = 0  # how many more people judge, one by one, if they disagree
     package: Some = 1000  # pairs of a package
     hold: Some = 30  # minutes until a pair that somebody left open is given to another
-    gold_every: Annotated[int, Meta(ge=2)] = 10  # every so many pairs of a person, a gold question
+    gold_every: Annotated[int, Meta(ge=2)] = 10  # one gold question in so many pairs, while any is left
     review: Some = 100  # random pairs of a package for each reviewer
     accuracy: Annotated[float, Meta(gt=0, le=1)] = 0.93  # a package below it is to be revised
     reviewers: Annotated[int, Meta(ge=1, le=99)] = 1

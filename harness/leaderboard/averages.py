@@ -65,8 +65,8 @@ def _average(board: Leaderboard, name: str, datasets: Sequence[str]) -> Average:
 
 def _measure(label: str, rows: Sequence[Row], values: Sequence[PerQuery | None], seed: int) -> Measure:
     """The mean of the datasets' means, with an interval. The interval comes from resampling the queries
-    within each dataset and averaging the resampled means; the datasets themselves are taken as given. It is
-    None where the values of a dataset's queries are missing or do not give its mean."""
+    within each dataset and averaging the resampled means; the datasets themselves are taken as given. The
+    interval is None if a row's values per query are missing, or if they do not give the row's mean."""
     mean = round(float(np.mean([row.measures[label].mean for row in rows])), bootstrap.DECIMALS)
     queries = [row.measures[label].queries for row in rows]
     total = None if None in queries else sum(count or 0 for count in queries)
