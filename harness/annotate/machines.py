@@ -154,8 +154,8 @@ def _check_installed(modules: Sequence[str], extra: str | None) -> None:
 
 def grade(project: Project, appointment: Appointment, done: Callable[[int, int], None]) -> int:
     """Grades the pairs that this machine has not graded yet, and returns their number. Each batch is stored
-    when it is ready, so a killed run continues where it stopped. `done` is called with the number of graded
-    pairs and the number of all."""
+    when it is ready, so a killed run continues where it stopped. `done` is called with the number of pairs
+    graded so far and the number to grade."""
     with project.journal.writing() as (state, append):
         config = state.machines.get(appointment.name)
         if config is None:

@@ -107,7 +107,8 @@ def on_qrels(
     dataset: str | None = None,
     split: str = "test",
 ) -> Target:
-    """A target of judgements alone. The passages of its dataset are those that are judged or ranked."""
+    """A target whose dataset consists of judgements only. Its passages are those that are judged or
+    ranked."""
     scoring = _scoring(measures, protocol, depth, catalogue)
     dataset = dataset or name_of(qrels.with_suffix("") if qrels.suffix == ".qrels" else qrels)
     for text, option in ((dataset, "--dataset"), (split, "--split")):

@@ -160,7 +160,7 @@ def _in_words(kinds: str) -> str:
 
 
 def _contradictions(board: Board) -> Iterator[str]:
-    """The problems of a leaderboard whose types are right: names that stand twice, rows of unknown datasets,
+    """The problems of a leaderboard whose types are right: names that occur twice, rows of unknown datasets,
     and analyses that contradict themselves."""
     for kind, names in (
         ("datasets", [dataset.name for dataset in board.datasets]),

@@ -103,7 +103,7 @@ def judgements_of(board: Leaderboard, dataset: str) -> tuple[Judgements, str]:
 
 
 def of_board(board: Leaderboard, dataset: str) -> Opened:
-    """A dataset of which the leaderboard has judgements alone, with all passages that its runs rank."""
+    """A dataset of which the leaderboard has only judgements, with all passages that its runs rank."""
     return opened(*judgements_of(board, dataset), _ranked(board, citing(board, dataset)))
 
 

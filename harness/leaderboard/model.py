@@ -237,7 +237,7 @@ class MadeStage(Struct, frozen=True, kw_only=True):
 
 
 class Dataset(Struct, frozen=True, kw_only=True):
-    """A dataset as it was read. The digests tell it from other data of the same name."""
+    """A dataset as it was read. The digests distinguish its data from other data of the same name."""
 
     name: str
     split: str

@@ -39,7 +39,7 @@ class Line(NamedTuple):
 
     @property
     def contents(self) -> str | None:
-        """The digests that tell data of one name apart; None if the leaderboard lacks them."""
+        """The digests that distinguish data of one name; None if the leaderboard lacks them."""
         known = self.dataset.contents or {}
         return " ".join(known[part] for part in PARTS if part in known) or None
 
