@@ -1,4 +1,5 @@
-"""What the engine itself costs: parts of a step without work, here and on Ray, and scheduling many steps."""
+"""Measures the engine's own cost: parts of a step without work, here and on Ray, and scheduling many
+steps."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def main() -> None:
     parser.add_argument("--ray", action="store_true", help="also on a Ray cluster of this machine")
     options = parser.parse_args()
     sys.path.append(str(ROOT / "tests" / "toys"))
-    os.environ["PYTHONPATH"] = str(ROOT / "tests" / "toys")  # of what Ray starts
+    os.environ["PYTHONPATH"] = str(ROOT / "tests" / "toys")  # for the processes that Ray starts
     with tempfile.TemporaryDirectory() as folder:
         print(f"scheduling {STEPS:,} steps: {scheduling(Path(folder, 'schedule')):.2f} s")
         print(f"a small file written and synced: {1000 * synced(Path(folder)):.1f} ms")
@@ -49,7 +50,7 @@ def main() -> None:
 
 
 def scheduling(folder: Path) -> float:
-    """Seconds to hand out steps of which each reads two others."""
+    """The seconds to hand out all steps, each of which reads two others."""
     names = [f"combine-{i:064x}" for i in range(STEPS)]
     inputs = [(names[i // 2], names[i // 3]) if i > 2 else () for i in range(STEPS)]
     steps = {
@@ -66,7 +67,7 @@ def scheduling(folder: Path) -> float:
 
 
 def synced(folder: Path) -> float:
-    """The median seconds: a part syncs four files and three folders."""
+    """The median seconds to write and sync a small file. A part syncs four files and three folders."""
     taken = []
     for _ in range(50):
         began = time.perf_counter()
@@ -76,7 +77,7 @@ def synced(folder: Path) -> float:
 
 
 def searched(folder: Path) -> tuple[Store, Step]:
-    """A store with all that a search of twelve queries reads, and that search."""
+    """A store with all artifacts that a search of twelve queries reads, and the step of that search."""
     suite = folder / "suite.yaml"
     suite.write_text(SUITE, encoding="utf-8")
     store = Store(folder / "store").open()
@@ -86,7 +87,7 @@ def searched(folder: Path) -> tuple[Store, Step]:
 
 
 def show(where: str, chosen: workers.Workers, search: Step, first: int = 0) -> None:
-    """Print the median time of a part of no queries, in one process that is warm."""
+    """Print the median and the longest time of a part without queries, in one warm worker."""
     worker, taken = chosen.start(search), []
     for number in range(first, first + PARTS):
         work = {**search.work, "kind": "search", "of": f"search-{number:064x}", "blocks": [0, 0]}

@@ -1,7 +1,7 @@
-"""Measures exact search by `harness.toolkit.search.exact`, with and without estimates in bfloat16, and by
-faiss' IndexFlatIP in one run.
+"""Measures exact search by `harness.toolkit.search.exact`, with and without estimates in bfloat16, and by the
+IndexFlatIP of faiss, in one run.
 
-It fails unless both find the same vectors."""
+The benchmark fails unless the harness and faiss find the same vectors."""
 
 import argparse
 import os
@@ -15,19 +15,20 @@ import numpy as np
 
 from harness.toolkit.search import exact, exact_scan
 
-TIE = 2e-6  # scores of unit vectors that differ by less are one and the same in float32 sums of 384 products
+TIE = 2e-6  # scores of unit vectors that differ by less are equal, up to float32 sums of 384 products
 
 
 def made(kind, count, dimension, random):
     vectors = random.standard_normal((count, dimension), np.float32)
-    if kind == "cone":  # cosines of about .75, as those of many a model
+    if kind == "cone":  # cosines of about .75, as many models have
         vectors += 1.75
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors
 
 
 def check(queries, vectors, ours, theirs):
-    """Whatever only one of the two found has the score of the last place, but for a tie. Returns how many."""
+    """Check that a vector found by only one of the two engines is a tie: its score is that of the last place.
+    Returns how many hits differ by ties."""
     different = 0
     for row, (a, b) in enumerate(zip(ours[0], theirs[0], strict=True)):
         only = np.concatenate([np.setdiff1d(a, b), np.setdiff1d(b, a)])
@@ -42,7 +43,7 @@ def check(queries, vectors, ours, theirs):
 
 @contextmanager
 def in_float32():
-    """Within it, estimates are made in float32, as on a CPU without bfloat16."""
+    """A context in which estimates are made in float32, as on a CPU without bfloat16."""
     before, exact_scan.has_bf16 = exact_scan.has_bf16, lambda: False
     try:
         yield
@@ -51,7 +52,7 @@ def in_float32():
 
 
 def timed(work, *given):
-    """Seconds that passed, seconds of all cores together, and what was found."""
+    """The seconds by the clock, the seconds of all cores together, and the result of `work`."""
     began, used = time.perf_counter(), time.process_time()
     found = work(*given)
     return time.perf_counter() - began, time.process_time() - used, found
@@ -76,7 +77,7 @@ def main():
     how = "bfloat16" if exact_scan.has_bf16() else "float32"
     what = f"{given.kind}, {given.vectors:,} x {given.dimension}, {given.queries:,} queries"
     print(f"{what}, {threads} threads, {how}", flush=True)
-    for count in (9, 1):  # compile both ways
+    for count in (9, 1):  # compiles the code for several queries and for one
         exact.search(np.tile(queries[:1], (count, 1)), vectors[:2000], 10)
     for count, k in ((given.queries, 10), (given.queries, 1000), (1, 10)):
         asked, taken = queries[:count], {"ours": [], "float32": [], "faiss": []}

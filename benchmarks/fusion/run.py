@@ -1,4 +1,4 @@
-"""Fusion of several runs against ranx in one run; it fails unless both give the same scores."""
+"""Measures the fusion of several runs against ranx, in one run. Fails unless both give the same scores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness import catalogue
 from harness.types import Hits, Structure
 
 SIZE = 2_000_000  # passages of the corpus
-PEERS = {  # our combiner -> ranx's method and what it needs
+PEERS = {  # our combiner -> ranx's method and its parameters
     "combsum": ("sum", {}),
     "combmnz": ("mnz", {}),
     "combanz": ("anz", {}),
@@ -80,7 +80,7 @@ def as_ranx(hits: Hits) -> ranx.Run:
 
 
 def check(name: str, ours: Hits, theirs: ranx.Run) -> None:
-    """Every passage that we return has ranx's score, to the precision of float32."""
+    """Check that every passage that our combiner returns has ranx's score, to the precision of float32."""
     for row in range(min(200, len(ours.passages))):
         scores = theirs.run[f"q{row}"]
         passages, values = ours.passages[row], ours.scores[row]

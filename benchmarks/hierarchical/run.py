@@ -1,6 +1,6 @@
 """Measures the memory of `hierarchical` with 1,000 documents a query on a collection of NQ's size in DAPR.
 
-It fails if the process takes more than a gigabyte."""
+The benchmark fails if the process takes more than a gigabyte."""
 
 import argparse
 import resource
@@ -16,7 +16,7 @@ LIMIT = 1.0  # GB
 
 
 def made(passages, documents, random):
-    """Documents of a random length each, as articles have it: a few passages, or hundreds."""
+    """The structure of documents with random lengths, like those of articles: a few passages, or hundreds."""
     lengths = 1 + np.floor(random.lognormal(2.6, 1.1, documents)).astype(np.int64)
     lengths = np.maximum(1, lengths * passages // lengths.sum())
     first = np.concatenate([[0], np.cumsum(lengths)])
@@ -25,7 +25,8 @@ def made(passages, documents, random):
 
 
 def rescore(number, positions, first=0):
-    """What a retriever makes of the passages, best first; its index is not counted here."""
+    """The hits of a stand-in for a retriever: the passages with made-up scores, best first. It has no index,
+    so an index is not part of the measured memory."""
     scores = np.where(positions < 0, -np.inf, np.sin(positions.astype(np.float32))).astype(np.float32)
     order = np.argsort(-scores, axis=1)
     return Hits(np.take_along_axis(positions, order, 1), np.take_along_axis(scores, order, 1))

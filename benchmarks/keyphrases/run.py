@@ -2,7 +2,7 @@
 
 python benchmarks/keyphrases/run.py BEIR_FOLDER [--chinese BEIR_FOLDER] [--rounds N] [--documents N]
 
-Needs numba; what else is there (spacy with en_core_web_sm, jieba, pytextrank) is measured too.
+Needs numba. If spacy with en_core_web_sm, jieba or pytextrank is installed, it is measured too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHARACTERS = 65_536
 
 
 def documents(folder: Path, most: int) -> list[Document]:
-    """Passages of a document together, in reading order as the file has them."""
+    """The first `most` documents of a folder. The passages of a document are in the order of the file."""
     found: dict[str, list[Passage]] = {}
     for line in (folder / "corpus.jsonl").read_text(encoding="utf-8").split("\n"):
         if line:
@@ -33,14 +33,15 @@ def documents(folder: Path, most: int) -> list[Document]:
 
 
 def seconds(work: Callable[[], object]) -> tuple[float, float]:
-    """By the clock, and of this process' own computing, which other work on the machine disturbs less."""
+    """The seconds by the clock, and the seconds that this process computed. Other work on the machine
+    disturbs the second number less."""
     began, computed = time.perf_counter(), time.process_time()
     work()
     return time.perf_counter() - began, time.process_time() - computed
 
 
 def stages(params: Keyphrases, texts: list[str]) -> dict[str, Callable[[], object]]:
-    """Our work as a whole, and the tagging and the ranking of it by themselves."""
+    """Functions that do all of our work, only its tagging, and only its ranking, by name."""
     tag = augmenter.tagger(params)
     rules = augmenter.chinese() if params.tagger == "jieba" else augmenter.english()
     words = [tag(text) for text in texts]
@@ -49,7 +50,7 @@ def stages(params: Keyphrases, texts: list[str]) -> dict[str, Callable[[], objec
         for text, own in zip(texts, words, strict=True):
             topicrank.topics(text, list(topicrank.occurrences(text, own, rules)))
 
-    augmenter.extracted(params, texts[:1])  # compiled and loaded
+    augmenter.extracted(params, texts[:1])  # compiles the code and loads the tagger
     return {
         f"{params.tagger}, all": lambda: augmenter.extracted(params, texts),
         f"{params.tagger}, tagging": lambda: [tag(text) for text in texts],

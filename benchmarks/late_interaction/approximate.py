@@ -1,9 +1,9 @@
-"""Measures approximate MaxSim search by centroids against exact search interleaved: time and recall. Time
-is that of one core, so that other work on the machine does not count.
+"""Measures the time and recall of approximate MaxSim search by centroids against exact search, interleaved.
+The time is that of one core, so that other work on the machine does not count.
 
 python benchmarks/late_interaction/approximate.py DATA WORK [--queries N] [--rounds N]
 
-DATA is a collection in BEIR's layout, WORK a folder for its vectors, which are made there once."""
+DATA is a collection in BEIR's layout. WORK is a folder for its vectors, which are computed once."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def main() -> None:
             probed, index, built, queries, Ivf(probes=probes, candidates=candidates)
         )
     seconds, found = dict.fromkeys(ways, np.inf), {}
-    for way in ways.values():  # compiles what has to be compiled
+    for way in ways.values():  # compiles the code
         way()
     for _ in range(options.rounds):
         for name, way in ways.items():

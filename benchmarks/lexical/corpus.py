@@ -1,4 +1,4 @@
-"""The texts of the benchmark: generated ones from a seed, or natural ones repeated with changes."""
+"""The texts of the benchmark: texts generated from a seed, or natural texts repeated with changes."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ CHUNK = 50_000
 
 
 class Load(NamedTuple):
-    """Passages as lines of lowercase words parted by single spaces, and queries of the same words."""
+    """A file of passages and a list of queries. A line of the file is a passage: lowercase words with single
+    spaces between them. Queries have the same words."""
 
     passages: Path
     queries: list[str]
 
 
 def words(count: int) -> list[str]:
-    """Different pronounceable words, the shorter ones first, as in a language the frequent ones are."""
+    """`count` different pronounceable words. The short words come first, because they are the frequent words
+    of a language."""
     syllables = [a + b for a in "bcdfghjklmnprstvwz" for b in "aeiou"]
     base, found, size = len(syllables), [], 1
     while len(found) < count:
         for number in range(min(base**size, count - len(found))):
-            mixed = number * 7919 % base**size  # neighbours in rank should not be neighbours in the alphabet
+            mixed = number * 7919 % base**size  # words of near ranks should not be near in the alphabet
             found.append("".join(syllables[mixed // base**i % base] for i in range(size)) + "x" * (size % 2))
         size += 1
     return found
@@ -41,7 +43,8 @@ def _zipf(rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
 
 
 def generated(folder: Path, passages: int, queries: int, seed: int = 1) -> Load:
-    """Words drawn by Zipf's law (with Mandelbrot's shift), 56 to a passage on average and 7 to a query."""
+    """Generated passages and queries. Words are drawn by Zipf's law with Mandelbrot's shift: 56 for a passage
+    on average, and 7 for a query."""
     path = folder / f"generated-{passages}.txt"
     rng, lexicon = np.random.default_rng(seed), np.array(words(VOCABULARY), object)
     asked = [" ".join(row) for row in lexicon[_zipf(rng, (queries, QUERY))]]
@@ -56,7 +59,8 @@ def generated(folder: Path, passages: int, queries: int, seed: int = 1) -> Load:
 
 
 def natural(folder: Path, collection: Path, passages: int, queries: int, seed: int = 1) -> Load:
-    """A BEIR folder's passages over and over, each copy with every tenth word taken from another passage."""
+    """The passages of a BEIR folder repeated until there are enough. In each copy, about every tenth word
+    comes from another passage."""
     path = folder / f"{collection.name}-{passages}.txt"
     rows = [json.loads(line) for line in (collection / "corpus.jsonl").open(encoding="utf-8")]
     texts = [_plain(f"{row.get('title') or ''} {row['text']}") for row in rows]
@@ -82,7 +86,7 @@ def _plain(text: str) -> str:
 
 
 class Lines:
-    """A file of one passage a line, as the corpus that a retriever reads."""
+    """A file with one passage on each line, with the interface of the corpus that a retriever reads."""
 
     language, unit = "en", "passage"
 

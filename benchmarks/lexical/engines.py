@@ -1,6 +1,7 @@
-"""One engine, built or searched in a process of its own: `python engines.py ENGINE STAGE JOB.json`.
+"""Builds or searches one engine in a process of its own: `python engines.py ENGINE STAGE JOB.json`.
 
-Prints what it measured as JSON. Runs in the peers' environment too, so only `Ours` imports the project."""
+Prints the measurements as JSON. This file also runs in the peers' environment, so only `Ours` imports the
+project."""
 
 from __future__ import annotations
 
@@ -178,7 +179,7 @@ class Pyserini:
         autoclass("io.anserini.index.IndexCollection").main(arguments)
 
     def prepare(self):
-        """The collection as JSON lines, in one file for each thread: not timed."""
+        """Write the collection as JSON lines, in one file for each thread. This is not timed."""
         source = Path(f"{self.folder}-input")
         source.mkdir(parents=True, exist_ok=True)
         files = [(source / f"{n}.jsonl").open("w") for n in range(self.threads)]
@@ -215,7 +216,7 @@ def timed(work, *given):
 
 
 def peak():
-    """The most memory this process had, mapped pages included, in MB."""
+    """The peak memory of this process in MB, with mapped pages."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
@@ -230,7 +231,7 @@ def main(name, stage, job):
     opening = timed(engine.open)
     rates = {}
     for k in job["depths"]:
-        engine.search(job["queries"], k)  # compiled, in memory
+        engine.search(job["queries"], k)  # compiles the code and loads the index into memory
         best = min(timed(engine.search, job["queries"], k) for _ in range(REPEATS))
         rates[k] = len(job["queries"]) / best
     return {"open": opening, "rates": rates, "memory": peak()}

@@ -1,4 +1,4 @@
-"""Measures our embedded engine against its peers, in one run over the same texts, and prints ratios.
+"""Measures our embedded lexical engine against its peers, in one run over the same texts, and prints ratios.
 
 python benchmarks/lexical/run.py --work DIR [--peers PYTHON] [--natural BEIR_FOLDER] [--passages N]"""
 
@@ -19,7 +19,8 @@ DEPTHS = (10, 100, 1000)
 
 
 def child(python: str, engine: str, stage: str, job: dict, work: Path) -> dict | None:
-    """What one engine measured, or None if it is not there or failed; why is said on stderr."""
+    """The measurements of one engine, or None if the engine is not installed or failed. The reason is printed
+    to stderr."""
     found = subprocess.run(
         [python, "-c", f"import {ENGINES[engine].needs.split('.')[0]}"], capture_output=True, text=True
     )
@@ -38,7 +39,8 @@ def child(python: str, engine: str, stage: str, job: dict, work: Path) -> dict |
 
 
 def measure(name: str, load: Load, options: argparse.Namespace) -> dict[str, dict]:
-    """Build with all threads, then search with each number of threads, engine by engine."""
+    """The measurements of each engine: building with all threads, then searching with each number of
+    threads."""
     results: dict[str, dict] = {}
     for engine in options.engines:
         python = sys.executable if engine == "ours" else options.peers
@@ -58,7 +60,8 @@ def measure(name: str, load: Load, options: argparse.Namespace) -> dict[str, dic
 
 
 def table(results: dict[str, dict], threads: list[int]) -> str:
-    """Markdown: what was measured and, in brackets, how many times faster ours is."""
+    """The measurements as a Markdown table. The number in brackets says how many times faster our engine
+    is."""
     ours = results.get("ours")
     columns = [f"k={k}, {t} thr." for t in threads for k in DEPTHS]
     head = ["engine", "build s", "MB on disk", "build RSS MB", "search RSS MB", *columns]

@@ -1,8 +1,8 @@
-"""Active learning on a collection whose pairs are all judged: judgements spent against quality reached.
+"""Simulates active learning on a fully judged collection: how many judgements a quality costs.
 
 The re-ranker is a logistic regression over overlaps of characters, so that a round takes moments; a real
-one is a cross-encoder. Each round trains it, and judges pairs whose score lies between two quantiles, or
-random ones.
+re-ranker is a cross-encoder. Each round trains the re-ranker, and then judges pairs whose score lies between
+two quantiles, or random pairs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-SHARE = 0.95  # of the final quality
+SHARE = 0.95  # the share of the final quality that must be reached
 
 
 def main() -> None:
@@ -45,7 +45,8 @@ def main() -> None:
 
 
 def pairs(folder: Path, candidates: int) -> tuple[np.ndarray, np.ndarray]:
-    """float[Q, n, features] and bool[Q, n], of queries whose positive is among the candidates."""
+    """The features, float[Q, n, features], and the labels, bool[Q, n], of the candidates of each query that
+    has a positive among them."""
     passages = {row["_id"]: bag(row["text"]) for row in rows(folder / "corpus.jsonl")}
     queries = {row["_id"]: bag(row["text"]) for row in rows(folder / "queries.jsonl")}
     positives: dict[str, set[str]] = {}
@@ -88,7 +89,7 @@ def features(one: Counter[str], other: Counter[str], idf: dict[str, float]) -> l
 
 
 def curve(values, labels, train, test, way, seed, given):  # type: ignore[no-untyped-def]
-    """(judgements, RR@10 on the other queries) after each round."""
+    """The number of judgements and RR@10 on the test queries, after each round."""
     random = np.random.default_rng(seed)
     flat, truth = values[train].reshape(-1, values.shape[2]), labels[train].ravel()
     judged = np.zeros(len(flat), np.bool_)

@@ -1,4 +1,5 @@
-"""Algorithm 1 of DuReader-retrieval beside all spans: equal labels, and how much faster."""
+"""Measures how much faster our algorithm 1 of DuReader-retrieval is than trying all spans. Fails unless both
+give equal labels."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from harness_making.spans import Bags, Level, Tokens, labels
 def all_spans(
     passages: Any, bounds: Any, answers: Any, ends: Any, vocabulary: int, gain: int, cost: int
 ) -> Any:
-    """Every span of every passage against every answer."""
+    """bool[passages]: the labels, from comparing every span of every passage with every answer."""
     found = np.zeros(len(bounds) - 1, np.bool_)
     wanted, seen = np.zeros(vocabulary, np.int64), np.zeros(vocabulary, np.int64)
     for a in range(len(ends) - 1):

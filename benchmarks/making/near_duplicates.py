@@ -1,4 +1,4 @@
-"""Near-duplicates of millions of generated passages: time and memory of `deduplicate`, and what it misses."""
+"""Measures the time and memory of `deduplicate` on millions of generated passages, and how many it keeps."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from harness_making import DeduplicateParams
 from harness_making.duplicates import Deduplicate
 
 WIDTH, WORDS, BATCH = 7, 40, 8192  # letters of a word, words of a passage, passages made at once
-COPIES = 0.1  # of the passages are near copies of the one so many places before, with one word changed
+COPIES = 0.1  # the share of passages that copy the one `BACK` places before, with one word changed
 BACK = 1000
 
 
 class Generated:
-    """Passages of random words; every tenth is a near copy of an earlier one."""
+    """A collection of passages of random words. About every tenth is a near copy of an earlier one."""
 
     def __init__(self, passages: int) -> None:
         self._passages = passages
@@ -98,7 +98,8 @@ def run(passages: int, folder: Path) -> None:
 
 
 class Watched:
-    """The largest anonymous memory so far, looked at whenever the maker tells its progress."""
+    """Reads the anonymous memory of the process whenever the maker reports progress, and keeps the largest
+    value."""
 
     largest = 0.0
 
@@ -107,7 +108,8 @@ class Watched:
 
 
 def memory() -> dict[str, float]:
-    """GB: anonymous memory, and with it the pages of mapped files, which the system takes back."""
+    """The peak memory in GB: anonymous memory alone, and together with the pages of mapped files, which the
+    system can take back."""
     return {"GB anonymous": round(Watched.largest, 2), "GB with mapped files": round(status("VmHWM"), 2)}
 
 

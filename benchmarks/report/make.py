@@ -1,4 +1,4 @@
-"""A made-up leaderboard of any size with the files that its rows cite, for benchmark and tests."""
+"""Makes up a leaderboard of any size, with the files that its rows cite, for the benchmark and for tests."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ COLUMNS = ("nDCG@10", "RR@10", "R@100", "P@1")
 
 
 def leaderboard(folder: Path, systems: int, datasets: int, queries: int, seed: int = 0) -> Path:
-    """Write leaderboard.json and per-query/ into `folder`. Values are those of graded nDCG: many zeros and
-    ones, the rest spread out, alike for systems on the same query."""
+    """Write leaderboard.json and per-query/ into `folder`, and return the path of leaderboard.json. Values
+    are like those of graded nDCG: many zeros and ones, and the rest spread out. The values of systems on the
+    same query are correlated."""
     random = np.random.default_rng(seed)
     rows = []
     for d in range(datasets):
         hardness = random.normal(size=queries)
         for s in range(systems):
             level = hardness + random.normal(0.02 * s, 0.8, size=queries)
-            # a ranking of ten with up to three relevant passages: realistic nDCG has few different values
+            # the first ten ranks with one or two relevant passages: real nDCG has few different values, too
             first = np.where(level > -0.4, random.geometric(0.35 + 0.004 * s, queries), 99)
             second = np.where(random.random(queries) < 0.3, first + random.geometric(0.4, queries), 99)
             gains = [np.where(rank <= 10, 1 / np.log2(rank + 1), 0) for rank in (first, second)]

@@ -1,4 +1,5 @@
-"""How large a report is and how fast it opens, sorts, filters, compares: in a headless Chromium."""
+"""Measures the size of a report, and how fast it opens, sorts, filters and compares in a headless
+Chromium."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ SWITCHES = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--window-size=1280,1000",
 )  # fmt: skip
-# milliseconds from an action until what it changed was painted, the comparison of two systems included
+# milliseconds from an action until its changes are painted, among them the comparison of two systems
 TIMED = """
 const [selector, value, done] = arguments, node = document.querySelector(selector);
 const start = performance.now();

@@ -1,4 +1,5 @@
-"""How time, disk and memory grow with the passages: generated collections through a whole suite."""
+"""Measures how time, disk and memory grow with the number of passages: a whole suite on generated
+collections."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ def main() -> None:
 
 
 def write(folder: Path, count: int) -> None:
-    """A collection with one judged passage a query, and unit vectors near those of the queries' passages."""
+    """Write a collection with one judged passage for each query, unit vectors of the passages, and for each
+    query a vector near that of its judged passage."""
     (folder / "qrels").mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(0)
     judged = np.sort(rng.choice(count, QUERIES, replace=False))
@@ -89,7 +91,8 @@ def write(folder: Path, count: int) -> None:
 
 
 def costs(folder: Path, count: int) -> Iterator[str]:
-    """The steps of a run into an empty store, and the peak of the command's own process."""
+    """The lines of the table for one collection: the cost of each step of a run into an empty store, and the
+    peak memory of the command's own process."""
     store = folder / "store"
     command = ["harness", "run", str(folder / "suite.yaml"), "--store", str(store)]
     code = f"import sys; sys.argv = {command!r}; peak_file = {str(folder / 'peak')!r}\n{MEASURED}"

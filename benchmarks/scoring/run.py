@@ -1,4 +1,6 @@
-"""Scoring against ir-measures, from the same arrays, in one run: `python benchmarks/scoring/run.py`."""
+"""Measures scoring against ir-measures on the same arrays, in one run: `python benchmarks/scoring/run.py`.
+
+The benchmark fails unless all values are equal."""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from harness.types import Hits
 
 MEASURES = ("RR@10", "R@50", "R@1000", "nDCG@10", "AP", "Success@50")
 SIZE = 8_000_000  # passages of the corpus
-JUDGED = 7  # judgements a query, most of them somewhere in the ranking
+JUDGED = 7  # judgements for each query; most of the judged passages are in the ranking
 
 
 def main() -> None:
@@ -34,7 +36,7 @@ def main() -> None:
         times.append(time.perf_counter() - start)
     ours = {scored.column.measure: scored.values for scored in scores.columns}
     findable = bounds.Findable(np.ones(SIZE, np.bool_), {})
-    documents = Documents(np.zeros(SIZE, np.int32), np.zeros(1, np.int32))  # no column asks for them
+    documents = Documents(np.zeros(SIZE, np.int32), np.zeros(1, np.int32))  # no column counts documents
     start = time.perf_counter()
     bounds.limits(scores, findable, documents, plugin_measures={}, depth=given.depth)
     limited = time.perf_counter() - start
@@ -54,7 +56,8 @@ def main() -> None:
 
 
 def made(queries: int, depth: int) -> tuple[Hits, Judged]:
-    """A canonical ranking and judgements from a seed: passages at random, scores falling by rank."""
+    """A canonical ranking and its judgements from a seed. Passages are random, and scores fall with the
+    rank."""
     random = np.random.default_rng(1)
     passages = np.empty((queries, depth), np.int64)
     for row in passages:
@@ -73,7 +76,8 @@ def made(queries: int, depth: int) -> tuple[Hits, Judged]:
 
 
 def by_ir_measures(hits: Hits, judged: Judged) -> dict[str, np.ndarray]:
-    """The same values; scores become falling ranks, since one provider breaks ties in another order."""
+    """The values by ir-measures. Scores are replaced by falling numbers, because one of its providers breaks
+    ties in another order."""
     qrels: dict[str, dict[str, int]] = {}
     for query, passage, grade in zip(*(column.tolist() for column in judged), strict=True):
         qrels.setdefault(str(query), {})[str(passage)] = grade

@@ -1,4 +1,4 @@
-"""How long the light commands take beside a bare Python: `python benchmarks/startup/run.py`."""
+"""Measures how long the light commands take, beside a bare Python: `python benchmarks/startup/run.py`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from pathlib import Path
 
 RUNS = 10
 BARE = [sys.executable, "-c", "pass"]
-UNUSUAL = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")  # a user has neither: modules are compiled once
+UNUSUAL = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")  # not set for users: modules are compiled once
 COMMANDS = (("--help",), ("list",), ("list", "--params"), ("plugins",))
 
 
 def main() -> None:
-    """Every round runs each command once, so that a busy moment of the machine falls on all of them."""
+    """Measure the commands and print a table. Every round runs each command once, so that a busy moment of
+    the machine slows all of them."""
     harness = str(Path(sys.executable).with_name("harness"))
     measured = [("python -c pass", BARE)]
     measured += [(" ".join(("harness", *words)), [harness, *words]) for words in COMMANDS]
     taken: dict[str, list[float]] = {name: [] for name, _ in measured}
-    for _, command in measured:  # once unmeasured: files are read into the cache, .pyc are written
+    for _, command in measured:  # a first run that is not measured fills the file cache and writes .pyc files
         seconds(command)
     for _ in range(RUNS):
         for name, command in measured:

@@ -1,9 +1,9 @@
-"""Training a bi-encoder: steps of ours and of sentence-transformers on the same pairs, one after the other.
+"""Measures steps of training a bi-encoder: ours and those of sentence-transformers, on the same pairs.
 
 python benchmarks/training/run.py MODEL BEIR [--rounds 5] [--pairs 16] [--length 384]
 
-MODEL is a folder with safetensors, BEIR a collection with a training split. Every round runs each engine
-once, so that what else the machine does falls on all of them; ratios are taken within rounds."""
+MODEL is a folder with safetensors, and BEIR a collection with a training split. Every round runs each engine
+once, so that other work on the machine slows all of them; ratios are computed within rounds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RATE, TEMPERATURE = 2e-5, 0.05
 
 
 def pairs(folder: Path, count: int) -> tuple[list[str], list[str]]:
-    """Questions with the passage that answers each, no passage twice."""
+    """The texts of questions and of the passages that answer them. No passage is there twice."""
     read = {
         name: {
             row["_id"]: row["text"]
@@ -77,7 +77,8 @@ def ours(
 
 
 def theirs(model: Path, queries: list[str], texts: list[str], length: int, bf16: bool) -> Step:
-    """The peer's model and loss in the loop that its trainer has: autocast, clipped gradients, AdamW."""
+    """A step of the peer: its model and loss, in the loop of its trainer with autocast, clipped gradients and
+    AdamW."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
@@ -100,7 +101,7 @@ def theirs(model: Path, queries: list[str], texts: list[str], length: int, bf16:
 
 
 def peak(size: int = 2048, times: int = 4) -> float:
-    """FLOP a second of bf16 matrix products alone, at this moment."""
+    """The FLOP per second of bf16 matrix products alone, at this moment."""
     one, other = torch.randn(size, size).bfloat16(), torch.randn(size, size).bfloat16()
     one @ other
     began = time.perf_counter()
@@ -110,8 +111,8 @@ def peak(size: int = 2048, times: int = 4) -> float:
 
 
 def work(model: Path, queries: list[str], texts: list[str], length: int) -> tuple[int, float]:
-    """Tokens of a step, and the FLOP of its matrix products: 6 a weight and token (forward and backward)
-    without the embeddings, and attention's own."""
+    """The tokens of a step, and the FLOP of its matrix products: 6 for each weight and token (forward and
+    backward), without the embeddings, and those of attention."""
     from transformers import AutoConfig
 
     config, tokeniser = AutoConfig.from_pretrained(model), tokens.load(model)
@@ -124,7 +125,7 @@ def work(model: Path, queries: list[str], texts: list[str], length: int) -> tupl
 
 
 def memory(model: Path, folder: Path, batch: int, length: int) -> float:
-    """The peak of a process that trains one step of a large batch, in MB."""
+    """The peak memory in MB of a process that trains one step of a large batch."""
     program = (
         "import sys, resource; sys.path.insert(0, sys.argv[1]); import run; from pathlib import Path\n"
         "model, folder = Path(sys.argv[2]), Path(sys.argv[3])\n"
