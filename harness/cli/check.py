@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.cli import arguments as shared
+
+if TYPE_CHECKING:
+    from harness.plan.graph import Row
+    from harness.runner import Prepared
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -23,6 +28,7 @@ def check(options: argparse.Namespace) -> int:
 
     store = Store(options.store or user_cache.default_store()).open()
     records, problems = catalogue.load(), list[Problem | str]()
+    failing: list[Row] = []
     for path in options.suites:
         try:
             prepared = runner.read(path, records, store)
@@ -34,6 +40,14 @@ def check(options: argparse.Namespace) -> int:
             print(f"needs: {need}")
         if runner.refusals(prepared, store):
             print("the suite is right; a run is refused until what it needs is here")
+        for row in prepared.plan.rows:
+            if row.error and not _needs_data(prepared, row):
+                failing.append(row)
+                print(f"fails: {row.dataset} / {row.system}: {row.error}")
     if problems:
         raise Problems(problems)
-    return 0
+    return 1 if failing else 0
+
+
+def _needs_data(prepared: Prepared, row: Row) -> bool:
+    return bool(prepared.plan.collections[row.dataset].needs)

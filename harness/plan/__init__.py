@@ -22,7 +22,11 @@ __all__ = ["build", "dataset"]
 def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str] = ()) -> Plan:
     """The whole graph of a suite. With `only`, rows that no pattern matches are marked as not selected."""
     plugin_sources.digest.cache_clear()  # a notebook may have edited a plugin since the last run
-    planner = Systems(catalogue, digest, timeout=suite.timeout, suite=suite)
+    with Systems(catalogue, digest, timeout=suite.timeout, suite=suite) as planner:
+        return _planned(planner, suite, only)
+
+
+def _planned(planner: Systems, suite: Suite, only: Sequence[str]) -> Plan:
     # a dataset that is not scored is planned when a system is tuned or trained on it
     scored = [spec for spec in suite.datasets if spec.scored]
     for spec in sorted(scored, key=lambda spec: bool(spec.make)):  # made datasets may read the others
@@ -54,7 +58,8 @@ def dataset(
     """One dataset by itself, with the steps that make it columnar. A made dataset needs its suite."""
     plugin_sources.digest.cache_clear()
     planner = Datasets(catalogue, digest) if suite is None else Systems(catalogue, digest, suite=suite)
-    collection = planner.collection(spec)
+    with planner:
+        collection = planner.collection(spec)
     if planner.problems:
         raise Problems(planner.problems)
     return collection, planner.steps

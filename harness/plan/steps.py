@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from harness.catalogue import KINDS, Catalogue, Entry, missing_modules, params
+from harness.catalogue.rehearsal import Rehearsals
 from harness.errors import HarnessError, NoLanguage
 from harness.plan import answers, keys, plugin_sources
 from harness.plan.graph import Analysis, Collection, Step
@@ -33,6 +34,16 @@ class Datasets:
     steps: dict[str, Step] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     timeout: float | None = None  # seconds that one call of a plugin may take
+    rehearsals: Rehearsals = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rehearsals = Rehearsals(self.timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.rehearsals.close()
 
     def add(
         self, kind: str, dataset: str, subject: str, described: JSON, work: JSON, inputs: Sequence[str],
@@ -57,12 +68,22 @@ class Datasets:
     def guarded(self, chosen: Chosen) -> AbstractContextManager[None]:
         return guarded(chosen.name, self.timeout)
 
+    def rehearse(self, chosen: Chosen, values: Any, facts: Facts | None = None) -> None:
+        """Tries a stranger's plugin in a child. Raises Broken if it would end or hang this process."""
+        with self.guarded(chosen):
+            plugin = chosen.entry.plugin
+            sources = plugin_sources.digest(plugin.module, plugin.distribution)
+        crash = self.rehearsals.crash_of(chosen.entry, sources, values, facts)
+        if crash is not None:
+            raise Broken(f"'{chosen.name}' {crash}")
+
     def collection(self, spec: DatasetSpec) -> Collection:
         record, values = spec.chosen.entry.record, spec.chosen.params
         unknown = Card(None, "?")
         parts: dict[Part, str] = {}
         needs: list[Need] = []
         try:
+            self.rehearse(spec.chosen, values)
             with self.guarded(spec.chosen):
                 if absent := needs_of(spec.chosen, values):
                     return Collection(spec, unknown, {}, tuple(absent), None)
@@ -101,9 +122,12 @@ class Base(Datasets):
 
     def analysis(self, chosen: Chosen) -> Analysis:
         described: JSON = {}
+        work: JSON = {}
         try:
+            self.rehearse(chosen, chosen.params)
             with self.guarded(chosen):
                 described = keys.method(chosen.entry, chosen.params, self.digest)
+                work = work_of(chosen, chosen.params)
         except Broken as error:
             text = f"{error}; leave it out, and report it to its author"
             self.problems.append(Problem(chosen.place, ("analyses",), text))
@@ -117,7 +141,7 @@ class Base(Datasets):
             datasets=names,
             name=chosen.name,
             described=described,
-            work=work_of(chosen, chosen.params),
+            work=work,
             measures={name: self.measured(name) for name in self.catalogue.names("measures")},
             needs=tuple(missing_modules_of(chosen)),
         )
@@ -160,11 +184,12 @@ class Base(Datasets):
     def resolved(self, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[Need]]:
         """The method's parameters with every `auto` replaced, and the needs that are missing here."""
         record = chosen.entry.record
-        absent = missing_paths(chosen.params)
-        if absent:
-            return chosen.params, [*missing_modules_of(chosen), *absent]
         card, name = collection.card, collection.spec.name
         facts = Facts(card.language, card.query_language or card.language, unit)
+        absent = missing_paths(chosen.params)
+        self.rehearse(chosen, chosen.params, None if absent else facts)
+        if absent:
+            return chosen.params, [*missing_modules_of(chosen), *absent]
         try:
             with self.guarded(chosen):
                 values = answers.resolved(record, chosen.params, facts)
@@ -198,6 +223,7 @@ class Base(Datasets):
         absent = [*missing_modules_of(chosen), *missing_paths(plain)]
         if absent:
             return absent
+        self.rehearse(chosen, plain)
         with self.guarded(chosen):
             wanted = needs_of(chosen, plain)
         return [need for need in needs if need in wanted]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import signal
 
 import pytest
-from running import FAULTS, Harness, leaderboard, rows
+from running import FAULTS, Harness, leaderboard, living, rows
 
 PLANNING = {  # what `card` does -> the row's reason
     "exit": "failed while planning: SystemExit: 5",
-    "hang": "took longer than the timeout of 3 s while planning",
-    "stubborn": "took longer than the timeout of 3 s while planning",
+    "hang": "took longer than the timeout of 3 s in card while planning",
+    "stubborn": "took longer than the timeout of 3 s in card while planning",
     "base": "failed while planning: BaseException: of no other kind",
     "lines": "failed while planning: ValueError: the first line\nand what to do about it",
     "type": "broke its contract while planning: cards must be harness.types.Card, not int",
@@ -26,6 +25,7 @@ METHODS = {  # what a retriever's record answers -> the row's reason
     "needs": "missing files must be harness.problems.Need, not int",
     "depends": "depends_on must yield pairs of a kind and a name, not ('analysers',)",
 }
+METHODS_CALLED = ("resolve", "missing_files", "depends_on")
 
 
 def suite(datasets: dict[str, object], systems: dict[str, object]) -> dict[str, object]:
@@ -41,7 +41,7 @@ def suite(datasets: dict[str, object], systems: dict[str, object]) -> dict[str, 
 
 @pytest.fixture
 def planned(harness: Harness) -> Harness:
-    return Harness(harness.folder, {"PYTHONPATH": FAULTS})
+    return Harness(harness.folder, {"PYTHONPATH": FAULTS, "A_RUN": str(harness.folder)})
 
 
 def test_a_dataset_that_misbehaves_while_planning_fails_its_rows_only(planned: Harness) -> None:
@@ -73,8 +73,22 @@ def test_check_names_the_rows_that_would_fail(planned: Harness) -> None:
     assert "fails: odd / good: dataset 'odd-dataset' failed while planning: SystemExit: 5" in ran.out
 
 
-def test_a_crash_while_planning_leaves_the_stack_with_the_plugin(planned: Harness) -> None:
-    planned.suite(suite({"odd": {"odd-dataset": {"how": "segfault"}}}, {}))
-    ran = planned.run()
-    assert ran.code == -signal.SIGSEGV
-    assert re.search(r'bad_planning.py", line \d+ in card', ran.err)
+def test_a_plugin_that_ends_the_process_while_planning_fails_its_rows_only(planned: Harness) -> None:
+    how = {"segfault": "card while planning (SIGSEGV)", "leave": "card while planning (exit code 7)"}
+    late = {"leave-inputs": "inputs while planning (exit code 7)"}
+    methods = {f"leave-{call}": f"{call} while planning (exit code 7)" for call in METHODS_CALLED}
+    content = suite(
+        {name: {"odd-dataset": {"how": name}} for name in how | late},
+        {name: {"retriever": {"odd-method": {"how": name}}} for name in methods},
+    )
+    planned.suite(content)
+    ran = planned.run(timeout=200)
+    assert ran.code == 1, ran.err
+    assert re.search(r'bad_planning.py", line \d+ in card', ran.err)  # the stack of the segfault
+    found = {(row["dataset"], row["system"]): row for row in leaderboard(planned.out)["rows"]}
+    assert found["toy", "good"]["status"] == "ok"
+    for name, ending in (how | late).items():
+        assert f"dataset 'odd-dataset' ended the process in {ending}" in found[name, "good"]["error"]
+    for name, ending in methods.items():
+        assert f"'odd-method' ended the process in {ending}" in found["toy", name]["error"]
+    assert living(f"A_RUN={planned.folder}") == []

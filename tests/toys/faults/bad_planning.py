@@ -39,6 +39,8 @@ class OddSource(Toy):
                 continue
         if self.how == "segfault":
             os.kill(os.getpid(), signal.SIGSEGV)
+        if self.how == "leave":
+            os._exit(7)
         if self.how == "base":
             raise BaseException("of no other kind")
         if self.how == "lines":
@@ -46,19 +48,27 @@ class OddSource(Toy):
         return {"type": 17, "field": Card(17, "test")}.get(self.how, super().card())
 
     def inputs(self, part: str) -> Any:
+        if self.how == "leave-inputs":
+            os._exit(7)
         odd = {"inputs": [], "files": Inputs({}, ("a text",)), "params": Inputs({"a": {1, 2}})}
         return odd.get(self.how, super().inputs(part))
 
 
 def resolve(params: Odd, facts: object) -> Any:
+    if params.how == "leave-resolve":
+        os._exit(7)
     return 17 if params.how == "resolve" else params
 
 
 def missing_files(params: Odd) -> Any:
+    if params.how == "leave-missing_files":
+        os._exit(7)
     return {"missing": 17, "needs": [17]}.get(params.how, ())
 
 
 def depends_on(params: Odd) -> Any:
+    if params.how == "leave-depends_on":
+        os._exit(7)
     return [("analysers",)] if params.how == "depends" else ()
 
 
