@@ -1,4 +1,4 @@
-"""The query or judgement of one row of a file, and the merging of rows."""
+"""The query or judgement of one row of a file, and functions that merge the rows of a query or pair."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def merged(questions: Iterable[Asked]) -> list[Query]:
     """The queries of all rows in the order of their first occurrence, each once, with the slices of all its
     rows. A row of the dump or of NQ-hard has one or a few judgements, so a query may have several rows."""
     first: dict[str, Asked] = {}
-    slices: dict[str, dict[str, None]] = {}  # sets in order
+    slices: dict[str, dict[str, None]] = {}  # query -> its slices, as an ordered set
     for asked in questions:
         if not asked.id:
             refuse(asked.path, asked.line, "the query has an empty id; give every query one")
@@ -51,7 +51,7 @@ def highest(labels: Iterable[Judged], queries: Iterable[Query]) -> list[Judgemen
     returned once, with its highest grade, as in the released loader, and with the labels of all its rows."""
     asked = {query.id for query in queries}
     grades: dict[tuple[str, str], int] = {}
-    of_pairs: dict[tuple[str, str], dict[str, None]] = {}  # sets in order
+    of_pairs: dict[tuple[str, str], dict[str, None]] = {}  # pair -> its labels, as an ordered set
     for judged in labels:
         if judged.query not in asked:
             what = f"query '{judged.query}' is judged, but the split's queries do not have it"

@@ -21,7 +21,8 @@ Auto = Literal["auto"]
 
 @dataclass(frozen=True)
 class DenseParams:
-    """Settings that are `auto` or null come from the model's folder, or from its authors' usage."""
+    """The parameters of `dense`. A setting that is `auto` or null comes from the model's folder, or from the
+    usage of the model's authors."""
 
     model: Path | str = param(
         help="a folder, a hub id, package:MODULE/FOLDER, or a short name (docs/models.md)"
@@ -69,9 +70,9 @@ def missing_files(params: DenseParams) -> Sequence[str | Need]:
 
 
 def libraries_by_param(params: DenseParams) -> Mapping[str, Sequence[str]]:
-    """The libraries that each of two parameters needs: `backend` those that run the model, `search` those
-    that compare vectors. The latter change only the search, so a new version of numba encodes nothing
-    again."""
+    """The libraries by the parameter that they belong to: those that run the model to `backend`, those that
+    compare vectors to `search`. Because the latter change only the search, a new version of numba encodes
+    nothing again."""
     torch = ("torch", "transformers")
     backends = {"openvino": ("openvino", *torch), "onnx": ("onnxruntime",)}
     faiss = () if params.search == "exact" else ("faiss-cpu", "faiss-gpu")

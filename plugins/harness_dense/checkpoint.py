@@ -42,8 +42,8 @@ def _load(params: DenseParams, at: Path, dtype: str) -> tuple[Any, list[pooling.
 
 
 def _dpr(at: Path, dtype: str) -> tuple[Any, list[pooling.Step]]:
-    """The network and layers of a DPR checkpoint (Karpukhin et al. 2020). Its vector is the state of the
-    first token, projected if the checkpoint has a projection."""
+    """The network and layers of a DPR checkpoint (Karpukhin et al. 2020). The vector of a text is the state
+    of the first token, projected if the checkpoint has a projection."""
     side = "question" if any(name.startswith("question_") for name in folder.names_of_tensors(at)) else "ctx"
     kind = {"question": "DPRQuestionEncoder", "ctx": "DPRContextEncoder"}[side]
     encoder = getattr(checkpoints.load(at, kind, dtype), f"{side}_encoder")
@@ -54,7 +54,7 @@ def _dpr(at: Path, dtype: str) -> tuple[Any, list[pooling.Step]]:
 
 
 def _ance(at: Path, dtype: str) -> tuple[Any, list[pooling.Step]]:
-    """The network and layers of an ANCE checkpoint (Xiong et al. 2021). Its vector is
+    """The network and layers of an ANCE checkpoint (Xiong et al. 2021). The vector of a text is
     norm(embeddingHead(s)), where s is the state of the first token."""
     model = checkpoints.load(at, dtype=dtype, surplus=(*checkpoints.SURPLUS, *ANCE_HEAD))
     head = checkpoints.take(checkpoints.weights(at), "", at, ANCE_HEAD)

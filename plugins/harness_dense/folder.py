@@ -1,4 +1,4 @@
-"""The settings in a model's folder, read as plain JSON without weights or torch."""
+"""Reads the settings in a model's folder as plain JSON, without weights or torch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One vector per text from its tokens' states: pooling, then the model's layers after it."""
+"""Computes one vector per text from the states of its tokens: pooling, then the model's layers after it."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Dense:
     def join(self, texts: Texts, parts: Sequence[IndexPart], folder: Path) -> Mapping[str, JSON]:
         vectors.join(parts, folder, len(texts), self._stored)
         gather(parts, folder, MARKS)
-        return self.index(texts, folder)  # finds everything encoded
+        return self.index(texts, folder)  # all texts are encoded already, and are not encoded again
 
     def _encode(self, texts: Texts, folder: Path, write: Write, part: range | None = None) -> Encoding:
         tower = self._tower

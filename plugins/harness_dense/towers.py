@@ -1,4 +1,4 @@
-"""One tower of a bi-encoder: texts to tokens, tokens to vectors."""
+"""A tower of a bi-encoder turns texts into tokens, and tokens into vectors."""
 
 from __future__ import annotations
 

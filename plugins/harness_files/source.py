@@ -75,7 +75,7 @@ class Files:
         return (Judgement(row.query, row.passage, row.grade) for row in qrels.judged(self._qrels))
 
     def locate_judgement(self, query: str, passage: str) -> str:
-        assert self._qrels is not None  # it yielded the judgement
+        assert self._qrels is not None  # this file yielded the judgement
         rows = qrels.judged(self._qrels)
         lines = (row.line for row in rows if (row.query, row.passage) == (query, passage))
         return f"{self._qrels}:{next(lines)}"

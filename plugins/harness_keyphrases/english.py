@@ -1,7 +1,8 @@
 """The embedded tagger for English: an averaged perceptron over words, endings and neighbours.
 
-It has six classes, of which two matter here. Its weights were trained on the tags that spaCy's
-en_core_web_sm gives to open texts (`tools/train_tagger.py`). They contain none of these texts.
+The tagger has six classes, of which only nouns and adjectives are used. Its weights were trained on the tags
+that spaCy's en_core_web_sm gives to open texts (`tools/train_tagger.py`). The weights contain none of these
+texts.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Weights: TypeAlias = Mapping[str, Sequence[int]]  # a feature -> its weight for 
 
 
 def load() -> tuple[dict[str, str], dict[str, tuple[int, ...]]]:
-    """The class of each word that has always the same class, and the weights of each feature."""
+    """The class of each word that always has the same class, and the weights of each feature."""
     fixed: dict[str, str] = {}
     weights: dict[str, tuple[int, ...]] = {}
     data = resources.files("harness_keyphrases").joinpath("english.tsv.zst").read_bytes()

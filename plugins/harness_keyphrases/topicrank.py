@@ -12,7 +12,7 @@ import numpy as np
 
 from harness_keyphrases import kernels
 
-CUT = 0.74  # clusters at this mean distance or less become one: more than a quarter of the stems shared
+CUT = 0.74  # the largest mean distance of clusters to merge: they share more than a quarter of the stems
 DAMPING = 0.85
 
 

@@ -95,7 +95,7 @@ def shared(java: Java, handle: Any, count: int, returns: str, takes: str) -> Any
 
 
 def function(java: Java, kind: str, handle: Any, package: str = "java.util.function") -> Any:
-    """The handle as an object of an interface with one method."""
+    """A Java object of the interface `kind`, whose one method calls the handle."""
     from jnius import cast
 
     interface = f"{package}.{kind}"

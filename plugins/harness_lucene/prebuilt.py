@@ -1,4 +1,4 @@
-"""Pyserini's prebuilt indexes: where they are kept, and how a missing one is downloaded."""
+"""Finds Pyserini's prebuilt indexes on this machine, and downloads a missing one."""
 
 from __future__ import annotations
 

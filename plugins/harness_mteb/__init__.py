@@ -80,7 +80,7 @@ def build_ccovid_news(params: Any) -> Any:
 
 @hookimpl
 def harness_datasets() -> Iterable[Dataset]:
-    from harness_mteb.named import CcovidNewsParams, CmedqaParams  # which need the class above
+    from harness_mteb.named import CcovidNewsParams, CmedqaParams  # imported here: it needs MtebParams
 
     yield Dataset(
         name="cmedqa",

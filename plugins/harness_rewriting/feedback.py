@@ -91,9 +91,9 @@ def first(hits: Hits, count: int) -> Hits:
 def rm3(read: Read, known: TermStatistics, params: RM3Params) -> dict[str, float]:
     """The weighted terms of a query by RM3 (Abdul-Jaleel et al., TREC 2004), as Anserini computes it.
 
-    The most frequent terms of each hit are kept. Over the hits, a term's share of the hit's kept terms, times
-    the hit's score, is summed up. The best terms by this sum are mixed with the terms of the query, both
-    scaled to sum to 1."""
+    The most frequent terms of each hit are kept. A hit gives a kept term the term's share of all kept terms
+    of the hit, times the hit's score. The terms with the largest sums over all hits are mixed with the terms
+    of the query. The weights of both sides are scaled to sum to 1 before they are mixed."""
     model: dict[str, float] = {}
     kept = []
     for text in read.texts:

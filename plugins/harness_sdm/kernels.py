@@ -95,7 +95,7 @@ def score(
     term_weight: NDArray[np.float64],  # float64[t]
     term_expected: NDArray[np.float64],  # float64[t]: mu cf / |C|, above 0
     pairs: NDArray[np.int32],  # int32[p, 2]: places in `terms`
-    pair_weight: NDArray[np.float64],  # float64[p, 2]: of #1 and #uw, 0 where the collection has none
+    pair_weight: NDArray[np.float64],  # float64[p, 2]: for #1 and #uw, 0 if the collection has none
     pair_expected: NDArray[np.float64],  # float64[p, 2]: above 0
     width: int,
     mu: float,

@@ -48,7 +48,7 @@ class Features(NamedTuple):
     term_weight: NDArray[np.float64]  # float64[t]
     term_expected: NDArray[np.float64]  # float64[t]: mu cf / |C|
     pairs: NDArray[np.int32]  # int32[p, 2]: places in `terms`
-    pair_weight: NDArray[np.float64]  # float64[p, 2]: of #1 and of #uw
+    pair_weight: NDArray[np.float64]  # float64[p, 2]: for #1 and for #uw
     pair_expected: NDArray[np.float64]  # float64[p, 2]
 
 

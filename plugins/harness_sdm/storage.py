@@ -23,7 +23,7 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "bounds": np.dtype(np.int64),  # [n + 1]: text i has the tokens bounds[i] to bounds[i + 1] - 1
     "positions": np.dtype(np.int64),  # [n]: ascending, the position of each text
     "starts": np.dtype(np.int64),  # [V + 1]: term t occurs starts[t + 1] - starts[t] times
-    "occurrences": np.dtype(np.uint32),  # [T]: by term, its places in `tokens`, ascending
+    "occurrences": np.dtype(np.uint32),  # [T]: the places in `tokens` of each term, ascending, term by term
     "letters": np.dtype(np.uint8),  # the terms in order of their UTF-8 bytes, one after the other
     "ends": np.dtype(np.int64),  # [V]: the end of each term in `letters`
     "numbers": np.dtype(np.int32),  # [V]: the number of each term in `letters`

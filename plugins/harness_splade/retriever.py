@@ -37,7 +37,7 @@ class Sparse:
 
     def join(self, texts: Texts, parts: Sequence[IndexPart], folder: Path) -> dict[str, JSON]:
         gather(parts, folder)
-        return self.index(texts, folder)  # finds everything encoded
+        return self.index(texts, folder)  # all texts are encoded already, and are not encoded again
 
     def _encode(self, texts: Texts, folder: Path, part: range | None = None) -> tuple[Encoding, int]:
         """Encode all texts, or those of `part`. Return the encoding and the size of the model's

@@ -1,4 +1,4 @@
-"""The context-augmenter `headings` puts the headings above a passage before it, outermost first.
+"""The context-augmenter `headings` puts the headings of a passage's section before it, outermost first.
 
 A marked heading begins with `#` to `######` (Markdown) or `<h1>` to `<h6>` (HTML). In a document without
 marked headings, a line looks like a plain heading if it
@@ -29,7 +29,7 @@ WORDS, CHARACTERS = 12, 20  # the longest plain heading: words, or characters of
 NUMBER = re.compile(r"\d+(?:\.\d+)*[.)]?\s+(?=\S)")
 UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")  # kana and Chinese characters
 PLAIN = 7  # the level of a plain heading; a second one right after it is one level below
-ROW = 2  # the most plain headings in a row
+ROW = 2  # the largest number of plain headings in a row
 BETWEEN = " > "
 
 
@@ -108,7 +108,7 @@ def plain_ones(lines: list[str]) -> Iterator[Heading | None]:
             yield from _row(row)
             yield None
             row = []
-    yield from (None for _ in row)  # nothing follows
+    yield from (None for _ in row)  # no running text follows, so these lines are no headings
 
 
 def _row(lines: list[str]) -> Iterator[Heading | None]:
