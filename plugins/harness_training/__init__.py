@@ -29,7 +29,8 @@ MICRO = "texts or pairs that are held in memory at a time; it does not change th
 
 @dataclass(frozen=True)
 class DualEncoderParams:
-    """The defaults are those of DuReader-retrieval (Qiu et al. 2022, appendix A.2)."""
+    """The parameters of `dual-encoder`. The defaults are those of DuReader-retrieval (Qiu et al. 2022,
+    appendix A.2)."""
 
     init: Path | str = param(help=INIT)
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
@@ -62,7 +63,8 @@ class DualEncoderParams:
 
 @dataclass(frozen=True)
 class PromptsParams:
-    """The defaults are those of DPTDR's code for MS MARCO (Tang et al. 2022); batch: all of its devices."""
+    """The parameters of `prompts`. The defaults are those of DPTDR's code for MS MARCO (Tang et al. 2022),
+    the batch that of all its devices together."""
 
     init: Path | str = param(help=f"the network, which stays as it is: {INIT}")
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
@@ -98,7 +100,8 @@ class PromptsParams:
 
 @dataclass(frozen=True)
 class CrossEncoderParams:
-    """The defaults are those of DuReader-retrieval (Qiu et al. 2022, appendix A.2)."""
+    """The parameters of `cross-encoder`. The defaults are those of DuReader-retrieval (Qiu et al. 2022,
+    appendix A.2)."""
 
     init: Path | str = param(help=INIT)
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
@@ -122,7 +125,8 @@ class CrossEncoderParams:
 
 @dataclass(frozen=True)
 class RocketQAv2Params:
-    """The defaults are the paper's (Ren et al. 2021, section 4.1); its parts: retriever, reranker."""
+    """The parameters of `rocketqav2`. The defaults are those of the paper (Ren et al. 2021, section 4.1).
+    The trained parts are `retriever` and `reranker`."""
 
     init: Path | str = param(help=f"the retriever's: {INIT}")
     init_reranker: Path | str = param(help=f"the re-ranker's: {INIT}")
@@ -156,7 +160,8 @@ class RocketQAv2Params:
 
 
 def resolve(params: Any, facts: Facts) -> Any:
-    """Models by folder or commit, and what is computed on."""
+    """The parameters with every model as a folder or commit, and with the device and number format of this
+    machine."""
     from harness.toolkit.neural import hardware, models
 
     device = hardware.device(params.device)
@@ -180,13 +185,13 @@ def missing_files(params: Any) -> Sequence[str]:
 
 
 def _models(params: Any) -> list[tuple[str, str]]:
-    """The parameters that name a model, each with that of its revision."""
+    """The names of the parameters that name a model, each with the name of the parameter of its revision."""
     joint = [("init_reranker", "reranker_revision")] if isinstance(params, RocketQAv2Params) else []
     return [("init", "revision"), *joint]
 
 
 def here(params: Any) -> Any:
-    """The parameters with every model as a folder, downloaded if need be."""
+    """The parameters with every model as a folder. Missing models are downloaded."""
     from harness.toolkit.neural import models
 
     folders = {

@@ -1,4 +1,4 @@
-"""Which examples stand in which batch: it follows from the seed and the step, so nothing is stored."""
+"""Draws the batches of a training. The seed and the step determine a batch, so no order is stored."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ Draw = Literal["sample", "stride"]
 
 
 class Batch(NamedTuple):
-    """Some queries with a list of passages each, the positive first."""
+    """Some queries with a list of passages each. The first passage of a list is the positive."""
 
     queries: list[str]
     texts: list[str]  # P: the distinct passages of all lists
     lists: Ints  # int64[Q, L]: places in `texts`; -1 fills a short list
-    scores: Floats  # float32[Q, L]: what the run that the negatives come from says; NaN where it is silent
-    allowed: NDArray[np.bool_]  # bool[Q, P]: False for what must not be a negative of the query
+    scores: Floats  # float32[Q, L]: the scores of the run that the negatives come from; NaN where it has none
+    allowed: NDArray[np.bool_]  # bool[Q, P]: whether the passage may be compared as a negative of the query
 
 
 def usable(examples: Examples, scored: bool = False) -> Ints:
-    """The queries with a positive; with `scored`, those of which a positive has a score, as a teacher's."""
+    """The queries that have a positive; with `scored`, only queries with a positive that has a score, such as
+    that of a teacher."""
     kept = []
     for query in range(len(examples.queries)):
         scores = examples.positives.scores[slice(*examples.positives.bounds[query : query + 2])]
@@ -52,7 +53,7 @@ def batch_of(
     draw: Draw = "sample",
     scored: bool = False,
 ) -> Batch:
-    """The batch of a step, which depends on nothing but these arguments."""
+    """The batch of a step. The batch depends only on these arguments."""
     epoch, at = divmod(step, -(-len(queries) // size))
     order = np.random.default_rng([seed, epoch]).permutation(queries)
     chosen = order[at * size : (at + 1) * size]
@@ -82,8 +83,9 @@ def batch_of(
 def _drawn_negatives(
     examples: Examples, query: int, wanted: int, epoch: int, chance: np.random.Generator, draw: Draw
 ) -> tuple[Ints, Floats]:
-    """Those of one epoch. RocketQAv2's hybrid augmentation (Ren et al. 2021, section 3.3) takes a share of
-    them from what was not denoised, and what that lacks from the denoised; none twice."""
+    """The negatives of a query in one epoch, and their scores. In RocketQAv2's hybrid augmentation (Ren et
+    al. 2021, section 3.3), a share of the negatives is drawn from the undenoised ones, and the rest from the
+    denoised ones. No negative is drawn twice."""
     bad, scores = examples.negatives.of(query)
     raw, raw_scores = bad[:0], scores[:0]
     if examples.undenoised is not None:
@@ -96,9 +98,9 @@ def _drawn_negatives(
 
 
 def drawn(pool: int, wanted: int, epoch: int, chance: np.random.Generator, draw: Draw) -> Ints:
-    """Places in a pool of so many negatives, best first, for one epoch: at random without repetition, or by
-    T2Ranking's stride, `pool[offset::interval]` with interval = pool // wanted and offset = epoch modulo
-    interval. Fewer where the pool is smaller."""
+    """The places that one epoch draws from a pool of `pool` negatives, best first. They are drawn at random
+    without repetition, or by T2Ranking's stride: `pool[offset::interval]` with interval = pool // wanted and
+    offset = epoch modulo interval. A pool with fewer than `wanted` negatives gives all of its places."""
     if pool <= wanted or not wanted:
         return np.arange(min(pool, wanted))
     if draw == "sample":
@@ -110,8 +112,8 @@ def drawn(pool: int, wanted: int, epoch: int, chance: np.random.Generator, draw:
 def _allowed(
     examples: Examples, queries: Sequence[int], texts: Sequence[str], lists: Ints
 ) -> NDArray[np.bool_]:
-    """No judged positive of a query, nor its duplicate by text, is ever a negative of it; the positive that
-    stands for the query in this batch counts."""
+    """bool[Q, P]: which passages count for a query. A judged positive of the query, or a passage with the
+    same text, is never a negative of the query. Of its positives, only the one in its list counts."""
     allowed = np.ones((len(queries), len(texts)), np.bool_)
     for row, query in enumerate(queries):
         positives = set(examples.texts_at(examples.positives.of(query)[0]))

@@ -1,4 +1,5 @@
-"""Trains a cross-encoder on lists of a positive and negatives: single pairs, or a softmax over each list."""
+"""Trains a cross-encoder on lists of a positive and negatives, by single pairs or by a softmax over each
+list."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ class CrossEncoder:
         return {**found, "queries": len(queries), "queries_left_out": len(examples.queries) - len(queries)}
 
     def _backward(self, scorer: Scorer, batch: Batch, seeds: tuple[int, int], micro: int) -> float:
-        """The gradients of a batch, some whole lists at a time; a part weighs as much as it holds."""
+        """Add the gradients of a batch, some whole lists at a time, and return its loss. Each part is
+        weighted by its share of the batch."""
         params, total = self._params, 0.0
         whole = int((batch.lists >= 0).sum()) if params.loss != "listwise" else len(batch.lists)
         width = batch.lists.shape[1]

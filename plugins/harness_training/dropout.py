@@ -1,10 +1,10 @@
-"""Dropout whose mask costs little and depends on nothing but the text: four numbers from one counter.
+"""Fast dropout, whose mask does not depend on how a batch is cut: one counter gives four numbers of the mask.
 
-torch draws a mask number by number on the CPU, which can take half of a training step there. The mask here is
-that of Srivastava et al. 2014 with the probability rounded to a multiple of 2^-16, from a counter-based
-generator (Salmon et al. 2011; the mixing function is that of SplitMix64, Steele et al. 2014). A number's
-bits follow from the seed, the step, the text's place in the batch, the layer and the number's place in the
-text, so they are the same whatever the batch is cut into."""
+On the CPU, torch draws a mask number by number, which can take half of a training step. The mask here is that
+of Srivastava et al. 2014 with the probability rounded to a multiple of 2^-16. Its random bits come from a
+counter-based generator (Salmon et al. 2011) with the mixing function of SplitMix64 (Steele et al. 2014). The
+bits of a number depend on the seed, the step, the text's place in the batch, the layer and the number's place
+in the text. So they are the same into whatever micro-batches the batch is cut."""
 
 from __future__ import annotations
 
@@ -26,22 +26,24 @@ WIDTHS = {torch.bfloat16: np.uint16, torch.float16: np.uint16, torch.float32: np
 
 
 class Keys:
-    """The texts that a network is about to read, for all dropouts of the network."""
+    """The random keys of the texts that a network reads next. All dropouts of the network share them."""
 
     def __init__(self) -> None:
         self.values = np.zeros(0, np.uint64)  # uint64[n]
 
     def set(self, seeds: Sequence[int], places: Sequence[int]) -> None:
-        """`places` are those of the texts in the batch, in the order in which the network gets them."""
+        """Set the keys of the next texts. `places` are the places of the texts in the batch, in the order in
+        which the network reads them."""
         start = 0
         for number in seeds:
             start = int(dropout_kernel.mixed(start, number))
         self.values = dropout_kernel.mixed(start, np.array(places, np.int64))
-        torch.manual_seed(start % 2**63)  # for a GPU, and for modules that draw on their own
+        torch.manual_seed(start % 2**63)  # for a GPU, and for modules that draw random numbers themselves
 
 
 class Dropout(nn.Module):  # type: ignore[misc]
-    """Zeroes numbers with the probability `p` while training, and scales the others by 1 / (1 - p)."""
+    """Dropout: in training, sets numbers to 0 with the probability `p` and scales the others by 1 / (1 -
+    p)."""
 
     def __init__(self, p: float, keys: Keys, layer: int) -> None:
         super().__init__()
@@ -63,7 +65,8 @@ class Dropout(nn.Module):  # type: ignore[misc]
 
 
 def install(model: Any, p: float) -> Keys:
-    """Put this dropout, with this probability, wherever a model has one, in its attention too."""
+    """Replace every dropout of a model by this one, with the probability `p`, also in its attention. Returns
+    the keys that these dropouts share."""
     keys, count = Keys(), 0
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
@@ -71,7 +74,7 @@ def install(model: Any, p: float) -> Keys:
                 setattr(module, name, Dropout(p, keys, count))
                 count += 1
     AttentionInterface.register(NAME, attention)
-    AttentionMaskInterface.register(NAME, eager_mask)  # without it padding would not be masked
+    AttentionMaskInterface.register(NAME, eager_mask)  # without this call, padding would not be masked
     if isinstance(getattr(next(_attentions(model), None), "dropout", None), Dropout):
         model.set_attn_implementation(NAME)
     return keys
@@ -85,9 +88,9 @@ def attention(
     module: Any, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None,
     scaling: float | None = None, dropout: float = 0.0, **_: Any,
 ) -> tuple[Tensor, None]:  # fmt: skip
-    """softmax(q k^T / sqrt(d) + mask) v (Vaswani et al. 2017, equation 1), float[n, heads, L, d] each, with
-    the module's own dropout on the weights. Autocast would copy the weights to fp32 and back; torch's softmax
-    of bf16 adds up in fp32 anyway."""
+    """softmax(q k^T / sqrt(d) + mask) v (Vaswani et al. 2017, equation 1), with the module's own dropout on
+    the weights. `query`, `key` and `value` are float[n, heads, L, d]. Autocast is off, because it would copy
+    the weights to fp32 and back; torch's softmax of bf16 sums in fp32 anyway."""
     key, value, attention_mask = prefixes.joined(module, key, value, attention_mask)
     scale = query.shape[-1] ** -0.5 if scaling is None else scaling
     with torch.autocast(query.device.type, enabled=False):

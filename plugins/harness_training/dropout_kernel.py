@@ -1,4 +1,4 @@
-"""The compiled loop of dropout masks: each group of four numbers has its own counter."""
+"""The compiled loop that fills dropout masks. Each group of four numbers has its own counter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HALF = np.uint64(0xFFFF)
 
 
 def mixed(start: int, numbers: Any) -> Any:
-    """uint64: a start and further numbers (one, or an array) as one key each."""
+    """uint64: a key for each of `numbers` (one number, or an array), mixed with `start`."""
     with np.errstate(over="ignore"):
         z = np.uint64(start) + (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * GOLDEN
         z = (z ^ (z >> np.uint64(30))) * FIRST
@@ -33,8 +33,8 @@ def mixed(start: int, numbers: Any) -> Any:
     cache=True,
 )
 def fill(out: NDArray[Any], keys: NDArray[np.uint64], layer: Any, threshold: Any, one: Any) -> None:
-    """out[n, a, i, j]: 0 with the probability threshold / 2^16, else `one`. A number's bits depend on its
-    text's key, the layer and a, i, j, not on the shape."""
+    """Set each number of `out`, [n, a, i, j], to 0 with the probability threshold / 2^16, else to `one`. The
+    random bits of a number depend on its text's key, the layer and a, i, j, but not on the shape."""
     texts, planes, rows, width = out.shape
     zero = one - one
     for text in range(texts):

@@ -1,4 +1,5 @@
-"""Trains a bi-encoder: in-batch and mined negatives, or a re-ranker's scores, with a gradient cache."""
+"""Trains a bi-encoder with in-batch and mined negatives, or with a re-ranker's scores, and a gradient
+cache."""
 
 from __future__ import annotations
 
@@ -21,12 +22,12 @@ TAUGHT = ("margin-mse", "kl")  # losses that read a teacher's scores
 
 
 class Lot(NamedTuple):
-    """Texts that go through a tower together."""
+    """A micro-batch: texts that go through a tower together."""
 
     tower: Tower
     texts: list[str]
     length: int
-    places: list[int]  # rows of all vectors of the batch
+    places: list[int]  # the rows of these texts among all vectors of the batch
     side: int  # 0: queries, 1: passages
 
 
@@ -87,7 +88,8 @@ class DualEncoder:
         }
 
     def _lots(self, towers: Mapping[str, Tower], batch: Batch, micro: int) -> list[Lot]:
-        """The micro-batches: queries first, then passages, each sorted by length."""
+        """The micro-batches of a batch: those of queries first, then those of passages. Queries and passages
+        are sorted by length."""
         params, lots = self._params, list[Lot]()
         sides = (
             (towers.get("query", towers["passage"]), params.query_prompt, batch.queries, params.query_length),
@@ -102,7 +104,8 @@ class DualEncoder:
         return lots
 
     def _loss(self, queries: Tensor, passages: Tensor, batch: Batch) -> Tensor:
-        """The loss of a batch from float[Q, d] and float[P, d]."""
+        """The loss of a batch from the vectors of its queries, float[Q, d], and of its passages, float[P,
+        d]."""
         params = self._params
         lists = torch.from_numpy(batch.lists).to(queries.device)  # int64[Q, L]
         scores = queries @ passages.T / params.temperature  # float[Q, P]
@@ -125,10 +128,12 @@ class DualEncoder:
 def backward_in_parts(
     lots: Sequence[Lot], count: int, seeds: tuple[int, ...], loss_of: Callable[[Tensor], Tensor]
 ) -> float:
-    """Add the gradients of a loss over the vectors of all lots, float[count, d], holding the activations of
-    one lot at a time (gradient cache, Gao et al. 2021, section 3.2): the vectors without gradients first, the
-    gradient of the loss with respect to them, then each lot once more with it. Both passes of a lot drop the
-    same numbers. One lot of queries and one of passages go through once: there is nothing to save."""
+    """Add the gradients of a loss over the vectors of all lots, float[count, d], and return the loss. Memory
+    holds the activations of one lot at a time (gradient cache, Gao et al. 2021, section 3.2): first the
+    vectors are computed without gradients, then the gradient of the loss with respect to the vectors, and
+    then each lot is computed again and gets its part of this gradient. Both passes of a lot drop the same
+    numbers. If there are only one lot of queries and one of passages, both are computed once, because no
+    memory would be saved."""
     if len(lots) <= 2:
         loss = loss_of(_joined(lots, [_vectors(lot, seeds) for lot in lots], count))
         loss.backward()
@@ -152,7 +157,7 @@ def _vectors(lot: Lot, seeds: tuple[int, ...]) -> Tensor:
 
 
 def _joined(lots: Sequence[Lot], parts: Sequence[Tensor], count: int) -> Tensor:
-    """float[count, d]: the vectors of all lots in the batch's order."""
+    """float[count, d]: the vectors of all lots, in the order of the batch."""
     order = torch.tensor([place for lot in lots for place in lot.places])
     back = torch.empty(count, dtype=torch.int64)
     back[order] = torch.arange(count)

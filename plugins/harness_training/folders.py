@@ -1,4 +1,4 @@
-"""What a model's folder says of its use, read before training and written after it, in the layout of
+"""Reads the settings of a model's folder before training, and writes them after it, in the layout of
 sentence-transformers."""
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ KNOWN = ("Transformer", "Pooling", "Normalize", "Dropout")
 
 
 def network(folder: Path) -> Path:
-    """Where the network and its tokenizer lie; refuses modules that a training would lose."""
+    """The folder of the network and its tokenizer. Raises HarnessError for modules that a training would
+    lose."""
     for module in model_folder.read(folder / "modules.json") or []:
         kind = str(module["type"]).rpartition(".")[2]
         if kind not in KNOWN:
@@ -29,7 +30,8 @@ def network(folder: Path) -> Path:
 
 
 def pooling(folder: Path) -> str:
-    """As the folder says, or the first token's state where it says nothing."""
+    """The pooling that the folder names, or `cls` (the first token's state) if it names none. Raises
+    HarnessError for a pooling that cannot be trained."""
     for module in model_folder.read(folder / "modules.json") or []:
         if str(module["type"]).endswith(".Pooling"):
             path = folder / str(module.get("path", "")) / "config.json"
@@ -51,7 +53,7 @@ def normalised(folder: Path) -> bool:
 def describe(
     folder: Path, how: str, unit: bool, width: int, length: int, query_prompt: str, passage_prompt: str
 ) -> None:
-    """Write what sentence-transformers reads beside the network."""
+    """Write the files that sentence-transformers reads beside the network."""
     stages = ["Transformer", "Pooling", *(["Normalize"] if unit else [])]
     paths = ["", "1_Pooling", "2_Normalize"]
     modules = [
@@ -68,7 +70,7 @@ def describe(
 
 
 def limit(folder: Path, length: int) -> None:
-    """How many tokens of a text or pair are read."""
+    """Write how many tokens of a text or pair are read."""
     _write(folder / "sentence_bert_config.json", {"max_seq_length": length, "do_lower_case": False})
     config = model_folder.read(folder / "tokenizer_config.json") or {}
     _write(folder / "tokenizer_config.json", {**config, "model_max_length": length})

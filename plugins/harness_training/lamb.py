@@ -1,4 +1,4 @@
-"""LAMB (You et al. 2020): AdamW whose step is scaled for each tensor by the tensor's norm."""
+"""LAMB (You et al. 2020): AdamW with the step of each tensor scaled by the tensor's norm."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 
 
 class Lamb(torch.optim.Optimizer):  # type: ignore[misc]
-    """Algorithm 2 of the paper; phi is the identity, and a ratio is 1 where a norm is 0."""
+    """The optimiser of algorithm 2 of the paper. phi is the identity, and the ratio is 1 if a norm is 0."""
 
     def __init__(
         self, params: Any, lr: float, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-6

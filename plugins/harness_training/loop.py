@@ -1,4 +1,5 @@
-"""The training loop: AdamW with a linear schedule, resumable at any step, the same bytes killed or not."""
+"""The training loop: AdamW or LAMB with a linear schedule. A killed training goes on at the last kept state
+and ends with the same bytes as one that was not killed."""
 
 from __future__ import annotations
 
@@ -18,19 +19,19 @@ from harness_training import saved_state
 from harness_training.lamb import Lamb
 
 STATE, LOG = "state", "log.jsonl"
-ROOT = {"adamw": 1e-8, "lamb": 1e-6}  # what keeps the root of the second moment from 0, as published
-SHARE = 20  # a state is kept when so many times as long has passed as keeping the last one took
+ROOT = {"adamw": 1e-8, "lamb": 1e-6}  # the published epsilons, added to the root of the second moment
+SHARE = 20  # the next state is kept after SHARE times the seconds that keeping the last one took
 
 
 class Optimisation(NamedTuple):
-    """How weights move, whatever the loss."""
+    """The settings of the optimiser, which do not depend on the loss."""
 
-    steps: int  # of the whole training, all segments together
+    steps: int  # the steps of the whole training, over all segments
     rate: float  # the highest learning rate
     warmup: float  # the share of the steps in which the rate rises from 0
-    decay: float  # of weights; biases and layer norms are left alone
+    decay: float  # the weight decay of matrices; biases and layer norms have none
     clip: float  # the largest norm of the gradient; 0: any
-    micro: int = 32  # texts or pairs that are held in memory at a time
+    micro: int = 32  # texts or pairs that are in memory at a time
     optimiser: Literal["adamw", "lamb"] = "adamw"
 
     @classmethod
@@ -39,7 +40,8 @@ class Optimisation(NamedTuple):
 
 
 def rate_at(step: int, how: Optimisation) -> float:
-    """Linear up from 0 over the warm-up, then linear down to 0 at the end."""
+    """The learning rate of a step: it rises linearly from 0 in the warm-up, then falls linearly to 0 at the
+    end."""
     warm = round(how.steps * how.warmup)
     if step < warm:
         return how.rate * (step + 1) / warm
@@ -53,14 +55,14 @@ def run(
     folder: Path,
     training: Training,
 ) -> dict[str, JSON]:
-    """Train the segment of `training`. `backward(step, micro)` adds the gradients of one batch, of which it
-    holds `micro` texts or pairs in memory at a time, and returns its loss; it must depend on the step and the
-    weights alone. What is left in `folder` is the log, and, unless the segment is the last, the state that
-    the next one begins with. Returns what the row shows."""
+    """Train the segment of `training`, and return the facts that the row shows. `backward(step, micro)` adds
+    the gradients of one batch and returns its loss; it has `micro` texts or pairs in memory at a time, and
+    must depend only on the step and the weights. Afterwards `folder` has the log and, unless the segment is
+    the last, the state that the next segment begins with."""
     kind = torch.optim.AdamW if how.optimiser == "adamw" else Lamb
     optimiser = kind(_groups(models, how.decay), lr=how.rate, betas=(0.9, 0.999), eps=ROOT[how.optimiser])
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
-    state = saved_state.newest(folder / STATE)  # of a run that was killed
+    state = saved_state.newest(folder / STATE)  # left by a run that was killed
     if state is None and training.before is not None:
         state = saved_state.newest(training.before / STATE)
         if state is None:
@@ -121,13 +123,13 @@ def run(
 
 
 def out_of_memory(error: Exception) -> bool:
-    """Whether torch says that it could not allocate."""
+    """Whether the error says that memory could not be allocated."""
     words = ("out of memory", "can't allocate memory", "not enough memory")
     return isinstance(error, MemoryError) or any(text in str(error).lower() for text in words)
 
 
 def _read(models: Mapping[str, nn.Module]) -> int:
-    """The tokens that the models have been trained on."""
+    """How many tokens the models have been trained on."""
     return sum(getattr(model, "tokens", 0) for model in models.values())
 
 
@@ -140,7 +142,7 @@ def _keep(
 
 
 def _groups(models: Mapping[str, nn.Module], decay: float) -> list[dict[str, Any]]:
-    """Matrices, which decay, and vectors (biases, layer norms), which do not."""
+    """The groups of parameters: matrices, which decay, and vectors (biases, layer norms), which do not."""
     every = [item for model in models.values() for item in model.parameters() if item.requires_grad]
     matrices, vectors = [item for item in every if item.ndim > 1], [item for item in every if item.ndim < 2]
     return [{"params": matrices, "weight_decay": decay}, {"params": vectors, "weight_decay": 0.0}]

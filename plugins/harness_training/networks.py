@@ -1,4 +1,4 @@
-"""The networks that are trained: a tower that gives a text one vector, and a scorer of pairs."""
+"""The networks that are trained: a tower that turns a text into one vector, and a scorer of pairs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SURPLUS = (*checkpoints.SURPLUS, r"(.*\.)?classifier\..*")
 
 
 class Tower(nn.Module):  # type: ignore[misc]
-    """An encoder with pooling: texts -> float32[n, d]."""
+    """An encoder with pooling. It turns texts into vectors, float32[n, d]."""
 
     def __init__(
         self, at: Path, pooling: str, unit: bool, dropout: float, dtype: str, device: str = "cpu"
@@ -55,13 +55,13 @@ class Tower(nn.Module):  # type: ignore[misc]
         return functional.normalize(vectors, dim=1) if self.unit else vectors
 
     def save(self, folder: Path, length: int, query_prompt: str, passage_prompt: str) -> None:
-        """A folder that transformers and sentence-transformers load."""
+        """Write a folder that transformers and sentence-transformers can load."""
         _save(self.network, folder)
         describe(self, folder, length, query_prompt, passage_prompt)
 
 
 class Scorer(nn.Module):  # type: ignore[misc]
-    """A cross-encoder: pairs of texts -> logits float32[n, classes]."""
+    """A cross-encoder. It turns pairs of texts into logits, float32[n, classes]."""
 
     def __init__(
         self, at: Path, classes: int, dropout: float, dtype: str, seed: int, device: str = "cpu"
@@ -70,7 +70,7 @@ class Scorer(nn.Module):  # type: ignore[misc]
         self.at, self.inner = at, folders.network(at)
         self.dtype, self.device = dtype, device
         self.tokeniser: Tokeniser = tokens.load(self.inner)
-        torch.manual_seed(seed)  # a new head is drawn
+        torch.manual_seed(seed)  # the weights of a new head are drawn at random
         model = checkpoints.load(
             self.inner, "AutoModelForSequenceClassification", spare=HEADS, surplus=SURPLUS, num_labels=classes
         )
@@ -97,7 +97,7 @@ class Scorer(nn.Module):  # type: ignore[misc]
 
 
 def pooled(states: Tensor, mask: Tensor, how: str) -> Tensor:
-    """float[n, d] from the states of padded texts, float[n, L, d], and their mask, int64[n, L]."""
+    """float[n, d]: the vectors of padded texts, from their states, float[n, L, d], and mask, int64[n, L]."""
     if how == "cls":
         return states[:, 0]
     if how == "mean":
@@ -111,18 +111,21 @@ def pooled(states: Tensor, mask: Tensor, how: str) -> Tensor:
 
 
 def by_length(texts: Sequence[str], size: int) -> list[list[int]]:
-    """Texts of like length together, so that little is padding: the places of each micro-batch."""
+    """The places of the texts of each micro-batch. Texts of similar length are together, so that there is
+    little padding."""
     order = np.argsort([len(text) for text in texts], kind="stable")
     return [order[start : start + size].tolist() for start in range(0, len(texts), size)]
 
 
 def autocast(dtype: str, device: str) -> Any:
-    """bf16 for the matrix products of a forward pass; the weights themselves stay in fp32."""
+    """A context in which matrix products are computed in bf16 if `dtype` is bf16. The weights stay in
+    fp32."""
     return torch.autocast(device, torch.bfloat16, enabled=dtype == "bf16")
 
 
 def _trainable(model: Any, dropout: float) -> tuple[Any, fast.Keys]:
-    """The model with gradients and that dropout everywhere, and the keys that the dropouts read."""
+    """The model with gradients on and the dropout `dropout` everywhere, and the keys that the dropouts
+    share."""
     model.requires_grad_(True)
     if getattr(model, "pooler", None) is not None:  # no loss reads it
         model.pooler.requires_grad_(False)
@@ -130,7 +133,7 @@ def _trainable(model: Any, dropout: float) -> tuple[Any, fast.Keys]:
 
 
 def describe(tower: Tower, folder: Path, length: int, query_prompt: str, passage_prompt: str) -> None:
-    """All of a model's folder but its weights."""
+    """Write all files of a model's folder except its weights."""
     folder.mkdir(parents=True, exist_ok=True)
     _configure(tower.network, folder)
     _copy_tokeniser(tower.inner, folder)

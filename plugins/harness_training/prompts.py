@@ -1,4 +1,4 @@
-"""Trains prompts of a frozen bi-encoder: DPTDR's deep prompt tuning (Tang et al. 2022)."""
+"""Trains prompts for a frozen bi-encoder, by DPTDR's deep prompt tuning (Tang et al. 2022)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from harness_training.networks import Tower
 
 
 class Prefix(nn.Module):  # type: ignore[misc]
-    """Key-values for every layer, from one embedding a place, perhaps through a small network (P-tuning v2,
-    Liu et al. 2022, section 3.3): -> float32[layers, 2, heads, P, width]."""
+    """Computes the prefix's keys and values for every layer, float32[layers, 2, heads, P, width], from an
+    embedding for each place; with `hidden`, through a small network (P-tuning v2, Liu et al. 2022, section
+    3.3)."""
 
     def __init__(
         self, length: int, layers: int, heads: int, size: int, hidden: int | None, seed: int
@@ -37,7 +38,7 @@ class Prefix(nn.Module):  # type: ignore[misc]
 
 
 class PromptedTower(Tower):
-    """A tower whose network is frozen: only the prefix learns."""
+    """A tower with a frozen network. Only its prefix is trained."""
 
     def __init__(self, params: PromptsParams, seed: int) -> None:
         assert isinstance(params.init, Path)
@@ -55,7 +56,7 @@ class PromptedTower(Tower):
         return vectors
 
     def save(self, folder: Path, length: int, query_prompt: str, passage_prompt: str) -> None:
-        """The prefix, and what else `dense` reads; the network's weights stay where they are."""
+        """Write the prefix, and the other files that `dense` reads. The network's weights are not copied."""
         networks.describe(self, folder, length, query_prompt, passage_prompt)
         prefixes.save(folder, self.prefix(), self.inner)
 

@@ -31,7 +31,7 @@ class RocketQAv2:
         assert isinstance(params.init, Path)
         assert isinstance(params.init_reranker, Path)
         unit = params.similarity == "cosine"
-        # the paper drops in the re-ranker alone (section 4.1)
+        # the paper uses dropout only in the re-ranker (section 4.1)
         tower = Tower(params.init, params.pooling, unit, 0.0, params.dtype, params.device)
         scorer = Scorer(params.init_reranker, 1, params.dropout, params.dtype, training.seed, params.device)
         static = params.reranker == "static"
@@ -56,7 +56,8 @@ class RocketQAv2:
     def _backward(
         self, tower: Tower, scorer: Scorer, batch: Batch, seeds: tuple[int, int], micro: int
     ) -> float:
-        """The gradients of equation 6, some whole lists at a time; lists do not see each other."""
+        """Add the gradients of equation 6, some whole lists at a time, and return the loss. This is exact,
+        because the loss of a list does not depend on other lists."""
         total, count, width = 0.0, len(batch.lists), batch.lists.shape[1]
         rows = max(1, micro // width)
         for start in range(0, count, rows):

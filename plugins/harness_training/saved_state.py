@@ -1,4 +1,5 @@
-"""The state of a training on disk: weights, moments, losses and the step, each file with its own digest."""
+"""The state of a training on disk: weights, moments, losses and the step. Each file begins with its
+digest."""
 
 from __future__ import annotations
 
@@ -13,17 +14,17 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-KEPT = 2  # the last one, and the one before it for when the last is damaged
-DIGEST = 64  # characters of a file's head
+KEPT = 2  # states that are kept: the last, and the one before it in case the last is damaged
+DIGEST = 64  # length of the digest at the beginning of a file
 
 
 class State(NamedTuple):
-    step: int  # that are done
+    step: int  # steps that are done
     tensors: dict[str, Tensor]
 
 
 def write(folder: Path, step: int, tensors: Mapping[str, Tensor]) -> Path:
-    """Keep a state as a whole, or not at all; older ones than the one before are removed."""
+    """Write a state whole or not at all, and return its file. Only the last `KEPT` states are kept."""
     folder.mkdir(parents=True, exist_ok=True)
     body = safetensors.torch.save({name: tensor.contiguous() for name, tensor in tensors.items()})
     path, beside = folder / f"step-{step:09d}.state", folder / "unfinished"
@@ -38,7 +39,7 @@ def write(folder: Path, step: int, tensors: Mapping[str, Tensor]) -> Path:
 
 
 def newest(folder: Path) -> State | None:
-    """The last whole state; one that is damaged is passed over for the one before it."""
+    """The last state that is not damaged, or None if there is none."""
     for path in sorted(folder.glob("step-*.state"), reverse=True):
         data = path.read_bytes()
         digest, body = data[:DIGEST], data[DIGEST:]
@@ -55,7 +56,7 @@ def remove(folder: Path) -> None:
 
 
 def of_models(models: Mapping[str, torch.nn.Module], optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Weights and AdamW's moments by the parameters' names."""
+    """The trained weights of the models and the optimiser's moments, by the names of the parameters."""
     tensors: dict[str, Tensor] = {}
     for part, model in models.items():
         for name, tensor in _learnt(model).items():
@@ -68,7 +69,7 @@ def of_models(models: Mapping[str, torch.nn.Module], optimiser: torch.optim.Opti
 
 
 def _learnt(model: torch.nn.Module) -> dict[str, Tensor]:
-    """The model's tensors without those that stay as they were read."""
+    """The model's tensors without the frozen parameters."""
     frozen = {name for name, parameter in model.named_parameters() if not parameter.requires_grad}
     return {name: tensor for name, tensor in model.state_dict().items() if name not in frozen}
 
@@ -76,7 +77,7 @@ def _learnt(model: torch.nn.Module) -> dict[str, Tensor]:
 def into_models(
     state: State, models: Mapping[str, torch.nn.Module], optimiser: torch.optim.Optimizer
 ) -> None:
-    """Give models and optimiser what `of_models` took from them."""
+    """Put the tensors of a state, as `of_models` made them, back into the models and the optimiser."""
     for part, model in models.items():
         kept = {name: state.tensors[f"{part}/weight/{name}"] for name in _learnt(model)}
         model.load_state_dict({**model.state_dict(), **kept})
