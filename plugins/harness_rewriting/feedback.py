@@ -121,9 +121,10 @@ def bo1(read: Read, known: TermStatistics, params: Bo1Params) -> dict[str, float
     """The weighted terms of a query by Bo1 (Amati 2003, chapter 6.3, with the bound of Macdonald et al.
     2005).
 
-    A term with F occurrences in all N texts and f in the hits has w(t) = f log2((1 + F/N) / (F/N)) + log2(1 +
-    F/N). w(t) is divided by the weight that the most frequent term of the hits would have if all its
-    occurrences were in the hits. The result is added to the term's qtf / max qtf in the query."""
+    A term with F occurrences in all N texts and f in the hits has the weight
+    w(t) = f log2((1 + F/N) / (F/N)) + log2(1 + F/N).
+    It is divided by the weight that the most frequent term of the hits would have if all its occurrences
+    were in the hits. The result is added to the term's qtf / max qtf in the query."""
     found: Counter[str] = Counter()
     hits: Counter[str] = Counter()
     for text in read.texts:
