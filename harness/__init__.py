@@ -1,4 +1,4 @@
-"""passage-harness: one suite YAML to one leaderboard JSON."""
+"""passage-harness: makes one leaderboard JSON of one suite YAML."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ __all__ = ["Board", "Leaderboard", "check", "hookimpl", "load", "read_leaderboar
 
 
 def __getattr__(name: str) -> object:
-    """The names above, imported when first used: `harness --help` needs none of them."""
+    """One of the names in `__all__`. They are imported when first used, because `harness --help` needs
+    none."""
     if name == "hookimpl":
         from harness.hookspecs import hookimpl
 

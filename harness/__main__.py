@@ -1,4 +1,4 @@
-"""`python -m harness` is the `harness` command."""
+"""Makes `python -m harness` the `harness` command."""
 
 from harness.cli import main
 

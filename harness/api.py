@@ -1,4 +1,4 @@
-"""The harness in a notebook: load a suite, run it, get the leaderboard as rows for pandas."""
+"""The harness in a notebook: loads and runs a suite, and gives its leaderboard as rows for pandas."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ __all__ = ["Board", "Leaderboard", "Suite", "check", "load", "read_leaderboard",
 def load(
     path: str | Path, *, set: Sequence[str] = (), limit: int | None = None, sample: int | None = None
 ) -> Suite:
-    """Read and check a suite; HarnessError lists every problem. `set` are texts like
-    `systems.bm25.retriever.bm25.k1=1.2`. `limit` (queries) and `sample` (passages) make it a trial."""
+    """The suite of a file, checked. Raises HarnessError with all problems. `set` are changes such as
+    `systems.bm25.retriever.bm25.k1=1.2`. `limit` (queries) and `sample` (passages) make the suite a trial."""
     return suite.load(Path(path), catalogue.load(), Changes(tuple(set), limit, sample))
 
 
 def check(path: str | Path, *, store: str | Path | None = None) -> list[Problem]:
-    """The problems of a suite, each with its place; none if it can be planned. Data need not be here."""
+    """The problems of a suite, each with its place. The list is empty if the suite can be planned. Data and
+    models need not be installed."""
     try:
         runner.read(Path(path), catalogue.load(), opened_store(store))
     except HarnessError as error:
@@ -57,11 +58,13 @@ def run(
     limit: int | None = None,
     sample: int | None = None,
 ) -> Board:
-    """Run a suite (its path, a dict, or what `load` returned) and return its leaderboard, written beside the
-    suite or into `out`; that of a dict into a folder of the user's cache. In a dict, functions may be
-    methods. Failed systems are rows with `status: failed`. A folder with the leaderboard of another suite is
-    refused unless `replace` is set. `remote` is the address of a store that machines share. `set`, `limit`
-    and `sample` change a suite as `load` does; a trial goes into `trial/`."""
+    """Run a suite and return its leaderboard. `path` is the path of a suite, a dict with its contents, or the
+    result of `load`. In a dict, methods may be Python functions.
+
+    The leaderboard is written into `out`; by default beside the suite, for a trial into `trial/` there, and
+    for a dict into a folder of the user's cache. A folder with the leaderboard of another suite is refused
+    unless `replace` is set. Failed systems are rows with `status: failed`. `remote` is the address of a store
+    that machines share. `set`, `limit` and `sample` change the suite as in `load`."""
     if isinstance(only, str):
         raise HarnessError(f"only: expected a list of names, got the text '{only}'; write ['{only}']")
     records = catalogue.load()
@@ -97,15 +100,16 @@ def _reporter(quiet: bool) -> progress.Reporter:
 
 
 def _folder(loaded: Suite, of_dict: bool) -> Path:
-    """Where the leaderboard goes. That of a dict lies in a folder for what the dict says, so that equal ones
-    share it and others do not replace it."""
+    """The folder of the leaderboard. A dict's folder is named by the digest of its contents, so that equal
+    dicts share a folder and different dicts do not replace each other's leaderboards."""
     return user_cache.boards() / loaded.digest[:16] if of_dict else runner.default_folder(loaded)
 
 
 def _forget(planned: Plan, artifacts: Store) -> None:
-    """Remove what objects made that no key can address: no later run could use it."""
+    """Remove the artifacts that depend on Python objects without a key, because no later run could use
+    them."""
     gone: builtins.set[str] = builtins.set()
-    for step in planned.steps.values():  # inputs stand before what reads them
+    for step in planned.steps.values():  # each step comes after its inputs
         if "unkeyed" in step.work.get("method", {}) or not gone.isdisjoint(step.inputs):
             gone.add(step.id)
             artifacts.discard(step.id)
@@ -113,12 +117,13 @@ def _forget(planned: Plan, artifacts: Store) -> None:
 
 
 def read_leaderboard(path: str | Path) -> Board:
-    """The leaderboard in a folder, or in its JSON file."""
+    """The leaderboard at `path`, which is its folder or its JSON file."""
     return board.read(path)
 
 
 def opened_store(store: str | Path | None, remote: str | None = None, push: bool = True) -> Store:
-    """The store, with the remote behind it that was named here or in the variable HARNESS_REMOTE."""
+    """The store in the folder `store`, by default in the user's cache. Its remote is at the address `remote`,
+    or at the address in the environment variable HARNESS_REMOTE, if either is given."""
     opened = Store(Path(store) if store is not None else default_store()).open()
     address = remote or os.environ.get("HARNESS_REMOTE")
     if address:

@@ -1,4 +1,4 @@
-"""Validates the checkpoints of a folder that another trainer writes, each by a suite, as they appear."""
+"""Validates the checkpoints that another trainer writes into a folder, by running a suite with each."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from harness.suite import Suite, System
 from harness.suite.models import models_of
 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
-SETTLED = 5.0  # seconds in which a checkpoint's files must not have changed
+SETTLED = 5.0  # seconds for which a checkpoint's files must be unchanged before it is used
 
 
 class Watching(NamedTuple):
-    """When to stop."""
+    """When to look for checkpoints, and when to stop."""
 
-    once: bool = False  # what is there now
-    idle: float | None = None  # after so many seconds without a new checkpoint
+    once: bool = False  # whether to validate only the checkpoints that are there now
+    idle: float | None = None  # stop after this many seconds without a new checkpoint; None: never
     every: float = 5.0  # seconds between two looks
 
 
@@ -32,8 +32,9 @@ def validate(
     folder: Path, suite: Path, system: str | None, out: Path, store: Path | None, watching: Watching,
     tell: Callable[[str], None],
 ) -> Leaderboard:  # fmt: skip
-    """A leaderboard with a row `SYSTEM@CHECKPOINT` for each checkpoint and dataset, written anew after each.
-    A checkpoint that was validated before is not run again unless its files changed."""
+    """The leaderboard with a row `SYSTEM@CHECKPOINT` for each checkpoint and dataset. It is written again
+    after each checkpoint. A checkpoint that was validated before is not run again unless its files
+    changed."""
     if not folder.is_dir():
         raise HarnessError(f"{shown_path(folder)}: is no folder; name that of the checkpoints")
     chosen, key = _tried(api.load(suite), system)
@@ -55,7 +56,8 @@ def validate(
 
 
 def _tried(suite: Suite, named: str | None) -> tuple[str, str]:
-    """The system and the key of its model, as `--set` has it. A made model is the suite's own."""
+    """The system to validate, and the path of its model's parameter, as `--set` takes it. Systems with models
+    that the suite makes itself are not considered."""
     fitting = {item.name: item for item in suite.systems if _model(item) is not None}
     if named is None and len(fitting) == 1:
         named = next(iter(fitting))
@@ -77,7 +79,8 @@ def _model(system: System) -> str | None:
 
 
 def _appearing(folder: Path, watching: Watching) -> Iterator[Path]:
-    """Checkpoints in the order in which they were written, each once."""
+    """The checkpoints of the folder in the order in which they were written, each once, until it is time to
+    stop."""
     seen: set[Path] = set()
     last = time.monotonic()
     while True:

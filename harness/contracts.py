@@ -1,4 +1,4 @@
-"""What a record's `build` returns: the methods that the harness calls on each kind of plugin."""
+"""The contracts of plugins: the methods that the harness calls on the results of records' `build`."""
 
 from __future__ import annotations
 
@@ -37,12 +37,14 @@ if TYPE_CHECKING:
 
 
 class Source(Protocol):
-    """A dataset. `card` and `inputs` are cheap and are called while planning; the rest streams."""
+    """A dataset. `card` and `inputs` are called while planning and must be cheap; the other methods
+    stream."""
 
     def card(self) -> Card: ...
 
     def inputs(self, part: Part) -> Inputs:
-        """What this part is made from; parameters that do not change it stay out."""
+        """The files and parameters that this part is made from. Parameters that do not change the part are
+        left out."""
         ...
 
     def documents(self) -> Iterable[Document]: ...
@@ -54,22 +56,22 @@ class Source(Protocol):
 
 @runtime_checkable
 class ColumnarSource(Source, Protocol):
-    """A dataset that hands its passages over as Arrow batches, for speed (`harness.collection.corpus.ROWS` is
-    their schema); the harness then never asks for `documents`."""
+    """A dataset that yields its passages as Arrow batches, for speed, of the schema
+    `harness.collection.corpus.ROWS`. The harness then never calls `documents`."""
 
     def rows(self) -> Iterable[pa.RecordBatch]: ...
 
     def locate(self, row: int) -> str:
-        """Where that row (counted from 0) came from, as `file:line`, for a message about it."""
+        """The place that a row (counted from 0) came from, as `file:line`, for messages."""
         ...
 
 
 @runtime_checkable
 class Traced(Source, Protocol):
-    """A dataset that can say where a judgement stands, for messages about one."""
+    """A dataset that can name the place of a judgement in its files, for messages."""
 
     def locate_judgement(self, query: str, passage: str) -> str:
-        """`file:line` of a judgement that it yields."""
+        """The place of a judgement, as `file:line`."""
         ...
 
 
@@ -78,12 +80,13 @@ class Fetching(Source, Protocol):
     """A dataset whose files anyone may download."""
 
     def fetch(self) -> Iterable[Path]:
-        """Download what is not here to where it is read from, and yield each file as it is whole."""
+        """Download the missing files to where the dataset reads them, and yield the path of each finished
+        file."""
         ...
 
 
 class Texts(Protocol):
-    """A corpus as one system sees it: context composed, only candidates, by passage or document."""
+    """A corpus as one system reads it: only candidates, with their context, by passage or by document."""
 
     @property
     def language(self) -> str | None: ...
@@ -93,63 +96,65 @@ class Texts(Protocol):
 
     @property
     def size(self) -> int:
-        """How many positions there are, candidates or not: the upper bound of every position."""
+        """The number of positions, candidates or not. Every position is below this number."""
         ...
 
     def __len__(self) -> int:
-        """How many texts `batches` yields."""
+        """The number of texts that `batches` yields."""
         ...
 
     def batches(self, size: int = 8192, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
-        """All texts of candidates in order of position, streamed; `start` and `stop` count texts, so
-        that shards are fixed ranges."""
+        """The texts of all candidates in order of position, streamed. `start` and `stop` count texts, so that
+        shards are fixed ranges."""
         ...
 
     def take(self, positions: Ints) -> list[str]:
-        """The texts at these positions, in their order."""
+        """The texts at `positions`, in their order."""
         ...
 
     def ids(self, positions: Ints) -> list[str]:
-        """The collection's own ids of the texts at these positions."""
+        """The collection's ids of the passages or documents at `positions`."""
         ...
 
     def progress(self, done: int) -> None:
-        """Tell that so many texts are done. A method that reads far ahead of its work calls it; of the
-        others the harness shows how much they have read."""
+        """Report that `done` texts are done. A method calls this if it reads far ahead of its work; for other
+        methods, the harness shows how many texts they have read."""
         ...
 
 
 class Augmenter(Protocol):
-    """A context-augmenter: one addition for each document, in order. Stages of a chain each see the
-    document as it was read, and are composed in the order written."""
+    """A context-augmenter. It gives one addition for each document, in order. Each stage of a chain reads the
+    documents without the additions of other stages; the additions are composed in the order of the stages."""
 
     def augment(self, documents: Iterable[Document]) -> Iterable[Addition]: ...
 
 
 @runtime_checkable
 class Matching(Protocol):
-    """A context-augmenter that reads a file made for a corpus, and so has to say whether it fits."""
+    """A context-augmenter that reads a file made for some corpus, and so must check that the file fits this
+    one."""
 
     def match(self, documents: Iterable[str], passages: Iterable[str]) -> Mapping[str, JSON]:
-        """Called once before any document is augmented, with the ids of the whole corpus, streamed. It may
-        raise a HarnessError; what it returns is shown with the row."""
+        """Check the file by the ids of the whole corpus, which are streamed. The harness calls this once,
+        before any document is augmented. The returned facts are shown with the row. It may raise
+        HarnessError."""
         ...
 
 
 class Searcher(Protocol):
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
-        """The k best for each query, best first. `within` (int64[Q, n], -1 fills) names the positions
-        to score exactly instead of the whole corpus. The hits count what the texts count: passages, or
-        documents; the harness sets their unit."""
+        """The k best hits of each query, best first. `within` (int64[Q, n], -1 fills) names positions to
+        score exactly instead of the whole corpus. The hits' positions are those of the texts, of passages or
+        of documents; the harness sets the unit."""
         ...
 
 
 @runtime_checkable
 class TermSearcher(Searcher, Protocol):
-    """A searcher of terms, as a retriever has that takes queries in the form `terms`."""
+    """The searcher of a retriever that takes queries in the form `terms`."""
 
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
-        """The index's terms of each text, as often as they occur."""
+        """The terms of each text, as the index makes them, repeated as often as they occur."""
         ...
 
     def statistics(self, terms: Sequence[str]) -> TermStatistics: ...
@@ -157,24 +162,25 @@ class TermSearcher(Searcher, Protocol):
     def search_terms(
         self, queries: Sequence[Mapping[str, float]], k: int, within: Ints | None = None
     ) -> Hits:
-        """As `search`, for queries of weighted terms. What the index does not have counts nothing."""
+        """The hits of `search`, for queries of weighted terms. Terms that the index lacks are ignored."""
         ...
 
 
 @runtime_checkable
 class VectorSearcher(Searcher, Protocol):
-    """A searcher of vectors, as a retriever has that takes queries in the form `vectors`."""
+    """The searcher of a retriever that takes queries in the form `vectors`."""
 
     def encode(self, queries: Sequence[str]) -> Floats:
-        """float32[Q, d]: the vectors that `search` would search with."""
+        """The vectors with which `search` searches for these queries: float32[Q, d]."""
         ...
 
     def encode_passages(self, texts: Sequence[str]) -> Floats:
-        """float32[n, d]: the vectors that passages with these texts would have."""
+        """The vectors that passages with these texts would have in the index: float32[n, d]."""
         ...
 
     def vectors(self, positions: Ints) -> Floats:
-        """float32[n, d]: those of the index; zeros for a position that it does not have."""
+        """The index's vectors at `positions`: float32[n, d]. A position that the index lacks has a vector of
+        zeros."""
         ...
 
     def search_vectors(self, queries: Floats, k: int, within: Ints | None = None) -> Hits: ...
@@ -182,29 +188,31 @@ class VectorSearcher(Searcher, Protocol):
 
 class Writer(Protocol):
     def rewrite(self, queries: Sequence[str], feedback: Hits | None) -> Rewritten:
-        """What to search for instead of each query, in the form that the record `gives`. `feedback` are the
-        hits of the queries, best first: as many as the suite's depth, if the record asks for some. Each query
-        is rewritten by itself."""
+        """The rewritten queries, in the form that the record's `gives` names. `feedback` are the hits of the
+        queries, best first and as deep as the suite, or None if the record asks for no hits. Each query is
+        rewritten by itself."""
         ...
 
 
 class Rewriter(Protocol):
-    """A way to rewrite queries. It never sees judgements. `index` is called only if its record says so."""
+    """A rewriter of queries. It never sees judgements. `index` is called only if its record says
+    `indexed`."""
 
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON] | None: ...
 
     def open(self, texts: Texts, folder: Path | None, searcher: Searcher | None) -> Writer:
-        """`searcher` is the retriever's: a TermSearcher or VectorSearcher for a rewriter that gives terms or
-        vectors, None for others."""
+        """The writer that rewrites queries. `searcher` is the retriever's TermSearcher or VectorSearcher if
+        the rewriter gives terms or vectors, else None."""
         ...
 
 
 class Indexer(Protocol):
-    """A retriever. It never sees judgements, nor the dataset's name."""
+    """A retriever. It never sees judgements or the dataset's name."""
 
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON] | None:
-        """Write an index into `folder`; what a killed run left there may be used or overwritten. What it
-        returns is shown with the row: facts that depend on the inputs alone, such as texts cut short."""
+        """Write an index into `folder`. Files that a killed run left there may be used or overwritten. The
+        returned facts are shown with the row; they depend on the inputs alone, such as the number of texts
+        cut short."""
         ...
 
     def open(self, texts: Texts, folder: Path) -> Searcher: ...
@@ -212,28 +220,29 @@ class Indexer(Protocol):
 
 @runtime_checkable
 class Divisible(Indexer, Protocol):
-    """A retriever whose index several workers can make, each a range of texts. The files that `join` leaves
-    are those that `index` leaves, byte for byte."""
+    """A retriever whose index several workers can make, each worker for a range of texts. `join` writes the
+    same files as `index`, byte for byte."""
 
     @property
     def block(self) -> int:
-        """How many texts cannot be cut apart: every range begins at a multiple of it."""
+        """The number of texts that must stay together. Every range begins at a multiple of this number."""
         ...
 
     def index_part(self, texts: Texts, folder: Path, start: int, stop: int) -> None:
-        """Write into `folder` what `join` needs of the texts `start` to `stop` - 1, as `Texts.batches` counts
-        them. What a killed run left there may be used or overwritten."""
+        """Write the files for `join` of the texts `start` to `stop` - 1 into `folder`. Texts are counted as
+        in `Texts.batches`. Files that a killed run left there may be used or overwritten."""
         ...
 
     def join(self, texts: Texts, parts: Sequence[IndexPart], folder: Path) -> Mapping[str, JSON] | None:
-        """Write the index into `folder`, which is empty, from the parts of all texts, in order. Returns what
-        `index` returns."""
+        """Write the index into the empty `folder`, from the parts of all texts, in order. Returns the same
+        facts as `index`."""
         ...
 
 
 class Scorer(Protocol):
     def score(self, queries: Sequence[str], candidates: Ints) -> Floats:
-        """float32[Q, n] for the candidates int64[Q, n]; whatever stands at a -1 is not read."""
+        """The scores (float32[Q, n]) of the candidates (int64[Q, n]) of each query. Scores of the fill -1 are
+        not read."""
         ...
 
 
@@ -247,17 +256,17 @@ class Judge(Protocol):
 
 @runtime_checkable
 class Reporting(Protocol):
-    """A searcher or scorer that has something to tell at the end of its step, as `index` does: the recall of
-    an approximate search, say. A scorer tells counts, such as pairs cut short: a step that goes on after a
-    killed run adds up what each part of it told."""
+    """A searcher or scorer that reports facts at the end of its step, such as the recall of an approximate
+    search. A scorer reports counts, such as the number of pairs cut short, because a step that continues a
+    killed run adds up the reports of both runs."""
 
     def report(self) -> Mapping[str, JSON]: ...
 
 
 @runtime_checkable
 class Counting(Protocol):
-    """A searcher that reports. If `counts` is true, its report holds nothing but counts over queries, such as
-    queries cut short: then several workers may search, and what they report adds up."""
+    """A searcher that reports. If `counts` is true, its report holds only counts over queries, such as the
+    number of queries cut short. Several workers may then search, and their reports are added up."""
 
     @property
     def counts(self) -> bool: ...
@@ -269,35 +278,37 @@ class Fuser(Protocol):
     """A combiner of the hits of several systems over the same queries and corpus."""
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
-        """At most `depth` passages a query, from inputs that are each sorted best first."""
+        """The combined hits, with at most `depth` hits per query. Each input is sorted best first."""
         ...
 
 
 class Trainer(Protocol):
-    """Makes models. It never sees what the suite scores."""
+    """A trainer of models. It never sees the splits that the suite scores."""
 
     def train(self, examples: Examples, folder: Path, training: Training) -> Mapping[str, JSON] | None:
-        """Train one segment and leave each part's model in `folder / part`. What a killed run left in
-        `folder` may be used; the files end as the same bytes, killed or not. Unless the segment is the last,
-        `folder` also holds what the next one needs. What is returned is shown with the row."""
+        """Train one segment and write each part's model into `folder / part`. Files that a killed run left in
+        `folder` may be used; the final files have the same bytes with and without a kill. Unless the segment
+        is the last, `folder` also holds the files that the next segment needs. The returned facts are shown
+        with the row."""
         ...
 
 
 class Maker(Protocol):
-    """A stage of making a collection: it is a pure function of what it is given."""
+    """A maker: one stage of making a collection. Its result depends on its input alone."""
 
     def make(self, given: MakerInput) -> Made:
-        """The parts that its record names in `changes`. What it drops, and why, goes into `given.tally`.
-        Every judgement must be of a query that is still asked."""
+        """The parts that the maker's record names in `changes`. Dropped items are counted in `given.tally`,
+        with the reason. Every judgement must be of a query of the made collection."""
         ...
 
 
 @runtime_checkable
 class Encoding(Protocol):
-    """A retriever that can say how it sees a text: makers and analyses compare texts by it."""
+    """A retriever that can encode texts as vectors, by which makers and analyses compare texts."""
 
     def encode(self, texts: Sequence[str], queries: bool) -> Floats:
-        """float32[n, d], of the texts as queries or as passages; similarity is the cosine of two rows."""
+        """The vectors of the texts (float32[n, d]), as queries if `queries`, else as passages. The similarity
+        of two texts is the cosine of their vectors."""
         ...
 
 
@@ -305,20 +316,20 @@ class Analyst(Protocol):
     """An analysis of finished runs."""
 
     def analyse(self, data: AnalysisInput) -> Iterable[Finding]:
-        """Its findings on one dataset: each a small table, and how to draw it."""
+        """The findings of the analysis on one dataset."""
         ...
 
 
 class Rescore(Protocol):
-    """Has the retriever of one of a combiner's inputs score further positions."""
+    """A function that has the retriever of one of a combiner's inputs score further positions."""
 
     def __call__(self, number: int, positions: Ints, first: int = 0) -> Hits:
-        """The positions (int64[q, n], -1 fills) of the queries `first` to `first` + q - 1, scored by the
-        retriever of that input, best first, without what a query excludes."""
+        """The hits at `positions` (int64[q, n], -1 fills) for the queries `first` to `first` + q - 1, scored
+        by the retriever of the input `number`, best first. Passages that a query excludes are left out."""
         ...
 
 
 class DeepFuser(Protocol):
-    """A combiner whose record names inputs in `within`: it may have them score further positions."""
+    """A combiner whose record names inputs in `within`. It may have these inputs score further positions."""
 
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure, rescore: Rescore) -> Hits: ...

@@ -1,4 +1,4 @@
-"""Errors that are told to people: who made the mistake decides the class."""
+"""The errors that are reported to people. Their class says who made the mistake: the user or a plugin."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class HarnessError(Exception):
-    """A user's mistake: `where: what; what to do`, lowercase. The CLI prints it and exits with 2."""
+    """A user's mistake. Its text has the form `where: what; what to do`, in lowercase. The CLI prints it and
+    exits with 2."""
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         return (Problem(None, (), str(self)),)
 
     def below(self, place: Place | None, path: Keys) -> list[Problem]:
-        """The same problems as seen from outside: where they name no place or path, these are theirs."""
+        """The error's problems, as seen from outside. A problem without a place or path gets those given
+        here."""
         return [
             problem._replace(place=problem.place or place, path=problem.path or path)
             for problem in self.problems
@@ -29,7 +31,7 @@ class HarnessError(Exception):
 
 
 class Problems(HarnessError):
-    """Several mistakes at once, one line each, so that a user mends them in one go."""
+    """Several mistakes of a user, one line each, so that the user can correct all at once."""
 
     def __init__(self, problems: Iterable[Problem | str]) -> None:
         unique = dict.fromkeys(
@@ -44,42 +46,46 @@ class Problems(HarnessError):
 
 
 class NoLanguage(HarnessError):
-    """A method goes by the dataset's language, and the dataset names none: told once a dataset."""
+    """A method depends on the dataset's language, and the dataset names none. Reported once per dataset."""
 
 
 class StoreError(HarnessError):
-    """The store cannot go on (no space, no permission); finished work is kept."""
+    """The store cannot be written (no space, no permission). Finished work is kept."""
 
 
 class Terminated(BaseException):
-    """The system, or a scheduler, ends this process: like Ctrl-C, but for the exit code."""
+    """The operating system or a scheduler ends this process. It works as Ctrl-C does, except for the exit
+    code."""
 
 
 def printable(text: str) -> str:
-    """A message for a terminal: what data put into it cannot move the cursor or change colours."""
+    """The text with control characters escaped, so that data in a message cannot move a terminal's cursor or
+    change its colours."""
     return CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 class ContractError(Exception):
-    """A plugin broke its contract: the systems that use it fail, with this reason in the leaderboard."""
+    """A plugin broke its contract. The systems that use the plugin fail, with this reason in the
+    leaderboard."""
 
 
 def check_is(value: object, expected: type, what: str) -> None:
-    """Raises ContractError if a plugin gave something of another type; `what` is in the plural."""
+    """Raises ContractError if a plugin's `value` is not of the expected type. `what` names such values in the
+    plural."""
     if not isinstance(value, expected):
         got = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
         raise ContractError(f"{what} must be {expected.__module__}.{expected.__qualname__}, not {got}")
 
 
 def check_several(value: object, what: str) -> None:
-    """Raises ContractError unless a plugin gave a list or a tuple."""
+    """Raises ContractError unless a plugin's `value` is a list or a tuple."""
     if not isinstance(value, list | tuple):
         raise ContractError(f"{what} must be a list or a tuple, not {type(value).__name__}")
 
 
 def each(values: Iterable[T], expected: type[T], what: str) -> Iterator[T]:
-    """The values one by one. Raises ContractError if a plugin gave something that holds no values, or one of
-    another type; `what` is in the plural."""
+    """The values that a plugin gave, one by one. Raises ContractError if `values` is not iterable, or a value
+    is not of the expected type. `what` names the values in the plural."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise ContractError(f"{what} must be iterable, not {type(values).__name__}")
     for value in values:
@@ -89,8 +95,8 @@ def each(values: Iterable[T], expected: type[T], what: str) -> Iterator[T]:
 
 @contextmanager
 def converting(what: str) -> Iterator[None]:
-    """Around work on what a plugin gave, and never around a call of the plugin: an error of types or values
-    in it is a broken contract. `what` says what was given."""
+    """Turns errors of types or values in the body into ContractError. The body works on data that a plugin
+    gave, and must not call the plugin. `what` names the data."""
     try:
         yield
     except (TypeError, ValueError, AttributeError, OverflowError) as error:

@@ -1,4 +1,4 @@
-"""What an analysis hands to a reader: a small table, and how to draw it. The report shows any of them."""
+"""Findings: the results of analyses, each a small table and how to draw it. The report shows them."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ Kind: TypeAlias = Literal["table", "line", "bar", "point", "heat"]
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One entry of a leaderboard's `analyses`. A picture takes three of its columns: `x`, `y`, and
-    `series` for what is told apart by colour (of a `heat`, the number in each field)."""
+    """One entry of a leaderboard's `analyses`: a table, and how to draw it. A picture uses up to three
+    columns: `x`, `y`, and `series`, which is shown by colour. In a `heat` map, `series` is the number in each
+    field."""
 
     name: str  # unique in a leaderboard, such as `depth/condqa`
     title: str
     kind: Kind
-    columns: tuple[str, ...]  # their headings
+    columns: tuple[str, ...]  # the headings of the table
     rows: tuple[tuple[Cell, ...], ...]
     x: str | None = None
     y: str | None = None
     series: str | None = None
-    dataset: str | None = None  # None: of the whole leaderboard
-    says: str = ""  # what is computed, and from where, in words
-    flags: tuple[str, ...] = ()  # what a reader should know before trusting it
+    dataset: str | None = None  # None: the finding is of the whole leaderboard
+    says: str = ""  # what is computed, and from which data, in words
+    flags: tuple[str, ...] = ()  # warnings for readers
 
 
 def entry(analysis: Finding) -> dict[str, JSON]:
-    """The analysis as it stands in a leaderboard; ContractError tells what is wrong with it."""
+    """The finding as plain data, as a leaderboard holds it. Raises ContractError for a finding that cannot be
+    shown."""
     import msgspec
 
     check_is(analysis.name, str, "names of findings")
@@ -49,8 +51,8 @@ def entry(analysis: Finding) -> dict[str, JSON]:
 
 
 def together(analyses: Sequence[Finding], datasets: Sequence[str]) -> list[Finding]:
-    """The findings that every one of these datasets has, each drawn once with all of them: a column says
-    the dataset, and colours tell apart dataset and series."""
+    """The findings that all of these datasets have, each joined into one finding over all of them. A column
+    names the dataset, and colours show dataset and series."""
     by_name: dict[str, dict[str, Finding]] = {}
     for finding in analyses:
         if finding.dataset in datasets:
@@ -86,7 +88,7 @@ def together(analyses: Sequence[Finding], datasets: Sequence[str]) -> list[Findi
 
 
 def read(entries: JSON, where: str) -> tuple[Finding, ...]:
-    """Analyses from plain data. Raises HarnessError for one that cannot be shown."""
+    """The findings in plain data. Raises HarnessError for a finding that cannot be shown."""
     import msgspec
 
     try:
@@ -103,7 +105,7 @@ def read(entries: JSON, where: str) -> tuple[Finding, ...]:
 
 
 def fault(analysis: Finding) -> str | None:
-    """What makes an analysis impossible to show, in words."""
+    """Why a finding cannot be shown, in words, or None if it can."""
     columns = analysis.columns
     if len(set(columns)) != len(columns) or not columns:
         return "needs columns with different names"

@@ -1,4 +1,4 @@
-"""What a Python function as a method is called with and returns, and both as plain data."""
+"""Python functions as methods: their arguments and their return values, from and to plain data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ Kind: TypeAlias = Literal["retriever", "reranker", "context"]
 
 
 class CorpusTexts(NamedTuple):
-    """All that may be retrieved, in reading order; text i has the id ids[i] and the title titles[i]."""
+    """All texts that may be retrieved, in reading order. Text i has the id `ids[i]` and the title
+    `titles[i]`."""
 
     ids: list[str]
     texts: list[str]
@@ -20,7 +21,8 @@ class CorpusTexts(NamedTuple):
 
 
 def arguments(kind: Kind, plain: Sequence[JSON]) -> tuple[Any, ...]:
-    """What a function is called with, from plain data: (queries, corpus, k), (query, texts), (document)."""
+    """The arguments of a function, from plain data: (queries, corpus, k) for a retriever, (query, texts) for
+    a re-ranker, and (document) for a context."""
     if kind == "retriever":
         queries, corpus, k = plain
         return queries, CorpusTexts(*corpus), k
@@ -31,7 +33,8 @@ def arguments(kind: Kind, plain: Sequence[JSON]) -> tuple[Any, ...]:
 
 
 def answer(kind: Kind, returned: Any, expected: int) -> JSON:
-    """What it returned as plain data, checked: for `expected` queries, texts or passages."""
+    """The return value of a function as plain data, checked. `expected` is the number of queries, texts or
+    passages that the function was given. Raises ContractError."""
     if kind == "retriever":
         rows = list(returned)
         _check(len(rows) == expected, f"hits of {len(rows)} queries, asked were {expected}")
@@ -48,8 +51,8 @@ def answer(kind: Kind, returned: Any, expected: int) -> JSON:
 
 
 def _ranked(row: Any) -> list[list[Any]]:
-    """The ids or places of one query's hits, and their scores. Given is `{id: score}`, or pairs of an id or
-    a place and a score."""
+    """The ids or places of one query's hits, and the hits' scores. `row` is a mapping from id to score, or
+    pairs of an id or a place and a score."""
     pairs = list(row.items()) if isinstance(row, Mapping) else [tuple(pair) for pair in row]
     for pair in pairs:
         _check(len(pair) == 2, f"a hit is an id or a place, and a score; not {pair!r}"[:200])

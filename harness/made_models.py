@@ -1,4 +1,4 @@
-"""References to models that a suite makes: as a suite writes them, and as a step's parameters hold them."""
+"""References to models that a suite makes, in the form of a suite and in the form of a step's parameters."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ T = TypeVar("T")
 
 
 class Seed(int):
-    """The seed of a model, as what varies between systems. Those of one system are the same."""
+    """The seed of a made model, where it varies between the systems of a grid. One system has only one
+    seed."""
 
 
 STEP = re.compile(r"made:((?:train|validate)-[0-9a-f]{64})/([\w-]+)")
 
 
 class Made(str):
-    """`{made: NAME, part: PART, checkpoint: N}` in a suite. As a text it is what a grid's name shows."""
+    """A reference `{made: NAME, part: PART, checkpoint: N}` of a suite. Its text stands in the names of a
+    grid's systems."""
 
     name: str
-    part: str | None  # None: the only one
-    checkpoint: int | None  # counted from 1; None: the chosen one
-    seed: Seed | None  # None: the only one, or that of the model which refers to it
+    part: str | None  # None: the model's only part
+    checkpoint: int | None  # counted from 1; None: the chosen checkpoint
+    seed: Seed | None  # None: the model's only seed, or the seed of the model that holds the reference
 
     def __new__(
         cls, name: str, part: str | None = None, checkpoint: int | None = None, seed: Seed | None = None
@@ -36,13 +38,14 @@ class Made(str):
         return made
 
     def written(self) -> dict[str, JSON]:
-        """As a suite writes it, with the seed that it stands for."""
+        """The reference as a suite writes it, with its seed."""
         parts = {"made": self.name, "part": self.part, "checkpoint": self.checkpoint, "seed": self.seed}
         return {key: value for key, value in parts.items() if value is not None}
 
 
 def planned(step: str, part: str) -> str:
-    """A model as the parameters of a planned step name it: `step` is what makes or chooses it."""
+    """The text by which a planned step's parameters name a made model. `step` is the id of the step that
+    makes or chooses the model."""
     return f"made:{step}/{part}"
 
 
@@ -51,7 +54,7 @@ def is_planned(model: object) -> bool:
 
 
 def replaced(params: T, put: Callable[[Made], Any]) -> T:
-    """The parameters with something else in the place of every reference."""
+    """The parameters with each reference replaced by the result of `put`."""
     if not dataclasses.is_dataclass(params) or isinstance(params, type):
         return params
 
@@ -66,7 +69,7 @@ def replaced(params: T, put: Callable[[Made], Any]) -> T:
 
 
 def references(params: Any) -> list[Made]:
-    """Every made model that parameters name."""
+    """The references to made models in the parameters."""
     if not dataclasses.is_dataclass(params):
         return []
     values = [getattr(params, field.name) for field in dataclasses.fields(params)]
@@ -75,7 +78,7 @@ def references(params: Any) -> list[Made]:
 
 
 def steps_in(described: JSON) -> list[str]:
-    """The steps that make the models which a planned step's description names, each once."""
+    """The ids of the steps that make the models in a planned step's description, each once."""
     if isinstance(described, str):
         match = STEP.fullmatch(described)
         return [match[1]] if match else []
@@ -86,7 +89,7 @@ def steps_in(described: JSON) -> list[str]:
 
 
 def placed(value: JSON, folder_of: Callable[[str], Path]) -> JSON:
-    """Plain parameters with the folder of every model in its place."""
+    """Plain parameters with each made model replaced by the path of its folder."""
     if isinstance(value, str):
         match = STEP.fullmatch(value)
         return str(folder_of(match[1]) / match[2]) if match else value

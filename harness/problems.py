@@ -1,4 +1,4 @@
-"""What is wrong and what is missing, as typed values, and the one place that makes text of them."""
+"""Problems and needs as typed values, and the functions that make their texts."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Place(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """One mistake of a user: where it stands, below which keys, and what is wrong; what to do."""
+    """One mistake of a user."""
 
     place: Place | None
-    path: Keys
-    text: str
+    path: Keys  # the keys of the suite above the mistake
+    text: str  # `what is wrong; what to do`
 
     def __str__(self) -> str:
         parts = (str(self.place) if self.place else "", dotted(self.path), self.text)
@@ -33,13 +33,13 @@ class Problem(NamedTuple):
 
 
 class Need(NamedTuple):
-    """Something that a run requires and that is not here."""
+    """A thing that a run requires and that is missing here."""
 
     kind: Literal["modules", "path", "other"]
-    text: str = ""  # a path as shown, or a plugin's words; of modules: when the method needs them
+    text: str = ""  # a path as shown, or a plugin's words; for modules: when the method needs them
     method: str = ""
     modules: tuple[str, ...] = ()
-    command: str = ""  # what installs the modules
+    command: str = ""  # the command that installs the modules
 
     def __str__(self) -> str:
         if self.kind == "path":
@@ -51,13 +51,13 @@ class Need(NamedTuple):
 
 
 def dotted(path: Keys) -> str:
-    """`systems.bm25.rerank[0]`: a path of keys as messages show it."""
+    """A path of keys as messages show it, such as `systems.bm25.rerank[0]`."""
     text = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
     return text.removeprefix(".")
 
 
 def shown_path(path: Path) -> str:
-    """A path as messages show it: relative to the current folder where it is inside."""
+    """A path as messages show it: relative to the current folder if it lies there, else unchanged."""
     try:
         return str(path.relative_to(Path.cwd()))
     except (ValueError, OSError):
@@ -65,7 +65,8 @@ def shown_path(path: Path) -> str:
 
 
 def exists(path: Path) -> bool:
-    """Like `Path.exists`, but false rather than an OSError for what cannot be looked up."""
+    """Whether a path exists. A path that cannot be looked up gives False, where `Path.exists` raises
+    OSError."""
     return os.path.exists(path)  # noqa: PTH110
 
 
@@ -74,7 +75,8 @@ def missing_path(path: Path) -> Need:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """`unknown parameter 'k'; did you mean 'k1'?`, or the list of the known names."""
+    """The message for an unknown name, such as `unknown parameter 'k'; did you mean 'k1'?`. If no known name
+    is similar, the message lists the known names."""
     names = sorted(known)
     close = nearest(name, names)
     if close is not None:
@@ -83,8 +85,9 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 
 def nearest(name: str, names: Sequence[str]) -> str | None:
-    """The known name that was probably meant; upper and lower case count only where nothing else decides."""
-    import difflib  # only a mistake needs it
+    """The known name that was probably meant, or None. Names are compared with their case first, and then, if
+    none is similar, without it."""
+    import difflib  # imported here, because only messages about mistakes need it
 
     folded = {other.casefold(): other for other in reversed(names)}
     for wanted, known in ((name, {other: other for other in names}), (name.casefold(), folded)):

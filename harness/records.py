@@ -1,4 +1,4 @@
-"""The frozen records that hooks yield: what a method is called, takes, needs and how to build it."""
+"""The frozen records that hooks yield: each names a method, its parameters and needs, and builds it."""
 
 from __future__ import annotations
 
@@ -20,39 +20,40 @@ def param(
     maximum: float | None = None,
     keyed: bool = True,
 ) -> Any:
-    """A field of a parameter type with its one-line help and the range it must lie in. One that can change
-    no number, such as how many requests go out at a time, is not `keyed`: it is in no step's key."""
+    """A field of a parameter type, with its help in one line and the range of its values. A parameter that
+    can change no number, such as the number of requests at a time, has `keyed=False` and enters no step's
+    key."""
     metadata = {"help": help, "minimum": minimum, "maximum": maximum, "keyed": keyed}
     return dataclasses.field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
 class NoParams:
-    """The parameters of a method that takes none."""
+    """The parameters of a method that has no parameters."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What every kind of method says of itself. Building one imports nothing heavy."""
+    """The fields that the records of all kinds of methods have. Making a record imports nothing heavy."""
 
     name: str
     summary: str  # one line
-    build: Callable[[Any], Any]  # parameters -> the method; does the importing
-    params: type = NoParams  # a frozen dataclass; a `Path` in it is keyed by the contents it names
+    build: Callable[[Any], Any]  # makes the method of its parameters, and imports the modules it needs
+    params: type = NoParams  # a frozen dataclass; a `Path` in it is keyed by the contents at the path
     version: str = "1"  # raised when the method's numbers change
     needs: tuple[str, ...] = ()  # modules that must be importable
-    extra: str | None = None  # the extra of its distribution that brings them
+    extra: str | None = None  # the extra of its distribution that installs these modules
     libraries: tuple[str, ...] = ()  # distributions whose version can change a number
-    # parameters -> the further ones that a parameter's value brings into play, by the parameter's name
+    # parameters -> further such distributions that a parameter's value brings in, by the parameter's name
     libraries_by_param: Callable[[Any], Mapping[str, Sequence[str]]] | None = None
     resolve: Callable[[Any, Facts], Any] | None = None  # replaces `auto` while planning
-    # what is not here, such as a model's weights: asked while planning, required only by a run
+    # parameters -> the missing files, such as a model's weights; asked while planning, required only by a run
     missing_files: Callable[[Any], Sequence[str | Need]] | None = None
-    # whether the method keeps all cores busy by itself: else workers share its steps on one machine
+    # "all": the method keeps all cores busy by itself; "one": several workers of a machine share its steps
     cores: Literal["one", "all"] = "one"
-    # other records that these parameters build on, as (kind, name): they enter the key too
+    # parameters -> the records that the method builds on, as (kind, name); these enter the key too
     depends_on: Callable[[Any], Sequence[tuple[str, str]]] | None = None
-    # why the results of these parameters cannot be found again by a key, if so: rows then carry it as a flag
+    # parameters -> why results cannot be found again by a key, or None if they can; rows show it as a flag
     unkeyed: Callable[[Any], str | None] | None = None
 
 
@@ -69,40 +70,41 @@ class Context(Record):
 @dataclass(frozen=True, kw_only=True)
 class Retriever(Record):
     build: Callable[[Any], contracts.Indexer]
-    search_only: tuple[str, ...] = ()  # parameters that leave the index as it is
+    search_only: tuple[str, ...] = ()  # parameters that do not change the index
     units: tuple[Unit, ...] = ("passage", "document")
-    queries: tuple[Form, ...] = ("text",)  # the forms of a query that it takes
+    queries: tuple[Form, ...] = ("text",)  # the forms of a query that the retriever takes
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rewriter(Record):
-    """Rewrites queries before a retriever searches for them."""
+    """A rewriter, which changes queries before a retriever searches for them."""
 
     build: Callable[[Any], contracts.Rewriter]
-    gives: Form = "text"  # the form of what it writes, which the retriever must take
-    feedback: Callable[[Any], int] = lambda params: 0  # how many hits of a query it needs
-    indexed: bool = False  # it has an index of its own, a step shared like any other
+    gives: Form = "text"  # the form of the rewritten queries, which the retriever must take
+    feedback: Callable[[Any], int] = lambda params: 0  # parameters -> number of hits needed per query
+    indexed: bool = False  # whether it has an index of its own, whose step is shared like any other step
     search_only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reranker(Record):
     build: Callable[[Any], contracts.Judge]
-    indexed: bool = False  # it has an index of its own, a step shared like any other
+    indexed: bool = False  # whether it has an index of its own, whose step is shared like any other step
     search_only: tuple[str, ...] = ()
-    together: bool = False  # it orders the candidates of a query together: a score depends on the others
+    together: bool = False  # whether a candidate's score depends on the query's other candidates
 
 
 @dataclass(frozen=True, kw_only=True)
 class Combiner(Record):
     build: Callable[[Any], contracts.Fuser | contracts.DeepFuser]
-    inputs: tuple[int, int | None] = (2, None)  # how many systems it takes: at least, at most
-    within: tuple[int, ...] = ()  # the inputs, by number, that it has score further positions
+    inputs: tuple[int, int | None] = (2, None)  # the least and the largest number of systems that it takes
+    within: tuple[int, ...] = ()  # the numbers of the inputs that it has score further positions
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trainer(Record):
-    """Makes a model in a suite. `parts` names the models that one training makes, each a folder."""
+    """A trainer, which makes models. `parts` gives the names of the models that one training makes, each in a
+    folder."""
 
     build: Callable[[Any], contracts.Trainer]
     parts: Callable[[Any], tuple[str, ...]] = lambda params: ("model",)
@@ -110,40 +112,42 @@ class Trainer(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Maker(Record):
-    """A stage of making a collection. A part that it neither reads nor changes is not in its key."""
+    """A maker, which is one stage of making a collection. A part of the collection that the maker neither
+    reads nor changes does not enter its key."""
 
     build: Callable[[Any], contracts.Maker]
     changes: tuple[Part, ...]
     reads: tuple[Part, ...] = ("corpus", "queries", "judgements")
-    systems: tuple[str, ...] = ()  # parameters that name systems of the suite: their runs are handed over
-    splits: tuple[str, ...] = ()  # parameters that name datasets or DATASET/SPLIT: these are handed over too
+    systems: tuple[str, ...] = ()  # parameters that name systems of the suite; `make` is given their runs
+    splits: tuple[str, ...] = ()  # parameters that name datasets or DATASET/SPLIT; `make` is given these
     encoder: str | None = None  # the parameter that holds `{RETRIEVER: {parameters}}`, or null
 
 
 @dataclass(frozen=True, kw_only=True)
 class Analyser(Record):
-    """Turns a text into index terms: `build(NoParams())` returns a function str -> list of str."""
+    """An analyser, which turns texts into index terms. `build(NoParams())` returns a function from a text to
+    its list of terms."""
 
     build: Callable[[Any], Callable[[str], Sequence[str]]]
-    languages: tuple[str, ...] = ()  # the ISO 639-1 codes it is the default for
+    languages: tuple[str, ...] = ()  # the languages (ISO 639-1 codes) for which it is the default
 
 
 @dataclass(frozen=True, kw_only=True)
 class Analysis(Record):
-    """Makes tables and pictures of what systems found on a dataset."""
+    """An analysis, which makes tables and pictures of the hits of systems on a dataset."""
 
     build: Callable[[Any], contracts.Analyst]
     datasets: tuple[
         str, ...
-    ] = ()  # parameters that name datasets of the suite: their judgements are read too
+    ] = ()  # parameters that name datasets of the suite, whose judgements the analysis reads too
 
 
 class Column(NamedTuple):
-    """One named number of a leaderboard: an ir-measures expression or one of our own."""
+    """A column of a leaderboard: a measure of one unit."""
 
-    measure: str
-    unit: ColumnUnit = "passage"  # document, first: every document by its best or by its first passage
-    says: str = ""  # in words, with its equation
+    measure: str  # an expression of ir-measures, or of a plugin's measure
+    unit: ColumnUnit = "passage"  # document, first: every document is ranked by its best or its first passage
+    says: str = ""  # the measure in words, with its equation
 
     @property
     def label(self) -> str:
@@ -152,14 +156,14 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """A paper's way of scoring: its columns and how deep a run it reads."""
+    """The scoring of a paper or benchmark: its columns, and the depth at which it cuts runs."""
 
     name: str
     summary: str
     columns: tuple[Column, ...]
     depth: int
     cite: str = ""
-    # answers: a passage is relevant if it contains an answer of the query (`harness.scoring.answers`)
+    # "answers": a passage is relevant if it contains an answer of the query (`harness.scoring.answers`)
     judgements: Literal["given", "answers"] = "given"
     notes: tuple[str, ...] = ()  # which judgements it reads, and how the official script or paper differs
     version: str = "1"
@@ -167,11 +171,11 @@ class Protocol:
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """A measure that ir-measures lacks, written `NAME(rel=1)@10` in a suite. `build()` returns a function
-    of (grades, ideal, rel, cutoff) as described in `harness.scoring.measures`."""
+    """A measure that ir-measures lacks. A suite names it as `NAME(rel=1)@10`. `build()` returns a kernel, a
+    function of (grades, ideal, rel, cutoff) as described in `harness.scoring.measures`."""
 
     name: str
     summary: str
     build: Callable[[], Callable[..., Any]]
-    ratio: bool = False  # its mean is the ratio of sums (micro), not the mean of ratios
+    ratio: bool = False  # True: its mean is the ratio of sums (micro), not the mean of ratios
     version: str = "1"

@@ -1,4 +1,4 @@
-"""Runs a suite from its plan to its leaderboard; what is done already is reused."""
+"""Runs a suite from its plan to its leaderboard. Steps that are finished already are reused."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ TRIAL = "trial"  # the folder beside a suite for runs with limits
 
 
 class Prepared(NamedTuple):
-    """A suite that may run: its plan and how it is scored."""
+    """A suite that is ready to run: its plan and its scoring."""
 
     plan: Plan
     scoring: Scoring
 
     @property
     def targets(self) -> list[str]:
-        """The ids of the steps that the chosen rows are scored from, in the plan's order."""
+        """The ids of the steps that a run needs to score the selected rows, in the plan's order."""
         rows = [row for row in self.plan.rows if row.selected]
         wanted = {step for row in rows for step in (row.hits, row.labels) if step}
         for name in dict.fromkeys(row.dataset for row in rows):
@@ -53,7 +53,8 @@ class Prepared(NamedTuple):
 
     @property
     def needs(self) -> list[Need]:
-        """The needs of the chosen rows' datasets and of the analyses, whatever is in the store."""
+        """The needs of the selected rows' datasets and of the analyses. Artifacts in the store are not
+        considered."""
         names = dict.fromkeys(row.dataset for row in self.plan.rows if row.selected)
         needs = [need for name in names for need in self.plan.collections[name].needs]
         return needs + [need for analysis in self.plan.analyses for need in analysis.needs]
@@ -62,12 +63,13 @@ class Prepared(NamedTuple):
 class Outcome(NamedTuple):
     leaderboard: Leaderboard
     path: Path
-    failures: tuple[Failure, ...]  # each once
-    changes: tuple[str, ...]  # since the leaderboard that stood there before, a line a row
+    failures: tuple[Failure, ...]  # each failure once
+    changes: tuple[str, ...]  # one line per row that differs from the leaderboard before
 
     @property
     def exit_code(self) -> int:
-        """0 all rows are there, 2 none is because the input was wrong, 1 otherwise."""
+        """The exit code of the run: 0 if all rows are there, 2 if there is no row and the input was wrong,
+        else 1."""
         none = all(row.status == "failed" for row in self.leaderboard.rows)
         if none and any(failure.user for failure in self.failures):
             return 2
@@ -75,14 +77,16 @@ class Outcome(NamedTuple):
 
 
 def default_folder(suite: Suite) -> Path:
-    """Where a leaderboard goes: beside its suite, that of a trial into a folder of its own there."""
+    """The folder of a suite's leaderboard: the folder of the suite, or for a trial the folder `trial`
+    there."""
     return suite.path.parent / TRIAL if suite.changes.limits else suite.path.parent
 
 
 def read(
     path: Path, catalogue: Catalogue, store: Store, only: Sequence[str] = (), changes: Changes = NO_CHANGES
 ) -> Prepared:
-    """Read, check and plan a suite. What is wrong with its form does not hide what is wrong with the rest."""
+    """Read, check and plan a suite. If its form has problems, the sound rest is planned too, so that all
+    problems are reported at once."""
     try:
         return prepare(suites.load(path, catalogue, changes), catalogue, store, only)
     except Unsound as error:
@@ -96,7 +100,7 @@ def read(
 
 
 def prepare(suite: Suite, catalogue: Catalogue, store: Store, only: Sequence[str] = ()) -> Prepared:
-    """Plan a suite, telling every problem at once."""
+    """Plan a suite. Raises Problems with all problems at once."""
     problems: list[Problem] = []
     planned, scoring = None, None
     try:
@@ -115,7 +119,7 @@ def prepare(suite: Suite, catalogue: Catalogue, store: Store, only: Sequence[str
 
 
 def _tuning_problems(suite: Suite, catalogue: Catalogue) -> list[Problem]:
-    """What is wrong with the measures that systems are tuned for."""
+    """The problems of the measures that systems are tuned for."""
     problems: list[Problem] = []
     for system in suite.systems:
         for tuning in (chosen.tuned or chosen.searched for chosen in system.methods):
@@ -139,8 +143,8 @@ def _scoring(suite: Suite, catalogue: Catalogue, documents: bool) -> Scoring:
 
 
 def refusals(prepared: Prepared, store: Store) -> list[str]:
-    """What is not here and a run needs; it is refused until there is nothing of the kind. What is in the
-    store already needs nothing."""
+    """The needs that are missing here, in lines. A run is refused while there are any. Steps that are in the
+    store already need nothing."""
     needs = missing_needs(prepared.plan.steps, store, prepared.targets)
     return described(prepared.plan, [*needs, *prepared.needs])
 
@@ -160,10 +164,10 @@ def execute(
     prepared: Prepared, store: Store, out: Path, reporter: Reporter, jobs: int = 1, fresh: bool = False,
     replace: bool = False, keep_going: bool = False, workers: Workers | None = None,
 ) -> Outcome:  # fmt: skip
-    """Do what is not done, score, and write the leaderboard with its runs into `out`. Refuses a folder that
-    has the leaderboard of another suite, unless it is to `replace` it with its files. Refuses a plan that
-    needs what is not here; with `keep_going` only the rows that need it fail. Steps run on the `workers`, or
-    with `jobs` processes of this machine."""
+    """Execute the steps that are not finished, score the rows, and write the leaderboard with its runs into
+    `out`. A folder that has the leaderboard of another suite is refused, unless `replace` says to replace it
+    with its files. A plan with missing needs is refused; with `keep_going`, only the rows with missing needs
+    fail. Steps run on the `workers`, or in `jobs` processes of this machine."""
     planned, targets = prepared.plan, prepared.targets
     before = board_file.read_if_any(out)
     if before is not None and before.data.name != planned.suite.name and not replace:
@@ -176,7 +180,7 @@ def execute(
         raise HarnessError(f"{where}: is of a run without limits; {advice}")
     if store.remote is not None:
         store.remote.read = not fresh
-        fetch_missing(store, planned.steps, targets, reporter.note)  # what is there needs nothing here
+        fetch_missing(store, planned.steps, targets, reporter.note)  # fetched steps have no needs here
     unmet = _unmet(prepared, store)
     refused = refusals(prepared, store)
     if refused and not (keep_going and len(unmet) < len(targets)):
@@ -194,14 +198,14 @@ def execute(
     targets = [target for target in targets if target not in unmet]
     ancestors = planned.ancestors(targets)
     reporter.planned(len(ancestors), sum(store.has(step) for step in ancestors))
-    for step in sorted(ancestors):  # before the work, so that `cache gc` beside it leaves them
+    for step in sorted(ancestors):  # before the work, so that a concurrent `cache gc` keeps them
         store.touch(step)
 
     def scored(failures: Mapping[str, Failure]) -> tuple[Board, list[Failure]]:
         nonlocal fresh
         failures = {**unmet, **failures}
         analysed, failed = _analysed(prepared, store, out, reporter, jobs, fresh, workers)
-        fresh = False  # once is enough
+        fresh = False  # if `scored` is called again, analyses are not discarded again
         with disk.explaining(out):
             content, at_scoring = run_rows.board_of_run(
                 planned, scoring, store, out, dict(failures), reporter, analysed
@@ -220,7 +224,7 @@ def execute(
     for dataset in content.datasets:
         if unknown := dataset.counts.get("judgements_of_unknown_passages"):
             reporter.note(f"{dataset.name}: {unknown} judgements are of passages that the corpus lacks")
-    # an analysis' key depends on which rows exist, so that later runs may never finish what is left of it
+    # an analysis' key depends on the rows that exist, so later runs may never finish an interrupted one
     store.forget_all("analyse")
     board = Leaderboard(content, out)
     changes: list[str] = []
@@ -246,7 +250,8 @@ def _analysed(
     fresh: bool,
     workers: Workers | None,
 ) -> tuple[tuple[Finding, ...], list[Failure]]:
-    """What the suite's analyses find, over the rows that are there. One that fails stands there as failed."""
+    """The findings of the suite's analyses over the rows that are there, and the failures. An analysis that
+    fails has a finding that says so."""
     planned = prepared.plan
     shown = run_rows.shown_rows(planned, store, out)
     rows = [row for row in shown if row.hits is not None and store.has(row.hits)]
@@ -257,7 +262,7 @@ def _analysed(
 
     def read(failures: Mapping[str, Failure]) -> tuple[tuple[Finding, ...], list[Failure]]:
         entries: list[JSON] = []
-        names: dict[str, set[str]] = {}  # of an analysis' findings
+        names: dict[str, set[str]] = {}  # analysis -> names of its findings
         for step in steps.values():
             failure = failures.get(step.id)
             of_step = [_failed(step, failure)] if failure else store.read(step.id).facts["analyses"]
@@ -289,7 +294,8 @@ def _failed(step: Step, failure: Failure) -> JSON:
 
 
 def _write_page(board: Leaderboard, planned: Plan, reporter: Reporter) -> None:
-    """The folder's README, or a page beside one that somebody wrote."""
+    """Write the leaderboard's page as the folder's README. A README that the harness did not write is left
+    alone, and the page is written beside it."""
     text = readme.page(board, written(planned.suite.path, planned.suite.changes))
     own = shown_path(board.folder / readme.FILE)
     page = readme.write(board.folder, text)

@@ -1,4 +1,4 @@
-"""The data that crosses the boundary between the harness and its plugins: tuples, no behaviour."""
+"""The data that the harness and its plugins exchange: tuples without behaviour."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:  # `harness list` must not pay for numpy
+if TYPE_CHECKING:  # importing numpy would slow down `harness list`
     import numpy as np
     from numpy.typing import NDArray
 
@@ -15,14 +15,15 @@ if TYPE_CHECKING:  # `harness list` must not pay for numpy
 
 JSON: TypeAlias = Any
 Unit: TypeAlias = Literal["passage", "document"]
-# What a column ranks: passages, documents by their best passage (MaxP), documents by their first (FirstP).
+# What a column ranks: passages, documents by their best passage (MaxP), or documents by their first passage
+# (FirstP).
 ColumnUnit: TypeAlias = Literal["passage", "document", "first"]
 Part: TypeAlias = Literal["corpus", "queries", "judgements"]
-Form: TypeAlias = Literal["text", "terms", "vectors"]  # of a query
+Form: TypeAlias = Literal["text", "terms", "vectors"]  # the form of a query
 
 
 class Passage(NamedTuple):
-    """What is retrieved. A passage that is no candidate is context for others, never an answer."""
+    """A text that is retrieved. A passage that is no candidate only serves as context for others."""
 
     id: str
     text: str
@@ -30,7 +31,7 @@ class Passage(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A title (perhaps empty) and the passages in reading order."""
+    """A document: its title, which may be empty, and its passages in reading order."""
 
     id: str
     title: str
@@ -38,8 +39,8 @@ class Document(NamedTuple):
 
 
 class Query(NamedTuple):
-    """A question of the chosen split. `slices` name the groups it is also reported in; `exclude` are
-    passage ids that the harness removes before ranking, fusion and re-ranking."""
+    """A query of the chosen split. `slices` names the slices that the query belongs to. `exclude` holds the
+    ids of passages that the harness removes before ranking, fusion and re-ranking."""
 
     id: str
     text: str
@@ -49,8 +50,8 @@ class Query(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """How relevant a passage is to a query: 0 or less is not. `labels` name the groups of this pair, as
-    `slices` of a query name those of the query."""
+    """The grade of a passage for a query. A grade of 0 or less is not relevant. `labels` names groups that
+    this pair belongs to, as `slices` does for a query."""
 
     query: str
     passage: str
@@ -59,16 +60,17 @@ class Judgement(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """All that one part of a dataset is made from. `params` enter the part's key as they are, `files`
-    by their contents, in this order."""
+    """Everything that one part of a dataset is made from. `params` enter the part's key as they are; `files`
+    enter it by their contents, in this order."""
 
     params: Mapping[str, JSON]
     files: tuple[Path, ...] = ()
 
 
 class Made(NamedTuple):
-    """What a maker hands over: the parts that its record says it changes. They are read in this order, each
-    once, so that a later one may use what an earlier one left behind while it was read."""
+    """The result of a maker: the parts that its record names in `changes`. The parts are read once each, in
+    the order of these fields, so that a later part may use data that an earlier part produced while it was
+    read."""
 
     documents: Iterable[Document] | None = None
     queries: Iterable[Query] | None = None
@@ -80,11 +82,11 @@ class Official(NamedTuple):
 
     source: str  # "Xie et al. 2023, table 3"
     counts: Mapping[str, int | float]
-    comparable: bool = True  # False: counted in another unit, so shown beside ours and not held against it
+    comparable: bool = True  # False: counted in another unit, so shown beside our number but not compared
 
 
 class Card(NamedTuple):
-    """What a dataset says of itself. Languages are ISO 639-1 codes, None where it does not say."""
+    """The description that a dataset gives of itself. Languages are ISO 639-1 codes, or None if not given."""
 
     language: str | None
     split: str
@@ -92,12 +94,12 @@ class Card(NamedTuple):
     licence: str = ""
     citation: str = ""
     url: str = ""
-    notes: tuple[str, ...] = ()  # what a reader must know, such as how queries were chosen
-    official: tuple[Official, ...] = ()  # of this split of the whole collection
+    notes: tuple[str, ...] = ()  # facts that a reader must know, such as how queries were chosen
+    official: tuple[Official, ...] = ()  # official counts of this split of the whole collection
 
 
 class Facts(NamedTuple):
-    """What is known when a suite is planned, for parameters that are `auto`."""
+    """The facts that are known when a suite is planned, by which parameters that are `auto` are resolved."""
 
     language: str | None
     query_language: str | None
@@ -105,7 +107,8 @@ class Facts(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """Characters `start:end` of a passage's own text become `text` (start == end inserts)."""
+    """An edit of a passage: the characters `start:end` of its own text become `text`. If start == end, `text`
+    is inserted."""
 
     start: int
     end: int
@@ -113,32 +116,33 @@ class Edit(NamedTuple):
 
 
 class Addition(NamedTuple):
-    """What one stage of context adds to one document."""
+    """The context that one stage adds to one document."""
 
     prefix: str = ""  # goes before every passage, and once before the whole document
-    prefixes: tuple[str, ...] = ()  # one a passage, or none at all
-    edits: tuple[tuple[Edit, ...], ...] = ()  # those of each passage in order, or none at all
+    prefixes: tuple[str, ...] = ()  # one prefix per passage, or empty
+    edits: tuple[tuple[Edit, ...], ...] = ()  # the edits of each passage in order, or empty
 
 
 class Batch(NamedTuple):
-    """Some texts of a corpus as a system sees them. Positions count passages, or documents where
-    that is the unit."""
+    """Some texts of a corpus as a system reads them. Positions are numbers of passages, or of documents if
+    the unit is documents."""
 
     positions: Ints  # int64[n], ascending
     texts: list[str]  # the composed text: context, then the passage
-    titles: list[str]  # the document's title, for methods that keep fields apart
+    titles: list[str]  # the document's title of each text, for methods that keep fields apart
 
 
 class IndexPart(NamedTuple):
-    """A range of a corpus' texts that a worker has indexed, and the folder with what it wrote."""
+    """A range of a corpus' texts that a worker has indexed, and the folder with the worker's files."""
 
-    start: int  # counts texts, as `Texts.batches` does
+    start: int  # a number of a text, counted as in `Texts.batches`
     stop: int
     folder: Path
 
 
 class Hits(NamedTuple):
-    """What was found for Q queries: at most k positions each, -1 fills a short row."""
+    """The hits of Q queries: at most k positions with scores for each query. A short row is filled with
+    -1."""
 
     passages: Ints  # int64[Q, k]
     scores: Floats  # float32[Q, k]
@@ -146,7 +150,8 @@ class Hits(NamedTuple):
 
 
 class Rewritten(NamedTuple):
-    """What a rewriter made of queries: one of these has an entry for each query, the others are None."""
+    """The rewritten queries in one of three forms. The field of this form has an entry for each query; the
+    others are None."""
 
     texts: list[str] | None = None
     terms: list[dict[str, float]] | None = None  # the retriever's own terms, each with a weight above 0
@@ -154,16 +159,16 @@ class Rewritten(NamedTuple):
 
 
 class TermStatistics(NamedTuple):
-    """What an index knows of some terms; one that it does not have occurs 0 times."""
+    """The statistics of n terms in an index. A term that the index lacks occurs 0 times."""
 
-    texts: Ints  # int64[n]: how many texts have the term
-    occurrences: NDArray[np.float64]  # float64[n]
-    all_texts: int  # of the index
-    all_occurrences: float
+    texts: Ints  # int64[n]: the number of texts that have the term
+    occurrences: NDArray[np.float64]  # float64[n]: the number of occurrences of the term
+    all_texts: int  # the number of texts of the index
+    all_occurrences: float  # the number of occurrences of all terms of the index
 
 
 class Structure(NamedTuple):
-    """How passages make up documents: all that a combiner may know of a corpus."""
+    """The structure of a corpus: how passages make up documents. A combiner knows no more of a corpus."""
 
     document_of: NDArray[np.int32]  # int32[N]: the document of each passage
     first: Ints  # int64[D + 1]: document d has the passages first[d] to first[d + 1] - 1
@@ -173,9 +178,9 @@ class Structure(NamedTuple):
 class Pool(NamedTuple):
     """The passages of each query that a trainer may draw from, best first."""
 
-    bounds: Ints  # int64[Q + 1]: those of query q are passages[bounds[q]:bounds[q + 1]]
+    bounds: Ints  # int64[Q + 1]: query q has passages[bounds[q]:bounds[q + 1]]
     passages: Ints  # int64[n]: positions
-    scores: Floats  # float32[n]: what the run gave them, NaN where it did not find them
+    scores: Floats  # float32[n]: the passages' scores in the run; NaN: the run does not have the passage
 
     def of(self, query: int) -> tuple[Ints, Floats]:
         here = slice(int(self.bounds[query]), int(self.bounds[query + 1]))
@@ -183,21 +188,21 @@ class Pool(NamedTuple):
 
 
 class Examples(NamedTuple):
-    """What a trainer learns from: queries of training splits with judged positives and mined negatives. No
-    judged positive of a query, nor a passage with the same text as one, is among its negatives."""
+    """The training data of a trainer: queries of training splits with judged positives and mined negatives.
+    The negatives of a query contain none of its judged positives, and no passage with the text of one."""
 
     queries: list[str]
     positives: Pool
     negatives: Pool
-    take: int  # negatives of a query in one epoch, at most
-    draw: Literal["sample", "stride"]  # how they are drawn
-    texts_at: Callable[[Ints], list[str]]  # the texts of positions
+    take: int  # the largest number of negatives of a query in one epoch
+    draw: Literal["sample", "stride"]  # how negatives are drawn
+    texts_at: Callable[[Ints], list[str]]  # positions -> texts
     undenoised: Pool | None = None  # the negatives before any was removed by its score
-    share: float = 0.0  # of the negatives, which are drawn from `undenoised`
+    share: float = 0.0  # the share of the negatives that are drawn from `undenoised`
 
 
 class Training(NamedTuple):
-    """Which part of a training is to be done. A segment begins with what the one before it left."""
+    """The segment of a training that is to be done. It continues from the files of the segment before it."""
 
     seed: int
     segment: int = 0

@@ -1,4 +1,4 @@
-"""The user's cache folder: the default store, and what all stores and commands share."""
+"""The folders in the user's cache: the default store, and data that all stores and commands share."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from pathlib import Path
 
 
 def default_store() -> Path:
-    """Where artifacts are kept unless `--store` names another folder."""
+    """The folder of the store, unless `--store` names another one."""
     return _folder("store")
 
 
 def compiled_code() -> Path:
-    """Numba's compiled code."""
+    """The folder of Numba's compiled code."""
     return _folder("compiled")
 
 
 def probed_plugins() -> Path:
-    """Which plugins crash when they are imported."""
+    """The folder of the notes which plugins crash when they are imported."""
     return _folder("plugins")
 
 
 def listings() -> Path:
-    """What `harness list` shows, by the digest of the plugins' files."""
+    """The folder of the kept output of `harness list`, by the digest of the plugins' files."""
     return _folder("listings")
 
 
 def boards() -> Path:
-    """Leaderboards of suites that are no files."""
+    """The folder of the leaderboards of suites that are not files."""
     return _folder("boards")
 
 
