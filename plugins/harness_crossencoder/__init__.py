@@ -30,13 +30,14 @@ class CrossEncoderParams:
     average: Literal["probabilities", "logits"] = param(
         "probabilities", "what is averaged of several models: probabilities of being relevant, or logits"
     )
-    kind: Literal["auto", "classifier", "monot5", "yes-no"] = param(
+    kind: Literal["auto", "classifier", "monot5", "yes-no", "mxbai-v2"] = param(
         "auto",
-        "one logit or two classes; a T5 that answers true or false; a language model that says yes or no",
+        "one logit or two classes; a T5 that answers true or false; a language model that says yes or no, "
+        "or 1 or 0 (mxbai-v2)",
     )
     instruction: str = param(
-        "Given a web search query, retrieve relevant passages that answer the query",
-        "what a language model (yes-no) is told to look for",
+        "auto",
+        "what a language model is told to look for; auto: web search by its authors, or nothing (mxbai-v2)",
     )
     length: int | Literal["auto"] = param(
         "auto", "how many tokens of a pair are read, special ones counted", minimum=16

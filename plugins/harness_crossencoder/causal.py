@@ -1,4 +1,5 @@
-"""Re-rankers that are language models: a pair is scored by the probability of the answer yes against no."""
+"""Re-rankers that are language models: a pair is scored by the probability of one answer, usually yes,
+against another."""
 
 from __future__ import annotations
 
@@ -41,8 +42,11 @@ def prompted(tokeniser: Tokeniser) -> Tokeniser:
     return tokeniser._replace(single=Template(ids(BEFORE), (), ids(AFTER)))
 
 
-def forwards(params: CrossEncoderParams, folder: Path, tokeniser: Tokeniser) -> Sequence[Forward]:
-    """One `Forward` for each GPU; without a GPU, one that uses all cores."""
+def forwards(
+    params: CrossEncoderParams, folder: Path, tokeniser: Tokeniser, words: Sequence[str] = ANSWERS
+) -> Sequence[Forward]:
+    """One `Forward` for each GPU; without a GPU, one that uses all cores. `words` are the answers of a model
+    for a passage that is not relevant, and for one that is."""
     model = checkpoints.load(
         folder,
         "AutoModelForCausalLM",
@@ -51,9 +55,9 @@ def forwards(params: CrossEncoderParams, folder: Path, tokeniser: Tokeniser) -> 
         spare=(r"lm_head\.weight",),  # if the file lacks it, it is the same as the embeddings
         surplus=(),
     )
-    answers = [tokeniser.backend.token_to_id(word) for word in ANSWERS]
+    answers = [tokeniser.backend.token_to_id(word) for word in words]
     if None in answers:
-        raise HarnessError(f"model: the tokenizer in {folder} has no '{ANSWERS[0]}' or '{ANSWERS[1]}'")
+        raise HarnessError(f"model: the tokenizer in {folder} has no '{words[0]}' or '{words[1]}'")
     weight = model.get_output_embeddings().weight
     head = torch.nn.Linear(weight.shape[1], len(answers), bias=False)
     head.weight = torch.nn.Parameter(weight[answers].clone(), requires_grad=False)
@@ -67,7 +71,8 @@ def forwards(params: CrossEncoderParams, folder: Path, tokeniser: Tokeniser) -> 
 
 
 class Answering:
-    """A `Forward` that gives log p(yes) / p(no) after the last token, by a softmax over these two answers."""
+    """A `Forward` that gives log p(yes) / p(no) after the last token of a pair, by a softmax over the
+    two answers."""
 
     def __init__(self, body: Any, head: Any, padding: int, device: str) -> None:
         self._body, self._head, self._padding, self._device = body, head, padding, device

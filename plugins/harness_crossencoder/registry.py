@@ -49,6 +49,16 @@ MODELS = (
         Known(f"qwen3-reranker-{size}", f"Qwen/Qwen3-Reranker-{size.upper()}", QWEN, "yes-no", 8192)
         for size in ("0.6b", "4b", "8b")
     ),
+    *(
+        Known(
+            f"mxbai-rerank-{size}-v2",
+            f"mixedbread-ai/mxbai-rerank-{size}-v2",
+            "its authors' code",
+            "mxbai-v2",
+            8192,
+        )
+        for size in ("base", "large")
+    ),
     Known("monobert-large-msmarco", "castorini/monobert-large-msmarco", "Nogueira and Cho 2019"),
     *(
         Known(f"monot5-{size}", f"castorini/monot5-{size}", "Nogueira et al. 2020", kind="monot5")

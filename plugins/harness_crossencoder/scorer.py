@@ -29,6 +29,7 @@ class Reader(NamedTuple):
     tokeniser: Tokeniser
     forwards: Sequence[Forward]  # one for each worker: pairs -> the logit of relevance, log p / (1 - p)
     whole: Callable[[str, str, str], str] | None = None  # instruction, query, passage -> the pair as one text
+    parts: Callable[[str, str, str], tuple[str, str]] | None = None  # the same -> the pair as two texts
 
 
 class CrossEncoder:
@@ -78,6 +79,9 @@ class Pairs:
         """float64[n]: one model's score of each pair."""
         params = self._params
         assert params.length != "auto"  # `_completed` resolves every `auto`
+        if reader.parts is not None:
+            written = [reader.parts(params.instruction, *pair) for pair in zip(firsts, seconds, strict=True)]
+            firsts, seconds = [pair[0] for pair in written], [pair[1] for pair in written]
         if reader.whole is None:
             token_ids, lost = tokens.tokenise(
                 reader.tokeniser, firsts, params.length, seconds, first_length=params.query_length
@@ -130,6 +134,11 @@ def _reader(params: CrossEncoderParams, folder: Path) -> Reader:
         from harness_crossencoder import causal
 
         return Reader(causal.prompted(tokeniser), causal.forwards(params, folder, tokeniser), causal.written)
+    if params.kind == "mxbai-v2":
+        from harness_crossencoder import causal, mxbai
+
+        forwards = causal.forwards(params, folder, tokeniser, mxbai.ANSWERS)
+        return Reader(mxbai.prompted(tokeniser), forwards, parts=mxbai.parts)
     from harness_crossencoder import classifier
 
     return Reader(tokeniser, classifier.forwards(params, folder, tokeniser.padding))

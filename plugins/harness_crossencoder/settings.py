@@ -13,6 +13,7 @@ from harness.toolkit.neural import backends, model_folder, models
 from harness_crossencoder import CrossEncoderParams, registry
 from harness_crossencoder.registry import Known
 
+WEB_SEARCH = "Given a web search query, retrieve relevant passages that answer the query"
 AUTO_CLASSES = ("AutoModelForSequenceClassification", "AutoModelForSeq2SeqLM", "AutoModelForCausalLM")
 
 
@@ -56,7 +57,7 @@ def resolved(params: CrossEncoderParams) -> CrossEncoderParams:
         params.kind,
         [(m, m.known.kind if m.known else m.settings and m.settings.kind) for m in members],
     )
-    if kind in ("monot5", "yes-no") and backend == "onnx":
+    if kind in ("monot5", "yes-no", "mxbai-v2") and backend == "onnx":
         raise HarnessError(f"backend: {kind} runs by torch alone; name a folder with safetensors")
     device = backends.device(params.device, backend)
     settled: dict[str, Any] = {
@@ -66,6 +67,8 @@ def resolved(params: CrossEncoderParams) -> CrossEncoderParams:
         "dtype": backends.dtype(params.dtype, device, backend),
         "length": _length(params, members),
     }
+    if params.instruction == "auto" and kind != "auto":
+        settled["instruction"] = "" if kind == "mxbai-v2" else WEB_SEARCH
     if params.model is not None:
         settled |= {"model": members[0].model, "revision": members[0].revision}
     else:

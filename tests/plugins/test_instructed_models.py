@@ -46,11 +46,12 @@ def tokeniser_in(folder, end=False):
     return fast
 
 
-def network_in(folder, kind, tokeniser, tied=True):
+def network_in(folder, kind, tokeniser, tied=True, config_class=transformers.Qwen3Config, **more):
     torch.manual_seed(1)
-    config = transformers.Qwen3Config(
-        vocab_size=len(tokeniser), hidden_size=32, intermediate_size=48, num_hidden_layers=2, head_dim=8,
-        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=512, tie_word_embeddings=tied,
+    config = config_class(
+        vocab_size=len(tokeniser), hidden_size=32, intermediate_size=48, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, tie_word_embeddings=tied,
+        **{"max_position_embeddings": 512} | more,
     )  # fmt: skip
     network = kind(config).eval()
     network.save_pretrained(folder, safe_serialization=True)
@@ -99,6 +100,62 @@ def test_another_instruction_and_a_cut_passage_are_the_same_as_the_model_cards(t
     expected = official(network, tokeniser, "Find facts", "castle", long, 300)
     assert 1 / (1 + np.exp(-float(score))) == pytest.approx(expected, abs=1e-5)
     assert scorer.report()["pairs_cut"] == 1
+
+
+def official_mxbai(network, tokeniser, instruction, query, text, length):
+    """The logit as the code of mxbai-rerank-v2 computes it: 1 against 0, each part of the prompt tokenised
+    alone; `length` is how many tokens of query and passage are read."""
+
+    def ids(part):
+        return tokeniser.encode(part, add_special_tokens=False)
+
+    before = (
+        "<|im_start|>system\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant.<|im_end|>\n"
+        "<|im_start|>user\n"
+    )
+    task = (
+        "You are a search relevance expert who evaluates how well documents match search queries. For each "
+        "query-document pair, carefully analyze the semantic relationship between them, then provide your "
+        "binary relevance judgment (0 for not relevant, 1 for relevant).\nRelevance:"
+    )
+    asked = f"instruction: {instruction}\nquery: {query}" if instruction else f"query: {query}"
+    pair = [*ids(asked), *ids("\n"), *ids(f"document: {text}")][:length]
+    after = [*ids("\n"), *ids(task), *ids("<|im_end|>\n<|im_start|>assistant\n")]
+    with torch.no_grad():
+        logits = network(input_ids=torch.tensor([[*ids(before), *pair, *after]])).logits[0, -1]
+    return float(logits[ids("1")[0]] - logits[ids("0")[0]]), len(ids(before)) + len(after)
+
+
+@pytest.mark.parametrize("instruction", ["", "Find facts"])
+def test_a_reranker_as_mxbai_v2_has_the_logits_of_its_authors_code(instruction, tmp_path):
+    tokeniser = tokeniser_in(tmp_path)
+    network = network_in(
+        tmp_path, transformers.Qwen2ForCausalLM, tokeniser, config_class=transformers.Qwen2Config,
+        max_position_embeddings=1024,
+    )  # fmt: skip
+    every = [*TEXTS, "a castle? " * 60]
+    _, prompt = official_mxbai(network, tokeniser, "", "", "", 100)
+    said = {"instruction": instruction} if instruction else {}
+    params = resolved(
+        CrossEncoderParams(
+            model=tmp_path, kind="mxbai-v2", dtype="fp32", device="cpu", length=prompt + 150, **said
+        )
+    )
+    assert params.instruction == instruction
+    scorer = CrossEncoder(params).open(texts(every), None)
+    scores = scorer.score(QUERIES, np.array([[0, 1, 2, 3], [3, 2, 1, -1]]))
+    for row, columns in enumerate([[0, 1, 2, 3], [3, 2, 1]]):
+        for column, position in enumerate(columns):
+            expected, _ = official_mxbai(network, tokeniser, instruction, QUERIES[row], every[position], 150)
+            assert scores[row, column] == pytest.approx(expected, abs=1e-4)
+    assert scorer.report()["pairs_cut"] == 2
+
+
+def test_mxbai_v2_is_known_by_name_with_its_kind_and_no_instruction():
+    params = resolved(CrossEncoderParams(model="mxbai-rerank-base-v2"))
+    assert (params.model, params.kind, params.instruction, params.length) == (
+        "mixedbread-ai/mxbai-rerank-base-v2", "mxbai-v2", "", 8192,
+    )  # fmt: skip
 
 
 def test_an_embedder_pools_its_last_token_behind_the_instruction(tmp_path):

@@ -15,7 +15,15 @@ from harness.testing.rewriter import Searching
 from harness.testing.texts import sentences, texts
 from harness_bm25 import BM25
 from harness_bm25.retriever import Lexical
-from harness_rewriting import Bo1Params, GenerateParams, RM3Params, RocchioParams, SpellingParams, Written
+from harness_rewriting import (
+    Bo1Params,
+    GenerateParams,
+    HydeParams,
+    RM3Params,
+    RocchioParams,
+    SpellingParams,
+    Written,
+)
 from harness_rewriting.feedback import RM3, Bo1
 from harness_rewriting.spelling import Spelling
 from harness_rewriting.vectors import Rocchio
@@ -189,6 +197,37 @@ def test_what_a_service_writes_goes_behind_the_query(monkeypatch, tmp_path):
         sampled = dataclasses.replace(params, answers=3, temperature=1.0, repeat=1)
         Generate(sampled).open(texts([]), None, None).rewrite(["one"], None)
         assert sorted(body["seed"] for body in service.asked[-3:]) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("query", [True, False])
+def test_hyde_is_its_equation(query):
+    pytest.importorskip("httpx")
+    from harness.toolkit.services import Service
+    from harness_rewriting.generated import Hyde
+
+    passages = {
+        "the castle": ["a castle of stone", "stone castles", "the river"], "painter": ["old painter", "", "x y"],
+    }  # fmt: skip
+    answers = {asked: iter(texts) for asked, texts in passages.items()}
+    corpus = texts(sentences(20))
+    searcher = Searching(corpus)
+    with standing_in(answer=lambda messages: next(answers[messages[0]["content"]])) as service:
+        params = HydeParams(
+            service=Service(url=service.url, model="m"),
+            prompt="{query}",
+            answers=3,
+            temperature=1.0,
+            query=query,
+        )
+        found = Hyde(params).open(corpus, None, searcher).rewrite(list(passages), None).vectors
+    assert found.dtype == np.float32
+    for row, (asked, written) in enumerate(passages.items()):
+        summed = [0.0] * found.shape[1]
+        every = [*([asked] if query else []), *written]
+        for text in every:
+            for place, value in enumerate(searcher.encode_passages([text])[0].tolist()):
+                summed[place] += value
+        assert found[row].tolist() == pytest.approx([value / len(every) for value in summed], rel=1e-5)
 
 
 @pytest.mark.parametrize(
