@@ -28,7 +28,8 @@ def collection(folder: Path) -> list[str]:
 
 
 def work(folder: Path, texts: list[str]) -> float:
-    """The mean GFLOP that a BERT needs for a text, with attention; a multiplication and addition count 2."""
+    """The mean GFLOP that a BERT needs for a text, with attention. A multiplication and its addition are
+    2."""
     said = json.loads((folder / "config.json").read_bytes())
     found, _ = tokens.tokenise(tokens.load(folder), texts, LENGTH)
     lengths, width, inner = np.diff(found.bounds), said["hidden_size"], said["intermediate_size"]

@@ -1,4 +1,6 @@
-"""Measures the fusion of several runs against ranx, in one run. Fails unless both give the same scores."""
+"""Measures the fusion of several runs against ranx, in one run.
+
+The benchmark fails unless both give the same scores."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Measures how much faster our algorithm 1 of DuReader-retrieval is than trying all spans. Fails unless both
-give equal labels."""
+"""Measures how much faster our algorithm 1 of DuReader-retrieval is than trying all spans.
+
+The benchmark fails unless both give equal labels."""
 
 from __future__ import annotations
 

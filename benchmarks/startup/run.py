@@ -11,7 +11,7 @@ from pathlib import Path
 
 RUNS = 10
 BARE = [sys.executable, "-c", "pass"]
-UNUSUAL = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")  # not set for users: modules are compiled once
+UNUSUAL = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")  # users set neither: modules are compiled once
 COMMANDS = (("--help",), ("list",), ("list", "--params"), ("plugins",))
 
 

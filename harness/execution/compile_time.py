@@ -9,9 +9,9 @@ from typing import Any
 def watch(
     libraries: Iterable[str], compiling: Callable[[bool], None] = lambda begins: None
 ) -> Callable[[], float]:
-    """Start to measure numba's compiling, if numba is among the `libraries`, and return the function that
-    ends this and returns the seconds. Until then `compiling(True)` is called when numba begins to compile,
-    and `compiling(False)` when numba has finished."""
+    """Start to measure the time that numba spends compiling, if numba is among the `libraries`. The returned
+    function ends the measurement and returns the seconds. Meanwhile `compiling(True)` is called when numba
+    begins to compile, and `compiling(False)` when numba has finished."""
     if "numba" not in libraries:
         return lambda: 0.0
     from numba.core import event

@@ -1,4 +1,4 @@
-"""What must be the same on every node of a cluster: Python, the harness, plugins, and their libraries."""
+"""The versions that must be the same on every node of a cluster: Python, the harness, plugins, libraries."""
 
 from __future__ import annotations
 

@@ -91,7 +91,8 @@ def read_parts(parts: Mapping[Part, str], store: Store) -> dict[Part, Artifact]:
 
 def opened(parts: Mapping[Part, Artifact], policy: str, where: str) -> Opened:
     """A collection, read from its verified artifacts. `policy` says what happens to judgements of unknown
-    passages (keep, drop, refuse); messages begin with `where`. Raises HarnessError for refused judgements."""
+    passages (keep, drop, refuse); messages begin with `where`. Raises HarnessError for refused judgements,
+    and if the corpus has none of the judged passages."""
     corpus = Corpus(parts["corpus"].folder)
     queries = read_queries(parts["queries"].folder)
     judgements = read_judgements(parts["judgements"].folder)

@@ -11,7 +11,7 @@ MOST = 256  # parts that one step can have; a step with more blocks has larger p
 
 
 def may_be_cut(step: Step) -> bool:
-    """Whether steps of this kind can have parts, and this step is not one that joins them."""
+    """Whether the step can be cut into parts: its kind allows parts, and it does not itself join parts."""
     return step.kind in CUTTABLE and "parts" not in step.work
 
 

@@ -1,4 +1,4 @@
-"""How much memory the processes of a group hold, read from Linux' /proc."""
+"""Reads from Linux' /proc how much memory the processes of a group hold."""
 
 from __future__ import annotations
 

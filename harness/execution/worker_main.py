@@ -201,8 +201,8 @@ def _outcome(task: Task, line: Line) -> Outcome:
 
 
 def _refused(error: BaseException, store: Store) -> StoreError | None:
-    """The StoreError to report if a failing or full disk caused the error, or None. The disk is checked too,
-    because many libraries hide such an error behind one of their own."""
+    """The StoreError to report if a failing or full disk caused the error, or None. The disk itself is
+    checked too, because many libraries replace such an error by one of their own."""
     if isinstance(error, OSError) and error.errno in disk.FAILING:
         return disk.told(error, store.root)
     if isinstance(error, Exception) and disk.is_full(store.root):

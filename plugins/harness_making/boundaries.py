@@ -159,9 +159,9 @@ def _descent() -> Any:
 class Found(NamedTuple):
     """Counts of the boundaries of a document."""
 
-    right: int  # set by the model or another method, and true
-    given: int  # set
-    true: int  # true ones
+    right: int  # boundaries that were set and are true
+    given: int  # boundaries that were set
+    true: int  # boundaries that the document has
 
 
 def f1(counts: Sequence[Found] | NDArray[np.int64]) -> tuple[float, float, float]:

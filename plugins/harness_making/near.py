@@ -24,9 +24,9 @@ PAIRS = 1 << 16  # pairs whose texts are in memory at once
 
 def near_duplicates(given: MakerInput, params: DeduplicateParams, stands_for: Ints) -> Ints:
     """int64[N]: for each passage, the first passage of its group. Two passages are linked if they share the
-    key of a band and their shingles are similar enough. Of the passages with one key, each is compared with
-    the first and with the one before it. A group is all passages that links connect. `stands_for` has the
-    first passage of each group of equal texts."""
+    key of a band and their shingles are similar enough. Of the passages with the same key, each is compared
+    with the first and with the one before it. A group is all passages that links connect. `stands_for` has
+    the first passage of each group of equal texts."""
     characters = params.unit == "characters"
     files = _band_files(given, params.shingle, characters)
     parent = stands_for.copy()

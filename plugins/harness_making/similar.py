@@ -24,7 +24,7 @@ SIMILAR, OTHER = "similar", "other"  # names of slices
 
 
 class Nearest(NamedTuple):
-    """The most similar other query of each query, and which others are too similar to one."""
+    """The most similar other query of each query, and which others are too similar to any of the queries."""
 
     other: Ints  # int64[n]: the row of the most similar other query; 0 if there are no others
     similarity: Floats  # float32[n]: the similarity to that query, from 0 to 1

@@ -85,8 +85,8 @@ def _kernel() -> Any:
     @njit(cache=True)
     def any_span(codes: Any, counts: Any, seen: Any, ahead: Any, gain: int, cost: int, needed: int) -> bool:
         """Whether gain |s n a| - cost |s| >= needed for any span s. This is 2 |s n a| / (|s| + |a|) >= top /
-        bottom, multiplied out. Every token of a span costs `cost`. A token of the answer gains `gain`, as
-        many times at most as the answer has the token.
+        bottom, multiplied out. Every token of a span costs `cost`. A token of the answer gains `gain`, but no
+        more often than the answer has the token.
 
         `ahead[i]` is an upper bound of the value of a span that begins at i: it counts a gain for every token
         of the answer. No span is tried where the bound is below `needed`. The bound also ends a span early,

@@ -1,10 +1,10 @@
-"""Fast dropout, whose mask does not depend on how a batch is cut: one counter gives four numbers of the mask.
+"""Fast dropout with a mask that does not depend on how a batch is cut. A counter gives four numbers at once.
 
 On the CPU, torch draws a mask number by number, which can take half of a training step. The mask here is that
 of Srivastava et al. 2014 with the probability rounded to a multiple of 2^-16. Its random bits come from a
 counter-based generator (Salmon et al. 2011) with the mixing function of SplitMix64 (Steele et al. 2014). The
 bits of a number depend on the seed, the step, the text's place in the batch, the layer and the number's place
-in the text. So they are the same into whatever micro-batches the batch is cut."""
+in the text. So they do not depend on how the batch is cut into micro-batches."""
 
 from __future__ import annotations
 
@@ -42,8 +42,7 @@ class Keys:
 
 
 class Dropout(nn.Module):  # type: ignore[misc]
-    """Dropout: in training, sets numbers to 0 with the probability `p` and scales the others by 1 / (1 -
-    p)."""
+    """In training, sets numbers to 0 with the probability `p` and scales the others by 1 / (1 - p)."""
 
     def __init__(self, p: float, keys: Keys, layer: int) -> None:
         super().__init__()

@@ -104,8 +104,7 @@ class DualEncoder:
         return lots
 
     def _loss(self, queries: Tensor, passages: Tensor, batch: Batch) -> Tensor:
-        """The loss of a batch from the vectors of its queries, float[Q, d], and of its passages, float[P,
-        d]."""
+        """The loss of a batch, from the vectors of its queries, float[Q, d], and passages, float[P, d]."""
         params = self._params
         lists = torch.from_numpy(batch.lists).to(queries.device)  # int64[Q, L]
         scores = queries @ passages.T / params.temperature  # float[Q, P]
@@ -132,8 +131,8 @@ def backward_in_parts(
     holds the activations of one lot at a time (gradient cache, Gao et al. 2021, section 3.2): first the
     vectors are computed without gradients, then the gradient of the loss with respect to the vectors, and
     then each lot is computed again and gets its part of this gradient. Both passes of a lot drop the same
-    numbers. If there are only one lot of queries and one of passages, both are computed once, because no
-    memory would be saved."""
+    numbers. One lot of queries and one of passages are computed only once, because no memory would be
+    saved."""
     if len(lots) <= 2:
         loss = loss_of(_joined(lots, [_vectors(lot, seeds) for lot in lots], count))
         loss.backward()

@@ -21,17 +21,17 @@ def contrastive(scores: Tensor, positive: Tensor, present: Tensor) -> Tensor:
 
 
 def listwise(scores: Tensor, present: Tensor) -> Tensor:
-    """Softmax cross-entropy over lists whose first entry is the positive (RocketQAv2, Ren et al. 2021, eq.
-    5): -1/N sum log(e^s+ / (e^s+ + sum e^s-)). `scores` is float[Q, L], and `present` is bool[Q, L]."""
+    """Softmax cross-entropy over lists whose first entry is the positive (RocketQAv2, Ren et al. 2021,
+    eq. 5): -1/N sum log(e^s+ / (e^s+ + sum e^s-)). `scores` is float[Q, L], and `present` is bool[Q, L]."""
     first = torch.zeros(len(scores), dtype=torch.int64, device=scores.device)
     return contrastive(scores, first, present)
 
 
 def pointwise(logits: Tensor, relevant: Tensor) -> Tensor:
-    """Cross-entropy of single pairs (BERT re-ranking, Nogueira and Cho 2019, eq. 1). With one logit, float[n,
-    1], it is -log sigmoid(s) for relevant pairs and -log(1 - sigmoid(s)) for other pairs. With two classes,
-    float[n, 2], it is softmax cross-entropy, and the second class is relevant. `relevant` is float[n] of 0
-    and 1."""
+    """Cross-entropy of single pairs (BERT re-ranking, Nogueira and Cho 2019, eq. 1). With one logit,
+    float[n, 1], it is -log sigmoid(s) for relevant pairs and -log(1 - sigmoid(s)) for other pairs. With two
+    classes, float[n, 2], it is softmax cross-entropy, and the second class is relevant. `relevant` is
+    float[n] of 0 and 1."""
     if logits.shape[1] == 1:
         return functional.binary_cross_entropy_with_logits(logits[:, 0], relevant)
     return functional.cross_entropy(logits, relevant.long())

@@ -40,7 +40,7 @@ class Tower(nn.Module):  # type: ignore[misc]
         self.tokeniser: Tokeniser = tokens.load(self.inner)
         model, self.keys = _trainable(checkpoints.load(self.inner), dropout)
         self.network = model.to(device)
-        self.tokens = 0  # that have been trained on
+        self.tokens = 0  # tokens that the network has been trained on
         self.places = model_folder.places(self.inner)
 
     def forward(self, texts: Sequence[str], length: int) -> Tensor:
@@ -76,7 +76,7 @@ class Scorer(nn.Module):  # type: ignore[misc]
         )
         model, self.keys = _trainable(model, dropout)
         self.network = model.to(device)
-        self.tokens = 0  # that have been trained on
+        self.tokens = 0  # tokens that the network has been trained on
 
     def forward(
         self, queries: Sequence[str], passages: Sequence[str], length: int, query_length: int

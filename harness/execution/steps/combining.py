@@ -47,7 +47,7 @@ def combiner(task: Task) -> Callable[[Any], Hits]:
     parameter is tuned). The inputs are read once, and further scores of retrievers are computed once."""
     read, queries, depth = task.corpus(), task.queries(), task.work["depth"]
     inputs = inputs_of(task)
-    # spreading a document over its passages may bring an excluded one back
+    # a combiner that spreads a document over its passages may bring an excluded passage back
     excluded = checked.excluded(read, queries, task.work["unit"])
     extra = max((len(item) for item in excluded), default=0) if excluded else 0
     again = {int(i): _opened_again(task, work, queries) for i, work in task.work.get("within", {}).items()}

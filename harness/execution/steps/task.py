@@ -27,8 +27,8 @@ Progress = Callable[..., None]  # called with done, total and, if there is one, 
 
 
 class Outcome(NamedTuple):
-    facts: dict[str, JSON]  # depend on the inputs alone
-    cost: dict[str, JSON]  # measured
+    facts: dict[str, JSON]  # results that depend on the inputs alone
+    cost: dict[str, JSON]  # measurements, such as seconds
 
 
 class Texts(View):
