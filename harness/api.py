@@ -34,8 +34,8 @@ def load(
 
 
 def check(path: str | Path, *, store: str | Path | None = None) -> list[Problem]:
-    """The problems of a suite, each with its place. The list is empty if the suite can be planned. Data and
-    models need not be installed."""
+    """The problems of a suite, each with its place. The list is empty if the suite can be planned. Its data
+    need not be here."""
     try:
         runner.read(Path(path), catalogue.load(), opened_store(store))
     except HarnessError as error:

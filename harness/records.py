@@ -38,7 +38,7 @@ class Record:
 
     name: str
     summary: str  # one line
-    build: Callable[[Any], Any]  # makes the method of its parameters, and imports the modules it needs
+    build: Callable[[Any], Any]  # builds the method from its parameters, and imports its modules
     params: type = NoParams  # a frozen dataclass; a `Path` in it is keyed by the contents at the path
     version: str = "1"  # raised when the method's numbers change
     needs: tuple[str, ...] = ()  # modules that must be importable
@@ -46,7 +46,7 @@ class Record:
     libraries: tuple[str, ...] = ()  # distributions whose version can change a number
     # parameters -> further such distributions that a parameter's value brings in, by the parameter's name
     libraries_by_param: Callable[[Any], Mapping[str, Sequence[str]]] | None = None
-    resolve: Callable[[Any, Facts], Any] | None = None  # replaces `auto` while planning
+    resolve: Callable[[Any, Facts], Any] | None = None  # replaces `auto` in parameters while planning
     # parameters -> the missing files, such as a model's weights; asked while planning, required only by a run
     missing_files: Callable[[Any], Sequence[str | Need]] | None = None
     # "all": the method keeps all cores busy by itself; "one": several workers of a machine share its steps

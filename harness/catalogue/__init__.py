@@ -40,7 +40,7 @@ def singular(kind: str) -> str:
 
 
 class Plugin(NamedTuple):
-    """A plugin: an entry point of the harness' group, with the error if it did not load."""
+    """An installed plugin: an entry point of the harness' group, with the error if it did not load."""
 
     name: str
     module: str

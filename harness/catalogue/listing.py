@@ -1,6 +1,6 @@
-"""What `harness list` prints of each record, kept in the user's cache folder until a plugin's files change.
+"""The data that `harness list` prints, kept in the user's cache folder until a plugin's files change.
 
-Making the records of all plugins takes longer than everything else that `harness list` does.
+They are kept because making the records of all plugins takes longer than all other work of `harness list`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from harness.catalogue.entry_points import EntryPoint
 
 
 class Listed(NamedTuple):
-    """One record of a plugin, as far as a list shows it."""
+    """The fields of one record that a list shows."""
 
     kind: str
     name: str
@@ -44,8 +44,8 @@ def load() -> tuple[list[Listed], list[str]]:
         for plugin in loaded.plugins
         if plugin.error
     ]
-    if not broken:  # the reason may go without a change of the plugin's files
-        with contextlib.suppress(OSError):  # without a place to keep them, they are read each time
+    if not broken:  # the cause of an error may disappear without a change of the plugin's files
+        with contextlib.suppress(OSError):  # if the records cannot be saved, they are made each time
             memory.parent.mkdir(parents=True, exist_ok=True)
             beside = memory.with_name(f"{memory.name}.{os.getpid()}")
             beside.write_text(json.dumps(records), encoding="utf-8")
@@ -67,7 +67,8 @@ def _listed(row: list[object]) -> Listed:
 
 
 def _digest(points: Iterable[EntryPoint]) -> str:
-    """The digest of the harness, the interpreter and the files of all plugins, by size and time of change."""
+    """The digest of the interpreter's version, and of the sizes and modification times of the files of the
+    harness and of all plugins."""
     hashed = hashlib.sha256(sys.version.encode())
     for package in ("harness.catalogue", *(point.module for point in points)):
         for path, size, changed in _stamps(package):
@@ -77,7 +78,8 @@ def _digest(points: Iterable[EntryPoint]) -> str:
 
 
 def _stamps(module: str) -> Iterator[tuple[str, int, int]]:
-    """The files of a module or package: not what lies in its subfolders, which no list shows."""
+    """The path, size and modification time of each file of a module or package. Files in subfolders are left
+    out, because no list shows their contents."""
     spec = importlib.util.find_spec(module)
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         with os.scandir(folder) as entries:

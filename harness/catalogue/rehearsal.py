@@ -1,9 +1,8 @@
-"""Tries what planning calls of a stranger's plugin in a child, because a call may end the process.
+"""Tries planning's calls of other authors' plugins in a child process, because a call may end its process.
 
-A call that raises is left to the planner, which meets the same error and reports it. Calls that returned
-are remembered in the user's cache folder by the plugin's code and the parameters, so that they cost a
-child only once.
-"""
+If a call raises an error, the planner makes the same call and reports the error. Calls that returned are
+remembered in the user's cache folder, by the plugin's code and the parameters, so that each is tried only
+once."""
 
 from __future__ import annotations
 
@@ -28,25 +27,25 @@ from harness import user_cache
 from harness.catalogue import KINDS, OWN, Entry, entry_points, params
 from harness.types import Facts, Part
 
-START = 60.0  # seconds for the child's imports on a busy machine
-STEP = 0.1  # seconds between looks at whether the child lives
+START = 60.0  # seconds for the child's imports, sufficient on a busy machine
+STEP = 0.1  # seconds between two checks whether the child lives
 PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from harness.catalogue import rehearsal; rehearsal.serve()"
 PLAIN = ("missing_files", "depends_on", "unkeyed", "libraries_by_param", "feedback", "parts")
 READY, RETURNED, RAISED = "ready", "returned", "raised"
 
 
 class Request(NamedTuple):
-    """The calls of one record with its parameters, which only the plugin's module can unpickle."""
+    """The record and the parameters with which the child makes its calls."""
 
     distribution: str
     plugin: str
     kind: str
     record: str
-    pickled: bytes  # of the parameters and the facts
+    pickled: bytes  # the parameters and the facts, which need the plugin's module to be unpickled
 
 
 class Rehearsals:
-    """The child of one planning. It starts with the first call that is not remembered."""
+    """The child process of one planning. The child is started for the first call that is not remembered."""
 
     def __init__(self, timeout: float | None) -> None:
         self._timeout = timeout
@@ -54,14 +53,14 @@ class Rehearsals:
         self._errors: IO[bytes] | None = None
 
     def crash_of(self, entry: Entry, code: str, values: Any, facts: Facts | None = None) -> str | None:
-        """How the calls of a record end or hang a process; None if they do not. `code` is the digest of the
-        plugin's sources."""
+        """How the calls of a record end or hang a process, or None if they do not. `code` is the digest of
+        the plugin's sources."""
         if entry.plugin.distribution == OWN:
             return None
         kind = next(kind for kind, record in KINDS.items() if type(entry.record) is record)
         try:
             pickled = pickle.dumps((values, facts))
-        except Exception:  # parameters of a local class: nothing can be sent
+        except Exception:  # parameters of a local class cannot be sent to the child
             return None
         plugin = entry.plugin
         request = Request(plugin.distribution, plugin.name, kind, entry.record.name, pickled)
@@ -72,7 +71,7 @@ class Rehearsals:
                 return None
         crash, returned = self._tried(request)
         if returned:
-            with contextlib.suppress(OSError):  # without a place to remember, it is tried each time
+            with contextlib.suppress(OSError):  # if the result cannot be saved, the calls are tried each time
                 memory.parent.mkdir(parents=True, exist_ok=True)
                 with memory.open("a", encoding="utf-8") as lines:
                     lines.write(f"{line}\n")
@@ -95,7 +94,7 @@ class Rehearsals:
         try:
             child = self._sent(request)
         except OSError:
-            self.close()  # what an earlier call left behind ended the child
+            self.close()  # the child has ended after an earlier call
             child = self._sent(request)
         call, seconds = "the import", START
         try:
@@ -132,12 +131,12 @@ class Rehearsals:
             stdout=subprocess.PIPE,
             stderr=self._errors,
             bufsize=0,  # so that `select` sees every word that is not read yet
-            start_new_session=True,  # so that what it starts ends with it
+            start_new_session=True,  # so that processes that the child starts end with it
         )
         return self._child
 
     def _word(self, child: subprocess.Popen[bytes], seconds: float) -> str | None:
-        """The next word of the child: "" if the child has ended, None if it takes too long."""
+        """The next word of the child, "" if the child has ended, or None if the word takes too long."""
         assert child.stdout is not None
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
@@ -149,14 +148,15 @@ class Rehearsals:
         return None
 
     def _show_stack(self) -> None:
-        """Print where the plugin was when it ended the process, as Python's fault handler wrote it."""
+        """Print the stack of the plugin when it ended the process, as Python's fault handler wrote it."""
         if self._errors is not None:
             self._errors.seek(0)
             print(self._errors.read()[-4000:].decode(errors="replace"), end="", file=sys.stderr)
 
 
 def serve() -> None:
-    """The child's loop. It ends with its parent, even within a call."""
+    """Run the child's loop, which makes the requested calls. The child ends with its parent, even within a
+    call."""
     import faulthandler
 
     from harness import catalogue, hookspecs
@@ -182,7 +182,7 @@ def serve() -> None:
             values, facts = pickle.loads(request.pickled)
             tell(READY)
             _call(record, request.kind, values, facts, tell)
-        except BaseException:  # the parent meets the same
+        except BaseException:  # the parent makes the same call and reports the error
             tell(RAISED)
         else:
             tell(RETURNED)
@@ -196,7 +196,7 @@ def _receive(requests: IO[bytes], waiting: queue.SimpleQueue[Request]) -> None:
 
 
 def _call(record: Any, kind: str, values: Any, facts: Facts | None, tell: Callable[[str], None]) -> None:
-    """Calls what planning calls, and says before each which it is."""
+    """Make the calls that planning makes, and tell the name of each call before it."""
     if facts is not None and record.resolve is not None:
         tell("resolve")
         values = record.resolve(values, facts)
@@ -206,7 +206,7 @@ def _call(record: Any, kind: str, values: Any, facts: Facts | None, tell: Callab
             tell(name)
             answer = function(values)
             if name == "missing_files" and list(answer) and kind == "datasets":
-                raise FileNotFoundError  # so that it is tried again when the files are here
+                raise FileNotFoundError  # so that the calls are tried again when the files are here
             if name in ("depends_on", "parts"):
                 list(answer)
     if kind == "datasets":

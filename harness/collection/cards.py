@@ -165,8 +165,8 @@ class Check(NamedTuple):
 
 
 def checks(facts: Mapping[str, JSON], officials: Iterable[Official]) -> list[Check]:
-    """The comparisons of all official numbers with the facts. A printed number with decimals agrees if ours,
-    rounded to the same decimals, is equal."""
+    """The comparisons of all official numbers with the facts. A printed number with decimals agrees if the
+    number here, rounded to the same decimals, is equal."""
     made = []
     for source, counts, comparable in officials:
         for name, printed in counts.items():

@@ -36,15 +36,15 @@ def write(
     augmenter: Augmenter, corpus: Corpus, folder: Path, progress: Callable[[int, int | None], None]
 ) -> tuple[dict[str, JSON], int]:
     """Write the additions of an augmenter, shard by shard. Shards that a killed run finished are kept.
-    Returns the facts, and the number of words (by white space) that this call went through."""
+    Returns the facts, and the number of words (by white space) of the documents that this call augmented."""
     match_facts = match(augmenter, corpus)
     changed, words = write_shards(augmenter, corpus, folder, range(shards(corpus)), progress)
     return facts(corpus, [changed], match_facts), words
 
 
 def match(augmenter: Augmenter, corpus: Corpus) -> dict[str, JSON]:
-    """The facts that an augmenter gives about how its file, made for some corpus, fits this corpus; empty if
-    it reads no such file."""
+    """Let an augmenter that reads a file made for some corpus check that the file fits this corpus. Returns
+    the facts that it gives, which are empty for all other augmenters."""
     return dict(augmenter.match(*_ids(corpus))) if isinstance(augmenter, Matching) else {}
 
 
@@ -67,8 +67,8 @@ def write_shards(
     augmenter: Augmenter, corpus: Corpus, folder: Path, numbers: range,
     progress: Callable[[int, int | None], None],
 ) -> tuple[Changed, int]:  # fmt: skip
-    """Write the shards with these numbers. Shards that a killed run finished are kept. Returns what was
-    changed in these shards, and the number of words that this call went through."""
+    """Write the shards with these numbers. Shards that a killed run finished are kept. Returns the numbers of
+    changed documents and passages, and the number of words of the documents that this call augmented."""
     documents_changed, passages_changed, words = 0, 0, 0
     for number in numbers:
         start, stop = number * DOCUMENTS, min((number + 1) * DOCUMENTS, corpus.documents)

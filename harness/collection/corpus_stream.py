@@ -42,7 +42,7 @@ class Streamed(NamedTuple):
 
 def stream(batches: Iterable[pa.RecordBatch], folder: Path, locate: Locate, progress: Progress) -> Streamed:
     """Write rows as they come, and one row of documents for each run of rows of the same document. The
-    iterator `batches` runs in this thread; checking and writing run in a thread behind it."""
+    iterator `batches` runs in this thread; checking and writing run in a background thread."""
     with (
         Writer(folder, PASSAGES, _PASSAGE) as passages,
         Writer(folder, DOCUMENTS, _DOCUMENT) as documents,

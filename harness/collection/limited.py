@@ -21,7 +21,7 @@ BYTES = 8  # length of the digests that decide which ids are taken
 
 
 class Limits(NamedTuple):
-    """How many queries and passages a trial reads. None stands for all of them."""
+    """The limits of a trial: the numbers of queries and passages that it reads, or None for all."""
 
     queries: int | None
     passages: int | None

@@ -73,7 +73,7 @@ class MakerInput(Parts):
     tally: Tally = field(default_factory=Tally)
     runs: Mapping[str, Hits] = field(default_factory=dict)  # system -> its hits, row q is query q
     others: Mapping[str, Parts] = field(default_factory=dict)  # by the names in the parameters
-    encode: Callable[[Sequence[str], bool], Floats] | None = None  # as `contracts.Encoding.encode`
+    encode: Callable[[Sequence[str], bool], Floats] | None = None  # works as `contracts.Encoding.encode`
     progress: Callable[..., None] = lambda done, total, note="": None
 
 

@@ -54,7 +54,7 @@ class Tally:
             self._judges[by] = self._judges.get(by, 0) + count
 
     def flag(self, text: str) -> None:
-        """Show this with every row that is scored on the collection."""
+        """Add a text that is shown with every row that is scored on the collection."""
         if text not in self._flags:
             self._flags.append(text)
 

@@ -65,7 +65,7 @@ class Collection(NamedTuple):
 
 
 class Analysis(NamedTuple):
-    """An analysis of the suite, as far as its steps, one for each dataset, are alike."""
+    """An analysis of the suite, with the data that its steps share. There is one step for each dataset."""
 
     name: str
     described: dict[str, JSON]
@@ -98,7 +98,7 @@ class Plan:
         return visited
 
     def used_by(self) -> dict[str, int]:
-        """How many rows each step serves."""
+        """The number of rows that each step serves, by the step's id."""
         counts = dict.fromkeys(self.steps, 0)
         for row in self.rows:
             for step in self.ancestors([row.hits]) if row.hits else ():

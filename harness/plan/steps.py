@@ -69,7 +69,8 @@ class Datasets:
         return guarded(chosen.name, self.timeout)
 
     def rehearse(self, chosen: Chosen, values: Any, facts: Facts | None = None) -> None:
-        """Tries a stranger's plugin in a child. Raises Broken if it would end or hang this process."""
+        """Try the calls of another author's plugin in a child process. Raises Broken if they would end or
+        hang this process."""
         with self.guarded(chosen):
             plugin = chosen.entry.plugin
             sources = plugin_sources.digest(plugin.module, plugin.distribution)

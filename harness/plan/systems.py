@@ -18,7 +18,7 @@ from harness.types import JSON, Unit
 
 
 class Searched(NamedTuple):
-    """A retriever with its index, as a combiner needs it to score further passages."""
+    """A retriever with its index, for the combiners and rewriters that search with it again."""
 
     described: dict[str, JSON]
     work: dict[str, JSON]

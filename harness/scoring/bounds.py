@@ -147,8 +147,7 @@ def _given(
     below: Below, queries: Ints, unit: ColumnUnit, documents: Documents, view: View, depth: int
 ) -> tuple[_Order, Ints]:
     """The ranking that a re-ranker was given, and the number of hits at the start of each row that it may
-    order (int64[S]). The ranking of documents follows from that of passages, so its head has the documents of
-    the passages' head."""
+    order (int64[S]). In a ranking of documents, these are the documents of the passages that it may order."""
     whole = ranking.cut(below.hits, max(below.depth, depth) if below.keep else below.depth)
     head = ranking.cut(whole, below.depth)
     if unit != "passage" and whole.unit == "passage":

@@ -17,7 +17,7 @@ DOCUMENTS: dict[str, ColumnUnit] = {"document ": "document", "FirstP ": "first"}
 
 
 class Scoring(NamedTuple):
-    """How a suite scores its runs: the columns, with canonical names, and the depth at which runs are cut
+    """The scoring of a suite: its columns, with canonical names, and the depth at which runs are cut
     first."""
 
     columns: tuple[Column, ...]

@@ -32,7 +32,7 @@ _SUM = (
 
 
 class Charge(NamedTuple):
-    """What one request costs, or the most that it may cost."""
+    """The cost of one request, or the most that it may cost."""
 
     input_tokens: int
     output_tokens: int
@@ -44,7 +44,7 @@ class Charge(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """What several requests cost. A request is unsure if its price is not known, because the run was killed
+    """The cost of several requests. A request is unsure if its price is not known, because the run was killed
     or no whole answer came. Unsure requests count with the most that they may have cost."""
 
     requests: int
@@ -127,7 +127,7 @@ class Responses:
             return self._sum(self._database, "account", account)
 
     def spent_in(self, step: str) -> tuple[Spent, dict[str, int]]:
-        """What a step's requests cost, and how often each event happened."""
+        """The cost of a step's requests, and the number of times that each event happened."""
         with self._lock:
             spent = self._sum(self._database, "step", step)
             events = self._database.execute(
@@ -154,7 +154,7 @@ class Responses:
 
 
 def of_step(folder: Path, step: str) -> dict[str, JSON] | None:
-    """What a step's requests to services cost, in the form of a step's cost, or None if there were none."""
+    """The cost of a step's requests to services, in the form of a step's cost, or None if there were none."""
     if not (folder / "responses.sqlite").exists():
         return None
     responses = Responses(folder)

@@ -18,7 +18,7 @@ class Beside(NamedTuple):
     """A published leaderboard whose rows may stand beside this suite's rows although its split differs."""
 
     published: str  # the name of the published leaderboard
-    split: str  # of this suite's datasets: `as` in the file
+    split: str  # the split of this suite's datasets, `as` in the file
 
 
 def together(forms: Forms, node: Node, path: Keys, datasets: Sequence[str]) -> tuple[str, ...]:

@@ -16,8 +16,8 @@ class Changes(NamedTuple):
     `sample` apply to every dataset."""
 
     settings: tuple[str, ...] = ()
-    limit: int | None = None  # queries
-    sample: int | None = None  # passages
+    limit: int | None = None  # number of queries
+    sample: int | None = None  # number of passages
 
     @property
     def limits(self) -> bool:

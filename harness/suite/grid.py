@@ -21,8 +21,8 @@ Varied: TypeAlias = tuple[tuple[str, JSON], ...]  # parameter and value, in the 
 
 
 def points(record_params: type, given: Mapping[str, JSON]) -> list[tuple[dict[str, JSON], Varied]]:
-    """Every combination of the values of the grid's parameters, the last parameter varying fastest. Each is
-    given as all parameters and the varied ones."""
+    """The points of a grid: every combination of the varied parameters' values, the last parameter varying
+    fastest. A point is a pair of all parameters and the varied parameters."""
     known = params.fields_of(record_params)
     lists = {key: value for key, value in given.items() if key in known and _fans_out(value, known[key][1])}
     count = math.prod(len(value) for value in lists.values())
@@ -84,8 +84,8 @@ def _once(varied: Varied) -> Varied:
 
 
 def fan_out(expanded: Mapping[str, Sequence[System]]) -> tuple[System, ...]:
-    """All systems by name. A system whose `of` names a grid becomes one system for each member of the grid;
-    the same holds for systems built on these."""
+    """All systems, with grids fanned out. A system whose `of` names a grid becomes one system for each member
+    of the grid, and so do the systems that are built on these."""
     done: dict[str, list[System]] = {}
 
     def members(base: str, above: tuple[str, ...]) -> list[System]:

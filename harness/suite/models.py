@@ -24,7 +24,7 @@ Split = tuple[str, str]  # dataset and split
 
 
 class Negatives(NamedTuple):
-    """Which passages of a system's run on the training queries a trainer may take as negatives."""
+    """The rules by which a trainer takes negatives from a system's run on the training queries."""
 
     of: str  # the system
     depth: int  # how many hits of the run are considered per query
@@ -46,7 +46,7 @@ class Subset(NamedTuple):
 
 
 class Validation(NamedTuple):
-    """How the best checkpoint of a model is found."""
+    """The validation of a model, which finds its best checkpoint."""
 
     on: Split
     measure: str

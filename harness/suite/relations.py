@@ -17,8 +17,9 @@ def problems(
     depth: int,
     trained_on: set[str],
 ) -> Iterator[Problem]:
-    """The problems between systems and datasets. `written` are the names of all systems in the file: a system
-    that could not be read has its own problem, and is no unknown name where another system names it."""
+    """The problems between systems and datasets. `written` are the names of all systems in the file. They
+    include systems that could not be read, so that a system that names one of these has no further
+    problem."""
     yield from _depths(systems, depth)
     yield from _tuning(systems, datasets, trained_on)
     yield from _references(systems, written)

@@ -89,7 +89,7 @@ class Metric:
 
 def parse(text: str, plugin_measures: Mapping[str, Measure]) -> Metric:
     """The measure that the expression `text` names, of ir-measures or of `plugin_measures` (name -> record).
-    Raises HarnessError if `text` is no measure."""
+    Raises HarnessError if `text` is no valid measure."""
     family, given, at = _syntax(text, plugin_measures)
     family, preset = ALIASES.get(family, (family, {}))
     if family in plugin_measures:
