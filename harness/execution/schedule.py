@@ -106,7 +106,8 @@ class Schedule:
 
     def remake(self, step: Step, missed: str, reason: str) -> bool:
         """Have an artifact that `step` found missing or damaged made again, and then `step` executed again.
-        The artifact is made once, however many steps report it. Returns False if this was tried too often."""
+        The artifact is made once, however many steps report it. Returns False if this was tried too often, or
+        if the plan has no step that makes the artifact."""
         self._reports[step.id, missed] += 1
         if missed not in self.steps or self._reports[step.id, missed] > REBUILDS:
             return False
