@@ -22,8 +22,8 @@ class HarnessError(Exception):
         return (Problem(None, (), str(self)),)
 
     def below(self, place: Place | None, path: Keys) -> list[Problem]:
-        """The error's problems, as seen from outside. A problem without a place or path gets those given
-        here."""
+        """The error's problems. A problem without a place gets `place`, and one without a path gets
+        `path`."""
         return [
             problem._replace(place=problem.place or place, path=problem.path or path)
             for problem in self.problems

@@ -24,9 +24,9 @@ __all__ = ["ROWS", "Corpus", "write"]
 
 
 class Corpus:
-    """A corpus in a folder, as `write` left it. Opening takes milliseconds whatever the size, and all texts
-    or ids are never held as Python strings. A position is the number of a passage from 0; documents are
-    numbered likewise."""
+    """A corpus in a folder, as `write` left it. Opening takes milliseconds whatever the size. Texts and ids
+    become Python strings only when they are asked for. A position is the number of a passage from 0;
+    documents are numbered likewise."""
 
     passages: int
     documents: int

@@ -6,12 +6,12 @@ from typing import Final
 
 from harness.types import Part
 
-PARTS: Final[tuple[Part, ...]] = ("corpus", "queries", "judgements")  # they make a dataset columnar
+PARTS: Final[tuple[Part, ...]] = ("corpus", "queries", "judgements")  # steps that make a dataset columnar
 PREPARING: Final = ("augment", "index")  # steps that need no query
 RANKINGS: Final = ("search", "combine", "rerank")  # steps whose artifact holds hits
 METHODS: Final = (*PREPARING, "rewrite", *RANKINGS)
 CUTTABLE: Final = ("augment", "index", "search", "rerank")  # steps that several workers can share
-PART: Final = "part"  # the share of one of these workers
+PART: Final = "part"  # a step that one of these workers does
 MAKING: Final = ("examples", "train", "validate")  # steps that make a model
 MAKE: Final = "make"  # a stage of a made dataset; its artifact has a folder for each part that it changes
 APART: Final = ("tune", "train", "validate", MAKE)  # the steps behind these are not a system's own work

@@ -1,4 +1,4 @@
-"""The limits of a column: the best value that it could reach, and its values for other unjudged results."""
+"""The limits of a column: its best value, and its values if unjudged results are left out or relevant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores: one value per query and column, computed from a ranking and its judgements, with facts."""
+"""Scores: one value per query and column, from a ranking and its judgements, with facts for readers."""
 
 from __future__ import annotations
 

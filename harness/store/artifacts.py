@@ -1,4 +1,4 @@
-"""The store: artifacts on disk, each whole or absent, verified when read. It owns all files in its folder."""
+"""The store: artifacts on disk, each whole or absent, verified when read. All its paths are made here."""
 
 from __future__ import annotations
 

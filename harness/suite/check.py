@@ -106,8 +106,8 @@ class Checker(SystemForms):
         yield from (specs[name] for name in nodes if name in specs)
 
     def made_dataset(self, name: str, item: Node, path: Keys) -> DatasetSpec | None:
-        """A made dataset, or None if it could not be read. Its plugin, that of the dataset it is made of, is
-        filled in later by `made_datasets.joined`."""
+        """A made dataset, or None if it could not be read. Its plugin is filled in later:
+        `made_datasets.joined` takes it from the dataset in `of`."""
         values = self.mapping(item, path, (*made_datasets.KEYS, *DATASET_KEYS))
         for key, words in (("of", "the dataset that it is made of"), ("make", "a list of makers")):
             if key not in values:
@@ -116,7 +116,7 @@ class Checker(SystemForms):
         stages = made_datasets.stages(self, values["make"], (*path, "make")) if "make" in values else None
         if of is None or stages is None:
             return None
-        nothing = Chosen(stages[0].chosen.entry, {}, None, item.place)  # until `joined`
+        nothing = Chosen(stages[0].chosen.entry, {}, None, item.place)  # replaced in `made_datasets.joined`
         return DatasetSpec(name, nothing, "keep", True, stages, of)
 
     def analyses(

@@ -141,7 +141,7 @@ class Suite:
     seed: int
     timeout: float | None
     memory: float | None  # gigabytes
-    scoring_place: Place | None  # of `measures` or `protocol`
+    scoring_place: Place | None  # the place of `measures` or `protocol`
     digest: str  # SHA-256 of what the suite asks for; comments and layout do not change it
     models: tuple[ModelSpec, ...] = ()  # the models that the suite makes
     averages: tuple[tuple[str, tuple[str, ...]], ...] = ()  # name -> datasets
@@ -163,7 +163,7 @@ class Unsound(Problems):
 
 
 def digest(name: str, datasets: tuple[DatasetSpec, ...], systems: tuple[System, ...], scoring: JSON) -> str:
-    """SHA-256 of what a suite asks for; comments, layout and folders do not change it."""
+    """The SHA-256 of what a suite asks for. Comments, layout and folders do not change the digest."""
     content = [
         name,
         [_plain_dataset(spec) for spec in datasets],

@@ -1,4 +1,4 @@
-"""Reads `weight: {tune: {...}}`: parameters whose values are found by trying several."""
+"""Reads tuned parameters, `weight: {tune: {...}}`, whose values are found by trying several values."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _grid(forms: Forms, node: Node, path: Keys) -> tuple[float, ...]:
     if not (all(map(math.isfinite, items)) and low < high and step > 0):
         forms.note(node, path, FORM)
         return ()
-    steps = (high - low) / step  # infinite where the step is tiny
+    steps = (high - low) / step  # infinite if the step is tiny
     if not steps < MOST:
         forms.note(node, path, f"has more than {MOST} values; take a larger step")
         return ()
