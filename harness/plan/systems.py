@@ -43,9 +43,7 @@ class Systems(Base):
     done: dict[tuple[str, str], Output | str] = field(default_factory=dict)  # a text is the error
     models: dict[tuple[str, int], models.Trained | str] = field(default_factory=dict)  # by name and seed
     making: list[str] = field(default_factory=list)  # the made datasets that are being planned
-    apart: list[tuple[str, Place, Keys, str]] = field(
-        default_factory=list
-    )  # each use of a split for tuning or training
+    apart: list[tuple[str, Place, Keys, str]] = field(default_factory=list)  # splits tuned or trained on
 
     def collection(self, spec: DatasetSpec) -> Collection:
         """The collection of a dataset. For a made dataset, its stages are applied."""

@@ -11,13 +11,7 @@ from harness.catalogue import Catalogue, params
 from harness.suite import model_schema, resources
 from harness.types import JSON
 
-TUNABLE = (
-    "contexts",
-    "rewriters",
-    "retrievers",
-    "combiners",
-    "rerankers",
-)  # methods of a system, whose parameters can be tuned
+TUNABLE = ("contexts", "rewriters", "retrievers", "combiners", "rerankers")  # methods of a system
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _TUNE_KEYS = {
     "on": {"type": "string", "pattern": "^.+/.+$", "description": "DATASET/SPLIT to tune on"},
