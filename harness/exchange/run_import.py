@@ -19,7 +19,7 @@ from harness.exchange.run_forms import ForeignRun
 from harness.execution.open_dataset import Opened, Unavailable, open_collection
 from harness.execution.progress import Reporter
 from harness.execution.steps import checked
-from harness.leaderboard import board_file, ids_only, readme, run_rows, scored_numbers
+from harness.leaderboard import board_file, hints, ids_only, readme, run_rows, scored_numbers
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Board, Cost, Dataset, File, Provenance, Reported, Row, Step, SuiteFacts
 from harness.plan import keys
@@ -29,7 +29,7 @@ from harness.scoring.protocols import Scoring
 from harness.scoring.run_files import Run
 from harness.store import disk
 from harness.store.artifacts import Store
-from harness.suite import Suite
+from harness.suite import DatasetSpec, Suite
 from harness.suite.systems import why_no_file
 from harness.types import JSON, Hits
 
@@ -51,6 +51,14 @@ class Foreign(NamedTuple):
         return self.read.run
 
 
+class Places(NamedTuple):
+    """Where the suite, its dataset and the store are, for the `verify.yaml` beside the leaderboard."""
+
+    suite: Path
+    store: Path
+    dataset: DatasetSpec
+
+
 class Target(NamedTuple):
     """The dataset on which runs are scored, and the measures."""
 
@@ -60,6 +68,7 @@ class Target(NamedTuple):
     opened: Opened
     scoring: Scoring
     judgements: Judgements | None  # judgements to keep beside the leaderboard; None if a suite names them
+    places: Places | None = None  # of a suite
 
 
 def read_runs(paths: Sequence[Path], naming: Naming = "file", form: str | None = None) -> list[Foreign]:
@@ -148,7 +157,8 @@ def on_suite(
     except Unavailable as error:
         raise HarnessError(f"{where}: datasets.{dataset}: {error}") from None
     block = run_rows.dataset_of(collection, opened)
-    return Target(suite.name, run_rows.suite_facts(suite), block, opened, prepared.scoring, None)
+    places = Places(suite.path, store.root, collection.spec)
+    return Target(suite.name, run_rows.suite_facts(suite), block, opened, prepared.scoring, None, places)
 
 
 def write(target: Target, runs: Sequence[Foreign], out: Path, command: str) -> Leaderboard:
@@ -169,6 +179,8 @@ def write(target: Target, runs: Sequence[Foreign], out: Path, command: str) -> L
         board = Leaderboard(_content(target, rows), out)
         board.write()
         readme.write(out, readme.page(board, command))
+        if target.places is not None:
+            hints.write(out, target.places.suite, target.places.store, [target.places.dataset])
     return board
 
 

@@ -136,6 +136,15 @@ def test_a_run_joins_the_leaderboard_of_a_suite(copy):
     assert "2 verified" in ran.out
 
 
+def test_what_was_scored_on_a_suite_is_verified_without_being_told_where_it_is(copy):
+    ran = score(copy, "--suite", "suite.yaml")
+    assert ran.code == 0, ran.err
+    for store in ((), ("--store", "elsewhere")):  # with another store the data are read again
+        ran = copy.command("verify", "scored", *store)
+        assert ran.code == 0, ran.out + ran.err
+        assert "1 verified" in ran.out
+
+
 def test_the_suites_exclusions_hold_for_a_foreign_run_too(copy):
     queries = copy.folder / "data" / "queries.jsonl"
     queries.write_text(queries.read_text().replace('"q1"', '"p2"'), encoding="utf-8")
