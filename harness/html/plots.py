@@ -19,6 +19,8 @@ PALETTE = {
 }
 FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 LABEL = 260  # the most pixels of a system's name
+LINE, LETTER = 15, 7  # pixels of a line of names, and of a letter at most
+HEIGHT, EDGE = 300, 24  # pixels of the Pareto picture, and between its points and its frame
 CROWDED, LONG = 10, 16  # the most bars side by side, and the most characters of their names
 
 
@@ -54,9 +56,10 @@ def filled(spec: JSON, values: Sequence[Mapping[str, Cell]]) -> dict[str, JSON]:
 def pareto(score: str, cost: str) -> dict[str, JSON]:
     """A plot of effectiveness against cost. Data: `system`, `cost` (above 0), `score`, `low`, `high`, and
     `front`: whether no system of the same or lower cost scores as high."""
-    scale = {"type": "log", "nice": False, "padding": 24}
+    scale = {"type": "log", "nice": False, "padding": EDGE}
     x = {"field": "cost", "type": "quantitative", "title": cost, "scale": scale}
-    y = {"field": "score", "type": "quantitative", "title": score, "scale": {"zero": False}}
+    upright = {"zero": False, "nice": False, "padding": EDGE}
+    y = {"field": "score", "type": "quantitative", "title": score, "scale": upright}
     low = {**y, "field": "low"}
     front = [{"filter": "datum.front"}]
     tooltip = [
@@ -65,9 +68,22 @@ def pareto(score: str, cost: str) -> dict[str, JSON]:
         {"field": "cost", "type": "quantitative", "title": cost, "format": ",.4~g"},
     ]
     strong = {"condition": {"test": "datum.front", "value": 1}, "value": 0.45}
-    name = {"type": "text", "align": "left", "dx": 8, "dy": -8, "limit": LABEL}
+    rise = {"expr": "-8 - datum.lift"}
+    name = {"type": "text", "align": "left", "dx": 8, "dy": rise, "limit": LABEL}
+    pointer = {"type": "rule", "opacity": 0.35, "x2Offset": 8, "y2Offset": rise}
+    ends = {"x2": {"field": "cost"}, "y2": {"field": "score"}}
     return _spec(
-        300,
+        HEIGHT,
+        transform=[
+            {
+                "joinaggregate": [
+                    {"op": "min", "field": "cost", "as": "cheapest"},
+                    {"op": "max", "field": "cost", "as": "dearest"},
+                    {"op": "min", "field": "low", "as": "lowest"},
+                    {"op": "max", "field": "high", "as": "highest"},
+                ]
+            }
+        ],
         encoding={"x": x, "y": y},
         layer=[
             {"transform": front, "mark": {"type": "line", "interpolate": "step-after", "opacity": 0.5}},
@@ -77,12 +93,43 @@ def pareto(score: str, cost: str) -> dict[str, JSON]:
                 "encoding": {"opacity": strong, "tooltip": tooltip},
             },
             {
-                "transform": front,
+                "transform": [*front, *_lifted(), {"filter": "datum.lift > 0"}],
+                "mark": pointer,
+                "encoding": ends,
+            },
+            {
+                "transform": [*front, *_lifted()],
                 "mark": name,
                 "encoding": {"text": {"field": "system", "type": "nominal"}},
             },
         ],
     )
+
+
+def _lifted() -> list[JSON]:
+    """Transforms of the points of the front, that give the pixels by which each name is lifted so that none
+    covers another. The names are taken from the cheapest on. One that begins where an earlier one still is
+    stands at least a line above it, where the picture is empty: nothing cheaper is better."""
+    across = f"log(datum.cost / datum.cheapest) / log(datum.dearest / datum.cheapest) * (width - {2 * EDGE})"
+    down = f"(datum.highest - datum.score) / (datum.highest - datum.lowest) * {HEIGHT - 2 * EDGE}"
+    order = [{"field": "cost", "order": "ascending"}]
+
+    def window(op: str, field: str, name: str) -> JSON:
+        return {"window": [{"op": op, "field": field, "as": name}], "sort": order}
+
+    return [
+        {"calculate": f"datum.dearest > datum.cheapest ? {across} : 0", "as": "x"},
+        {"calculate": f"datum.highest > datum.lowest ? {down} : 0", "as": "y"},
+        {"calculate": f"datum.x + min({LABEL}, {LETTER} * length(datum.system)) + {LETTER}", "as": "end"},
+        window("max", "end", "ends"),
+        window("lag", "ends", "before"),
+        {"calculate": "datum.before !== null && datum.before <= datum.x ? 1 : 0", "as": "free"},
+        window("sum", "free", "group"),  # names of a group stand above each other
+        {**window("row_number", "x", "line"), "groupby": ["group"]},
+        {"calculate": f"datum.y + {LINE} * datum.line", "as": "base"},
+        {**window("min", "base", "least"), "groupby": ["group"]},
+        {"calculate": "datum.base - datum.least", "as": "lift"},
+    ]
 
 
 def difference(score: str) -> dict[str, JSON]:

@@ -1,5 +1,7 @@
 """Plots are what they say: Vega-Lite that compiles, the Pareto front, and pictures without a browser."""
 
+import itertools
+
 import pytest
 from msgspec import structs
 
@@ -38,6 +40,58 @@ def test_the_front_has_what_nothing_as_cheap_is_as_good_as():
 def test_rows_without_the_measure_or_without_a_cost_stay_out():
     rows = [*ROWS, row("x", None, 1), *(row("y", 0.5, cost) for cost in (None, 0, float("inf")))]
     assert len(plots.pareto_values(rows, "AP")) == len(ROWS)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        [(10 + i, 0.5 + 0.001 * i, f"a long system name {i}") for i in range(8)],
+        [(10 * 3**i, 0.5 + 0.001 * i, f"system {i}" * (8 if i == 1 else 1)) for i in range(7)],
+        [
+            (10, 0.5, "first"),
+            (10.1, 0.9, "far above"),
+            (10.2, 0.9001, "just above"),
+            (9000, 0.91, "far right"),
+        ],
+    ],
+    ids=["close", "spread with one long name", "apart in one direction"],
+)
+def test_no_name_covers_another_in_the_pareto_picture(points):
+    converter = pytest.importorskip("vl_convert", reason="needs the extra report")
+    values = [
+        {
+            "system": name,
+            "cost": cost,
+            "score": score,
+            "low": score - 0.01,
+            "high": score + 0.01,
+            "front": True,
+        }
+        for cost, score, name in points
+    ]
+    spec = {**plots.filled(plots.pareto("AP", "seconds"), values), "width": 680}
+    scene = converter.vegalite_to_scenegraph(spec, config=plots.theme(False), allowed_base_urls=[])
+    names = list(text_items(scene))
+    assert len(names) == len(points)
+    boxes = [
+        (x, x + 6 * len(item["text"]), y - 6, y + 6)
+        for item in names
+        for x, y in [(item["x"] + item["dx"], item["y"] + item["dy"])]
+    ]
+    for (left, right, top, bottom), (left2, right2, top2, bottom2) in itertools.combinations(boxes, 2):
+        assert right <= left2 or right2 <= left or bottom <= top2 or bottom2 <= top
+    assert names[0]["dy"] == -8  # the cheapest is not moved
+
+
+def text_items(scene):
+    """The texts that marks draw, wherever they are in a scene graph."""
+    if isinstance(scene, dict):
+        if scene.get("marktype") == "text" and scene.get("role") == "mark":
+            yield from scene["items"]
+        scene = list(scene.values())
+    if isinstance(scene, list):
+        for item in scene:
+            yield from text_items(item)
 
 
 @pytest.mark.parametrize("name", SPECS)
