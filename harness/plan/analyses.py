@@ -63,6 +63,7 @@ def _step(
         **dataset,
         "systems": systems,
         "judgements_of": others,
+        "encoder": analysis.encoder,
         "columns": shown,
         "inputs": list(inputs),
     }

@@ -73,6 +73,7 @@ class Analysis(NamedTuple):
     measures: dict[str, JSON]  # the measures of plugins by name, each with its description for a key
     needs: tuple[Need, ...]
     datasets: tuple[str, ...] = ()  # further datasets of the suite whose judgements the analysis reads
+    encoder: JSON = None  # the work of the retriever that it encodes texts with, if it names one
 
 
 @dataclass(frozen=True)

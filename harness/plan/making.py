@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from harness.catalogue import params
 from harness.errors import HarnessError
 from harness.plan.graph import Collection
 from harness.plan.guard import Broken
 from harness.plan.kinds import MAKE
 from harness.plan.steps import named, work_of
 from harness.plan.tuning import with_split
-from harness.problems import Need
-from harness.suite import Chosen, DatasetSpec, Stage
+from harness.suite import DatasetSpec, Stage
 from harness.suite.made_datasets import named as names_in
 from harness.suite.made_datasets import parted
 from harness.types import JSON
@@ -75,7 +73,7 @@ def _stage(planner: Systems, given: Collection, stage: Stage, dataset: str) -> C
         **_said(given),
     }
     if encoder is not None:
-        described["encoder"], work["encoder"], more = _encoder(planner, given, chosen, encoder)
+        described["encoder"], work["encoder"], more = planner.encoder(given, chosen, encoder)
         needs = [*needs, *more]
     inputs = [*(given.parts[part] for part in record.reads), *runs.values()]
     inputs += [step for other in others.values() for step in other.parts.values()]
@@ -122,21 +120,3 @@ def _other(planner: Systems, stage: Stage, name: str) -> Collection:
     if not collection.parts:
         raise Broken(collection.error or f"'{name}' lacks its data: {collection.needs[0]}")
     return collection
-
-
-def _encoder(planner: Systems, given: Collection, chosen: Chosen, said: Any) -> tuple[JSON, JSON, list[Need]]:
-    """The parts of a maker's encoding retriever: its description for the key, its work, and its needs."""
-    path = (chosen.name, str(chosen.entry.record.encoder))
-    if len(said) != 1:
-        planner.refuse(
-            chosen.place, path, "expected one retriever with its parameters: {dense: {model: ...}}"
-        )
-    (name, inner), *_ = said.items()
-    entry = planner.catalogue.find("retrievers", name)
-    values, problems = params.convert(entry.record.params, inner or {}, planner.suite.path.parent)
-    if problems:
-        planner.refuse(chosen.place, (*path, name, *problems[0].path), problems[0].text)
-    retriever = Chosen(entry, dict(inner or {}), values, chosen.place)
-    values, needs = planner.resolved(given, retriever, "passage")
-    described = planner.method(given, retriever, values)
-    return described, {"method": work_of(retriever, values)}, needs

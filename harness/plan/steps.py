@@ -124,11 +124,19 @@ class Base(Datasets):
     def analysis(self, chosen: Chosen) -> Analysis:
         described: JSON = {}
         work: JSON = {}
+        encoder, needs = None, missing_modules_of(chosen)
+        named_by = chosen.entry.record.encoder
+        said = None if named_by is None else getattr(chosen.params, named_by)
         try:
             self.rehearse(chosen, chosen.params)
             with self.guarded(chosen):
-                described = keys.method(chosen.entry, chosen.params, self.digest)
+                left_out = (named_by,) if said is not None else ()
+                described = keys.method(chosen.entry, chosen.params, self.digest, left_out)
                 work = work_of(chosen, chosen.params)
+            if said is not None:
+                given = next(iter(self.collections.values()))
+                described["encoder"], encoder, more = self.encoder(given, chosen, said)
+                needs += more
         except Broken as error:
             text = f"{error}; leave it out, and report it to its author"
             self.problems.append(Problem(chosen.place, ("analyses",), text))
@@ -144,8 +152,25 @@ class Base(Datasets):
             described=described,
             work=work,
             measures={name: self.measured(name) for name in self.catalogue.names("measures")},
-            needs=tuple(missing_modules_of(chosen)),
+            needs=tuple(needs),
+            encoder=encoder,
         )
+
+    def encoder(self, given: Collection, chosen: Chosen, said: Any) -> tuple[JSON, JSON, list[Need]]:
+        """The parts of the retriever that a maker or an analysis encodes texts with: its description for the
+        key, its work, and its needs. `said` is what the parameter says: `{RETRIEVER: {parameters}}`."""
+        path = (chosen.name, str(chosen.entry.record.encoder))
+        if len(said) != 1:
+            text = "expected one retriever with its parameters: {dense: {model: ...}}"
+            self.refuse(chosen.place, path, text)
+        (name, inner), *_ = said.items()
+        entry = self.catalogue.find("retrievers", name)
+        values, problems = params.convert(entry.record.params, inner or {}, self.suite.path.parent)
+        if problems:
+            self.refuse(chosen.place, (*path, name, *problems[0].path), problems[0].text)
+        retriever = Chosen(entry, dict(inner or {}), values, chosen.place)
+        values, needs = self.resolved(given, retriever, "passage")
+        return self.method(given, retriever, values), {"method": work_of(retriever, values)}, needs
 
     def rules(self, collection: Collection) -> JSON:
         """The rules for scoring a collection (`harness.scoring.rules.Rules`) as plain data."""

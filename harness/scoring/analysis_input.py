@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from harness.collection.composed_texts import View
 from harness.collection.corpus import Corpus
@@ -13,6 +14,9 @@ from harness.records import Column, Measure
 from harness.scoring.rules import Rules, scores_of
 from harness.scoring.score import Scores
 from harness.types import JSON, Hits, Unit
+
+if TYPE_CHECKING:
+    from harness.types import Floats
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class AnalysisInput:
     systems: tuple[SystemRun, ...]  # in the suite's order
     columns: tuple[Column, ...]  # the leaderboard's columns, the main column first
     plugin_measures: dict[str, Measure]
+    # the vectors of texts, as queries or as passages, by the retriever that the analysis' parameters name
+    encode: Callable[[Sequence[str], bool], Floats] | None = None
     # by name of each dataset that the analysis' parameters name: that dataset's judgements of this dataset's
     # queries and passages, by their numbers here
     judged_of: Mapping[str, Judged] = field(default_factory=dict)

@@ -33,8 +33,10 @@ class BeforeParams:
 @dataclass(frozen=True)
 class IlsParams:
     encoder: Mapping[str, Any] = param(help="a retriever that gives vectors: {dense: {model: NAME}}")
-    of: Literal["judged", "positives", "results"] = param(
-        "judged", "whose similarity: judged passages, positives, or what the first system found"
+    of: Literal["queries", "judged", "positives", "results"] = param(
+        "judged",
+        "whose similarity: all queries (the paper's), or of each query the judged passages, the positives, "
+        "or what the first system found",
     )
     depth: int = param(10, "how many results of each query", minimum=2)
 
@@ -101,8 +103,8 @@ def harness_analyses() -> Iterable[Analysis]:
     )
     yield Analysis(
         name="ils",
-        summary="how similar a query's passages are, by any encoder (T2Ranking, table 4)",
+        summary="how similar queries, or a query's passages, are by any encoder (T2Ranking, table 4)",
         build=_build("ils", "Ils"),
         params=IlsParams,
-        depends_on=lambda params: [("retrievers", name) for name in params.encoder],
+        encoder="encoder",
     )

@@ -1,24 +1,24 @@
-"""Reports intra-list similarity: how similar the passages of a query are (T2Ranking, section 5)."""
+"""Reports intra-list similarity (T2Ranking, section 5): of all queries, or of the passages of each query."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from harness import catalogue
-from harness.catalogue import params as parameters
-from harness.contracts import Encoding
-from harness.errors import HarnessError
 from harness.findings import Finding
 from harness.scoring.analysis_input import AnalysisInput
-from harness.types import Facts
 from harness_analyses import IlsParams
 
 if TYPE_CHECKING:
     from harness.types import Floats, Ints
+
+OF_QUERIES = "The mean cosine of two queries, over all pairs of queries (T2Ranking, equation 4, table 4)."
+OF_PASSAGES = (
+    "The mean over queries of the mean cosine of two of a query's passages (T2Ranking's equation 4 within "
+    "each query), over queries with two passages or more."
+)
 
 
 class Ils:
@@ -26,24 +26,35 @@ class Ils:
         self._params = params
 
     def analyse(self, data: AnalysisInput) -> Iterator[Finding]:
-        lists = self._lists(data)
-        passages = np.unique(np.concatenate([np.zeros(0, np.int64), *lists.values()]))
-        encoder = _encoder(self._params, data.language)
-        vectors = encoder.encode(data.corpus.texts(passages), False)
-        values = [
-            similarity(vectors[np.searchsorted(passages, positions)])
-            for positions in lists.values()
-            if len(positions) > 1
-        ]
-        mean = round(float(np.mean(values)), 4) if values else None
+        assert data.encode is not None  # the record requires an encoder
+        if self._params.of == "queries":
+            values = [similarity(data.encode(data.queries.texts, True))] if len(data.queries.ids) > 1 else []
+            texts, lists, says = len(data.queries.ids), len(values), OF_QUERIES
+        else:
+            positions = self._lists(data)
+            passages = np.unique(np.concatenate([np.zeros(0, np.int64), *positions.values()]))
+            vectors = data.encode(data.corpus.texts(passages), False)
+            values = [
+                similarity(vectors[np.searchsorted(passages, each)])
+                for each in positions.values()
+                if len(each) > 1
+            ]
+            texts, lists, says = len(passages), len(values), OF_PASSAGES
         yield Finding(
             name="ils",
             title="Intra-list similarity",
             kind="table",
-            columns=("passages", "encoder", "lists", "similarity"),
-            rows=((self._params.of, str(dict(self._params.encoder)), len(values), mean),),
-            says="The mean over queries of the mean cosine of two of a query's passages (T2Ranking, equation "
-            "4, table 4), over queries with two passages or more. Lower is more diverse.",
+            columns=("of", "encoder", "texts", "lists", "similarity"),
+            rows=(
+                (
+                    self._params.of,
+                    str(dict(self._params.encoder)),
+                    texts,
+                    lists,
+                    round(float(np.mean(values)), 4) if values else None,
+                ),
+            ),
+            says=f"{says} Lower is more diverse.",
         )
 
     def _lists(self, data: AnalysisInput) -> dict[int, Ints]:
@@ -68,18 +79,3 @@ def similarity(vectors: Floats) -> float:
     unit = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     total = unit.sum(axis=0)
     return float((total @ total - (unit * unit).sum()) / (len(rows) * (len(rows) - 1)))
-
-
-def _encoder(params: IlsParams, language: str | None) -> Encoding:
-    [(name, given)] = params.encoder.items()
-    record = catalogue.load().find("retrievers", name).record
-    values, problems = parameters.convert(record.params, given or {}, Path.cwd())
-    if problems:
-        raise HarnessError(f"ils: encoder: {name}: {problems[0].text}")
-    resolved = record.resolve(values, Facts(language, language, "passage")) if record.resolve else values
-    built = record.build(resolved)
-    if not isinstance(built, Encoding):
-        raise HarnessError(
-            f"ils: the retriever '{name}' gives no vectors; name one that does, such as 'dense'"
-        )
-    return built

@@ -6,8 +6,11 @@ import json
 
 import numpy as np
 import pytest
+import tiny_models
 
-from harness import run
+from harness import catalogue, run, suite
+from harness.errors import HarnessError
+from harness.types import Facts
 from harness_analyses.ils import similarity
 
 SUITE = """
@@ -67,3 +70,52 @@ def test_added_positives_are_counted_and_the_order_is_looked_at(tmp_path):
     grades = entries["grades/more"]["rows"]
     assert sum(row[2] for row in grades) == pytest.approx(1, abs=0.01)
     assert "false-negatives/mine" not in entries
+
+
+ILS = """
+suite: ils
+datasets: {tour: {tour: {documents: 12}}}
+systems:
+  bm25: {retriever: bm25}
+measures: [RR@10]
+analyses: [{ils: {encoder: {dense: {model: ./tiny, pooling: cls, similarity: dot, dtype: fp32}}, of: OF}}]
+depth: 10
+"""
+
+
+@pytest.mark.extras
+def test_the_similarity_of_all_queries_is_that_of_all_pairs_by_the_encoder(tmp_path):
+    pytest.importorskip("torch")
+    from harness_dense import DenseParams, build, resolve
+
+    tiny_models.bert(tmp_path / "tiny")
+    (tmp_path / "suite.yaml").write_text(ILS.replace("OF", "queries"))
+
+    def row():
+        assert run(tmp_path / "suite.yaml", store=tmp_path / "store", quiet=True).ok
+        board = json.loads((tmp_path / "leaderboard.json").read_text())
+        return next(item for item in board["analyses"] if item["name"] == "ils/tour")["rows"][0]
+
+    params = DenseParams(model=tmp_path / "tiny", pooling="cls", similarity="dot", dtype="fp32")
+    texts = queries_of(tmp_path)
+    vectors = build(resolve(params, Facts("en", "en", "passage"))).encode(texts, True).astype(np.float64)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    pairs = unit @ unit.T
+    wanted = pairs[np.triu_indices(len(texts), 1)].mean()
+    first = row()
+    assert (first[0], *first[2:4]) == ("queries", len(texts), 1)
+    assert first[4] == pytest.approx(wanted, abs=6e-5)
+    tiny_models.bert(tmp_path / "tiny", seed=2)  # another model in the same folder is another similarity
+    assert row()[4] != first[4]
+
+
+def queries_of(folder) -> list[str]:
+    [spec] = suite.load(folder / "suite.yaml", catalogue.load()).datasets
+    source = spec.chosen.entry.record.build(spec.chosen.params)
+    return [query.text for query in source.queries()]
+
+
+def test_a_wrong_encoder_of_an_analysis_is_named_by_its_place(tmp_path):
+    (tmp_path / "suite.yaml").write_text(ILS.replace("OF", "queries").replace("pooling", "poling"))
+    with pytest.raises(HarnessError, match="did you mean 'pooling'"):
+        run(tmp_path / "suite.yaml", store=tmp_path / "store", quiet=True)

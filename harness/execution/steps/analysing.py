@@ -10,6 +10,7 @@ from typing import Any
 from harness import findings
 from harness.collection.queries import read_judgements
 from harness.errors import check_several, each
+from harness.execution.steps.collecting import encoder
 from harness.execution.steps.combining import combiner
 from harness.execution.steps.task import Outcome, Task
 from harness.findings import Finding
@@ -38,6 +39,7 @@ def analyse(task: Task) -> Outcome:
             name: how.judging(read, queries, read_judgements(task.store.read(step).folder)).judged
             for name, step in work["judgements_of"].items()
         },
+        encode=encoder(task),
         plugin_measures=protocols.measures_of_plugins(task.catalogue),
     )
     found = []

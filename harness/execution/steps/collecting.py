@@ -55,7 +55,7 @@ def make(task: Task) -> Outcome:
             )
             for other, said in work["others"].items()
         },
-        encode=_encoder(task),
+        encode=encoder(task),
         progress=task.progress,
     )
     made = task.method().make(given)
@@ -165,9 +165,9 @@ def _parts(task: Task, steps: Mapping[Part, str]) -> dict[str, Any]:
     }
 
 
-def _encoder(task: Task) -> Callable[[Sequence[str], bool], Floats] | None:
-    """The function that turns texts into the vectors of the retriever that the stage names, or None if the
-    stage names none. Raises HarnessError for a retriever without vectors."""
+def encoder(task: Task) -> Callable[[Sequence[str], bool], Floats] | None:
+    """The function that turns texts into the vectors of the retriever that the step's maker or analysis
+    names, or None if it names none. Raises HarnessError for a retriever without vectors."""
     work = task.work.get("encoder")
     if work is None:
         return None
