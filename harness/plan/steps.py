@@ -127,6 +127,7 @@ class Base(Datasets):
         encoder, needs = None, missing_modules_of(chosen)
         named_by = chosen.entry.record.encoder
         said = None if named_by is None else getattr(chosen.params, named_by)
+        noted = len(self.problems)
         try:
             self.rehearse(chosen, chosen.params)
             with self.guarded(chosen):
@@ -138,8 +139,9 @@ class Base(Datasets):
                 described["encoder"], encoder, more = self.encoder(given, chosen, said)
                 needs += more
         except Broken as error:
-            text = f"{error}; leave it out, and report it to its author"
-            self.problems.append(Problem(chosen.place, ("analyses",), text))
+            if len(self.problems) == noted:  # not a user's mistake, which `refuse` has noted
+                text = f"{error}; leave it out, and report it to its author"
+                self.problems.append(Problem(chosen.place, ("analyses",), text))
         names = tuple(str(getattr(chosen.params, name)) for name in chosen.entry.record.datasets)
         scored = {spec.name for spec in self.suite.datasets if spec.scored}
         for name in names:
@@ -164,7 +166,10 @@ class Base(Datasets):
             text = "expected one retriever with its parameters: {dense: {model: ...}}"
             self.refuse(chosen.place, path, text)
         (name, inner), *_ = said.items()
-        entry = self.catalogue.find("retrievers", name)
+        try:
+            entry = self.catalogue.find("retrievers", name)
+        except HarnessError as error:
+            self.refuse(chosen.place, path, str(error))
         values, problems = params.convert(entry.record.params, inner or {}, self.suite.path.parent)
         if problems:
             self.refuse(chosen.place, (*path, name, *problems[0].path), problems[0].text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -115,7 +116,20 @@ def queries_of(folder) -> list[str]:
     return [query.text for query in source.queries()]
 
 
-def test_a_wrong_encoder_of_an_analysis_is_named_by_its_place(tmp_path):
-    (tmp_path / "suite.yaml").write_text(ILS.replace("OF", "queries").replace("pooling", "poling"))
-    with pytest.raises(HarnessError, match="did you mean 'pooling'"):
+@pytest.mark.parametrize(
+    ("encoder", "problem"),
+    [
+        (
+            "{dense: {model: ./tiny, poling: cls}}",
+            "ils.encoder.dense.poling: unknown parameter 'poling'; did",
+        ),
+        ("{dens: {}}", "ils.encoder: unknown retriever 'dens'; did you mean 'dense'?"),
+    ],
+)
+def test_a_wrong_encoder_of_an_analysis_is_named_once_by_its_place(tmp_path, encoder, problem):
+    wrong = re.sub(r"encoder: .*, of", f"encoder: {encoder}, of", ILS.replace("OF", "queries"))
+    (tmp_path / "suite.yaml").write_text(wrong)
+    with pytest.raises(HarnessError) as raised:
         run(tmp_path / "suite.yaml", store=tmp_path / "store", quiet=True)
+    assert str(raised.value).startswith(f"{tmp_path / 'suite.yaml'}:7: {problem}")
+    assert "\n" not in str(raised.value).strip()
