@@ -8,6 +8,7 @@ import glob
 import hashlib
 import os
 import shutil
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -160,13 +161,12 @@ def full(root: Path) -> StoreError:
 def check_writable(folder: Path) -> None:
     """Check that a small file can be written into the folder, which is made if need be. Raises StoreError if
     it cannot."""
-    probe = folder / f".{os.getpid()}.probe"
     with explaining(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        try:
-            write(probe, bytes(NEARLY_FULL))
-        finally:
-            probe.unlink(missing_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as probe:  # without a name, so a kill leaves nothing
+            probe.write(bytes(NEARLY_FULL))
+            probe.flush()
+            os.fsync(probe.fileno())
 
 
 def told(error: OSError, root: Path) -> StoreError:

@@ -33,10 +33,10 @@ def ran(folder, dataset, language, systems):
         encoding="utf-8",
     )  # fmt: skip
     rows = api.run(suite, out=folder / "out", store=folder / "store", quiet=True).rows
-    assert [row["error"] for row in rows if row["status"] != "ok"] == []
+    assert [row.error for row in rows if row.status != "ok"] == []
     for row in rows:
-        print(dataset.name, row["system"], row["measures"], row["cost"])
-    return {row["system"]: row["measures"]["nDCG@10"]["mean"] for row in rows}
+        print(dataset.name, row.system, row.measures, row.cost)
+    return {row.system: row.measures["nDCG@10"].mean for row in rows}
 
 
 def test_minilm_has_its_published_score_on_scifact(tmp_path):
