@@ -41,6 +41,9 @@ class FilesParams:
     language: str | None = param(None, "the passages' language, as in ISO 639-1: en, zh")
     query_language: str | None = param(None, "the queries' language, where it is another")
     exclude_self: bool = param(False, "a passage with the query's own id is no hit, as in BEIR's evaluation")
+    slices: Path | None = param(
+        None, "which slices each query is in: lines of its id, a tab and a slice, several for several slices"
+    )
     judged: bool = param(True, "false: nothing is judged yet, and all queries are read (docs/making.md)")
     licence: str = param("", "the licence of the collection, for the leaderboard")
     citation: str = param("", "how to cite the collection, for the leaderboard")

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from harness.toolkit.files import reading, rows
 from harness.toolkit.files.paths import bare
+from harness.toolkit.files.slices import sliced
 from harness.types import Card, Document, Inputs, Judgement, Part, Query
 from harness_files import corpus, qrels, topics
 from harness_files.params import FilesParams
@@ -42,7 +43,8 @@ class Files:
             return Inputs({"format": _format(self._corpus)}, (self._corpus,))
         if part == "queries":
             keyed = {"judged": self._judged_digest(), "exclude_self": self.params.exclude_self}
-            return Inputs({"format": _format(self._queries), **keyed}, (self._queries,))
+            labels = (self.params.slices,) if self.params.slices else ()
+            return Inputs({"format": _format(self._queries), **keyed}, (self._queries, *labels))
         return Inputs({}, (self._qrels,) if self._qrels else ())
 
     def rows(self) -> Iterator[pa.RecordBatch]:
@@ -55,6 +57,9 @@ class Files:
         return rows.documents_of(self.rows())
 
     def queries(self) -> Iterator[Query]:
+        return sliced(self._all_queries(), self.params.slices)
+
+    def _all_queries(self) -> Iterator[Query]:
         if self._qrels is None:
             return self._answered()
         first_judged: dict[str, int] = {}  # query -> line

@@ -19,6 +19,9 @@ class T2RankingParams:
     judgements: Literal["graded", "retrieval"] = param(
         "graded", "qrels.<split>.tsv with grades 0 to 3, or qrels.retrieval.<split>.tsv with positives alone"
     )
+    slices: Path | None = param(
+        None, "which slices each query is in: lines of its id, a tab and a slice, several for several slices"
+    )
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z0-9_-]+", self.split):

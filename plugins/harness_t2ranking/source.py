@@ -12,6 +12,7 @@ from harness.toolkit.files.download import fetch
 from harness.toolkit.files.paths import first_there
 from harness.toolkit.files.reading import refuse
 from harness.toolkit.files.rows import batch, documents_of
+from harness.toolkit.files.slices import sliced
 from harness.types import Card, Document, Inputs, Judgement, Official, Part, Query
 from harness_t2ranking import T2RankingParams
 from harness_t2ranking.tables import GRADES, PASSAGES, POSITIVES, QUERIES, Row, table
@@ -82,7 +83,8 @@ class T2Ranking:
     def inputs(self, part: Part) -> Inputs:
         files = {"corpus": self._collection, "queries": self._queries, "judgements": self._qrels}
         keyed = {"form": self.params.judgements} if part == "judgements" else {}
-        return Inputs(keyed, (files[part],))
+        labels = (self.params.slices,) if part == "queries" and self.params.slices else ()
+        return Inputs(keyed, (files[part], *labels))
 
     def fetch(self) -> Iterator[Path]:
         """Download the missing files from the hub, which states the digest of each file, and yield their
@@ -111,6 +113,9 @@ class T2Ranking:
         return documents_of(self.rows())
 
     def queries(self) -> Iterator[Query]:
+        return sliced(self._all_queries(), self.params.slices)
+
+    def _all_queries(self) -> Iterator[Query]:
         seen: dict[str, int] = {}
         for rows in table(self._queries, QUERIES):
             for line, (id, text) in rows:
@@ -122,7 +127,7 @@ class T2Ranking:
     def judgements(self) -> Iterator[Judgement]:
         """All judgements in order, with the grades 0 to 3, or the grade 1 for each positive. A judged passage
         that the collection lacks is kept. A judged query that the split lacks is refused."""
-        asked = {query.id for query in self.queries()}
+        asked = {query.id for query in self._all_queries()}
         seen: dict[str, dict[str, int]] = {}  # query -> passage -> line
         for row, judgement in self._judged():
             if judgement.query not in asked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
 
@@ -52,6 +53,14 @@ def test_dprs_passages_and_questions_are_read_as_its_scripts_read_them(tmp_path)
 def test_answers_stand_beside_a_query_in_every_form(tmp_path, name, text):
     source = build(write(tmp_path, corpus__tsv=PSGS, **{name: text}))
     assert [(q.id, q.text, q.answers) for q in source.queries()] == [("a", "where", ("x", "y"))]
+
+
+def test_a_table_gives_the_queries_their_slices(tmp_path):
+    (tmp_path / "slices.tsv").write_text("1\tpeople\n")
+    values = write(tmp_path, corpus__tsv=PSGS, queries__qa__csv=QA)
+    source = build(dataclasses.replace(values, slices=tmp_path / "slices.tsv"))
+    assert [(query.id, query.slices) for query in source.queries()] == [("0", ()), ("1", ("people",))]
+    assert source.inputs("queries").files[-1] == tmp_path / "slices.tsv"
 
 
 @pytest.mark.parametrize(

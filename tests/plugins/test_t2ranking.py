@@ -43,6 +43,36 @@ def fault(values: T2RankingParams, part: str) -> str:
     return str(caught.value).removeprefix(f"{values.path}/")
 
 
+def test_a_table_of_domains_gives_the_queries_their_slices(tmp_path):
+    release(tmp_path)
+    labels = tmp_path / "domains.tsv"
+    labels.write_text("11\t植物\n99\tof another split\n11\t季节\n10\t植物\n", encoding="utf-8")
+    source = build(T2RankingParams(path=tmp_path, slices=labels))
+    slices = {query.id: query.slices for query in source.queries()}
+    assert slices == {"11": ("植物", "季节"), "10": ("植物",), "12": ()}
+    assert labels in source.inputs("queries").files
+    assert labels not in source.inputs("judgements").files
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("11\ta\n10\n", "domains.tsv:2: expected the id of a query, a tab and a slice, got 1 columns"),
+        (
+            "11\t\n",
+            "domains.tsv:1: expected the id of a query, a tab and a slice, got 2 columns, or an empty",
+        ),
+        ("11\ta\n11\ta\n", "domains.tsv:2: query '11' is already in the slice 'a'; drop one line"),
+        ("99\ta\n", "domains.tsv:1: no query of the split is in this table; write the ids as"),
+    ],
+)
+def test_a_damaged_table_of_slices_is_named_by_its_line(tmp_path, text, problem):
+    (tmp_path / "domains.tsv").write_text(text)
+    release(tmp_path)
+    values = T2RankingParams(path=tmp_path, slices=tmp_path / "domains.tsv")
+    assert fault(values, "queries").startswith(problem)
+
+
 @pytest.mark.parametrize("judgements", ["graded", "retrieval"])
 @pytest.mark.parametrize("case", testing.cases("dataset", RECORD), ids=lambda case: case.name)
 def test_it_keeps_the_contract_of_datasets(case, judgements, tmp_path):
