@@ -75,6 +75,15 @@ def test_every_printed_row_is_on_that_page():
                 assert (f"| {table.number}", printed.system) in lines
 
 
+def test_every_figure_with_results_of_a_paper_is_on_that_page():
+    page = reproduction.page()
+    for number, paper in ((2, "dapr"), (2, "dureader-retrieval"), (4, "rocketqav2"), (3, "t2ranking")):
+        part = page.partition(f"\n## {paper}\n")[2].partition("\n## ")[0]
+        figures = part.partition("| figure |")[2]
+        [figure] = [each for each in reproduction.figures_of(paper) if each.number == number]
+        assert figures.count(f"| {number} | {figure.shows} |") == len(figure.claims) > 0
+
+
 @pytest.mark.parametrize("place", ["dapr / bm26", "scifact-lexical / bm25+"])
 def test_a_system_that_no_suite_has_is_refused(place):
     with pytest.raises(ValueError, match="has no system"):
