@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from typing import TYPE_CHECKING
@@ -41,6 +41,12 @@ def search(
     return places, scores
 
 
+def stacked(queries: Sequence[Floats]) -> Floats:
+    """float32[Q, L, d]: queries, filled with zeros up to the longest."""
+    longest = max(map(len, queries))
+    return np.stack([np.pad(query, ((0, longest - len(query)), (0, 0))) for query in queries])
+
+
 class Approximate:
     """An inverted file over an open index. It keeps a sample of the queries, to measure the recall."""
 
@@ -66,7 +72,7 @@ class Approximate:
         facts: dict[str, JSON] = {"centroids": len(self._inverted.centroids)}
         if not self._sample or not self._deepest:
             return facts
-        asked = np.stack(self._sample)
+        asked = stacked(self._sample)
         wanted, _ = matching.search(self._index, asked, self._deepest, self._device)
         approximate, _ = search(
             self._index, self._inverted, asked, self._options, self._deepest, self._device

@@ -57,6 +57,7 @@ def candidates(inverted: Inverted, query: Floats, options: Ivf) -> Ints:
     """int64[n], ascending: the texts of the `probes` nearest centroids of each query vector (float32[L, d]),
     cut to the `candidates` texts whose centroids score best."""
     torch.set_num_threads(1)  # for this thread: other threads use the other cores
+    query = query[query.any(axis=1)]  # zeros only fill short queries
     similar = (torch.from_numpy(inverted.centroids) @ torch.from_numpy(query).T).numpy()  # float32[C, L]
     last = max(0, len(similar) - options.probes)
     least = np.partition(np.ascontiguousarray(similar.T), last, axis=1)[:, last]

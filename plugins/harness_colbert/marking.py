@@ -25,10 +25,13 @@ class Marks(NamedTuple):
     mask: int  # the id of [MASK]
     skipped: NDArray[np.int32]  # ids that get no vector in passages: punctuation, and written-out padding
     attend: bool  # whether the other tokens of a query attend to [MASK]
+    m3: bool = False  # BGE-M3: a query is marked as a passage is, and the first token has no vector
 
 
 def load(folder: Path, settings_file: FolderSettings, trust_remote_code: bool = False) -> Marks:
     tokeniser = tokens.load(folder, trust_remote_code)
+    if settings_file.m3:
+        return Marks(tokeniser, tokeniser, tokeniser.padding, np.empty(0, np.int32), False, m3=True)
     before = tokeniser.single.before
 
     def marked(marker: str) -> Tokeniser:
@@ -65,7 +68,10 @@ def queries(
 
 def kept(marks: Marks, batch: Tokens) -> NDArray[np.bool_]:
     """bool[T]: whether each token of the passages has a vector."""
-    return ~np.isin(batch.ids, marks.skipped)
+    keep = ~np.isin(batch.ids, marks.skipped)
+    if marks.m3:
+        keep[batch.bounds[:-1]] = False
+    return keep
 
 
 def _id(backend: Any, token: str, folder: Path) -> int:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from harness.errors import HarnessError
-from harness.toolkit.neural import checkpoints, hardware, torch_encoder
+from harness.toolkit.neural import bge_m3, checkpoints, hardware, torch_encoder
+from harness.toolkit.neural.encoding.passes import workers
 from harness.toolkit.neural.tokens import Tokens
 from harness_colbert import marking
 from harness_colbert.marking import Marks
@@ -31,11 +32,16 @@ NUMBERS: dict[str, np.dtype[Any]] = {"fp16": np.dtype(np.float16), "fp32": np.dt
 class Network(NamedTuple):
     body: Any  # a transformer without a head
     linear: torch.Tensor  # [dimension, d]
+    bias: torch.Tensor | None = None  # of BGE-M3: [dimension]
 
 
 def load(folder: Path, settings_file: FolderSettings, dtype: str, trust_remote_code: bool = False) -> Network:
     """The network of a checkpoint: the transformer, whose tensors have its family's prefix (`bert.`), and
-    `linear.weight`."""
+    `linear.weight`. BGE-M3 has its layer in a file beside."""
+    if settings_file.m3:
+        body = checkpoints.load(folder, "AutoModel", dtype, trust_remote_code=trust_remote_code)
+        head = bge_m3.read(folder, "colbert_linear", body.config.hidden_size).to(checkpoints.DTYPES[dtype])
+        return Network(body, head.weight, head.bias)
     linear = checkpoints.take(checkpoints.weights(folder), "", folder, [LINEAR])[LINEAR]
     if linear.shape[0] != settings_file.dim:
         raise HarnessError(
@@ -52,9 +58,9 @@ class Passages:
     punctuation (Khattab and Zaharia 2020, section 3.2)."""
 
     def __init__(
-        self, states: torch_encoder.States, linear: torch.Tensor, marks: Marks, stored: str, alone: bool
+        self, states: torch_encoder.States, network: Network, marks: Marks, stored: str, alone: bool
     ) -> None:
-        self._states, self._linear, self._marks = states, linear, marks
+        self._states, self._network, self._marks = states, network, marks
         self._stored, self._alone = NUMBERS[stored], alone
 
     def __call__(self, batch: Tokens) -> Sequence[NDArray[Any]]:
@@ -64,7 +70,7 @@ class Passages:
         keep = marking.kept(self._marks, batch)  # bool[T]
         with torch.inference_mode():
             chosen = states[torch.from_numpy(keep).to(states.device)]
-            vectors = _projected(chosen, self._linear.to(states.device)).astype(self._stored)
+            vectors = _projected(chosen, self._network).astype(self._stored)
         ends = np.concatenate([[0], np.cumsum(keep)])[batch.bounds]
         return [vectors[begin:end] for begin, end in pairwise(ends.tolist())]
 
@@ -73,14 +79,13 @@ def passages(network: Network, marks: Marks, device: str, stored: str) -> list[P
     """The encoders of passages, one for each worker; a single worker uses all cores."""
     encoders_by_kind = torch_encoder.encoders(network.body, marks.passages.padding, device)
     return [
-        Passages(states, network.linear, marks, stored, len(encoders_by_kind) == 1)
-        for states in encoders_by_kind
+        Passages(states, network, marks, stored, len(encoders_by_kind) == 1) for states in encoders_by_kind
     ]
 
 
 def queries(network: Network, ids: NDArray[np.int64], attention: NDArray[np.int64], device: str) -> Floats:
     """float32[n, L, dimension]: a vector for every token, [MASK] included."""
-    body, linear = network.body.to(device), network.linear.to(device)
+    body = network.body.to(device)
 
     def some(start: int) -> Floats:
         if device == "cpu":  # each thread uses one core: sharing a pass among cores costs more
@@ -89,14 +94,28 @@ def queries(network: Network, ids: NDArray[np.int64], attention: NDArray[np.int6
         given, seen = (torch.from_numpy(array[batch]).to(device) for array in (ids, attention))
         with torch.inference_mode():
             states = body(input_ids=given, attention_mask=seen).last_hidden_state  # [n, L, d]
-            return _projected(states, linear)
+            return _projected(states, network)
 
     with ThreadPoolExecutor(hardware.threads() if device == "cpu" else 1) as pool:
         encoded = list(pool.map(some, range(0, len(ids), QUERIES)))
-    return np.concatenate([*encoded, np.empty((0, ids.shape[1], len(linear)), np.float32)])
+    return np.concatenate([*encoded, np.empty((0, ids.shape[1], len(network.linear)), np.float32)])
 
 
-def _projected(states: torch.Tensor, linear: torch.Tensor) -> Floats:
+def queries_as_passages(network: Network, marks: Marks, token_ids: Tokens, device: str) -> Floats:
+    """float32[n, L, dimension]: the vectors of BGE-M3's queries, divided by their number and filled with
+    zeros up to the longest query. So the sum of the best products is their mean (Chen et al. 2024, section
+    3.2)."""
+    with workers(passages(network, marks, device, "fp32")) as run:
+        rows = run(token_ids, lambda count: None).rows
+    filled = np.zeros((len(rows), max(map(len, rows), default=1), len(network.linear)), np.float32)
+    for row, vectors in zip(filled, rows, strict=True):
+        row[: len(vectors)] = vectors / np.float32(len(vectors))
+    return filled
+
+
+def _projected(states: torch.Tensor, network: Network) -> Floats:
     """float32[..., dimension]: E = Normalize(W h), Khattab and Zaharia 2020, equations 1 and 2."""
-    vectors = functional.normalize(functional.linear(states, linear).float(), dim=-1)
+    linear = network.linear.to(states.device)
+    bias = None if network.bias is None else network.bias.to(states.device)
+    vectors = functional.normalize(functional.linear(states, linear, bias).float(), dim=-1)
     return np.asarray(vectors.cpu().numpy())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.toolkit.neural import bge_m3
+
 
 class Known(NamedTuple):
     name: str
@@ -22,6 +24,13 @@ def find(name: str | Path) -> Known | None:
 
 
 MODELS = (
+    Known(
+        "bge-m3",
+        "BAAI/bge-m3",
+        bge_m3.QUERY_LENGTH,
+        bge_m3.PASSAGE_LENGTH,
+        "Chen et al. 2024; its model card and code",
+    ),
     Known("colbert-v2", "colbert-ir/colbertv2.0", 32, 180, "Santhanam et al. 2022; its artifact.metadata"),
     # DAPR uses the same model with longer texts
     Known("dapr-colbertv2", "colbert-ir/colbertv2.0", 150, 512, "Wang et al. 2024; its code"),

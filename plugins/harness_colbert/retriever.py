@@ -84,6 +84,10 @@ class Asker:
 
     def __call__(self, queries: Sequence[str]) -> Floats:
         """float32[Q, L, dimension]: the vectors of each query."""
+        if self._marks.m3:
+            token_ids, lost = tokens.tokenise(self._marks.queries, queries, self._length)
+            self.lost = self.lost.plus(lost)
+            return model.queries_as_passages(self._network, self._marks, token_ids, self._device)
         ids, attention, lost = marking.queries(self._marks, queries, self._length)
         self.lost = self.lost.plus(lost)
         return model.queries(self._network, ids, attention, self._device)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import HarnessError
-from harness.toolkit.neural import hardware, model_folder, models
+from harness.toolkit.neural import bge_m3, hardware, model_folder, models
 from harness_colbert import ColbertParams, registry
 
 METADATA = "artifact.metadata"
@@ -26,6 +26,7 @@ class FolderSettings(NamedTuple):
     doc_token_id: str = "[unused1]"
     similarity: str = "cosine"
     interaction: str = "colbert"
+    m3: bool = False  # BGE-M3: no artifact.metadata, no markers, no [MASK]
 
 
 def resolved(params: ColbertParams) -> ColbertParams:
@@ -69,6 +70,14 @@ def _here(model: Path | str, revision: str) -> Path | None:
 
 def read(folder: Path) -> FolderSettings:
     path = folder / METADATA
+    if not path.exists() and bge_m3.has(folder, "colbert_linear"):
+        places = model_folder.places(folder) or bge_m3.PASSAGE_LENGTH
+        return FolderSettings(
+            query_maxlen=min(bge_m3.QUERY_LENGTH, places),
+            doc_maxlen=min(bge_m3.PASSAGE_LENGTH, places),
+            dim=bge_m3.shape(folder, "colbert_linear")[0],
+            m3=True,
+        )
     try:
         given_settings = json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -79,7 +88,7 @@ def read(folder: Path) -> FolderSettings:
     except (OSError, ValueError) as error:
         raise HarnessError(f"model: {path} cannot be read ({error}); fetch the model again") from error
     given_settings = given_settings.get("config", given_settings)  # older versions nest it
-    names = [name for name in FolderSettings._fields if given_settings.get(name) is not None]
+    names = [name for name in FolderSettings._fields[:-1] if given_settings.get(name) is not None]
     given = {name: given_settings[name] for name in names}
     usual = FolderSettings()._asdict()
     wrong = [name for name, value in given.items() if type(value) is not type(usual[name])]

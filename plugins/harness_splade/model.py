@@ -1,4 +1,5 @@
-"""Encodes texts as sparse rows: by SPLADE's logits of all terms, or by uniCOIL's weight of each token."""
+"""Encodes texts as sparse rows: by SPLADE's logits of all terms, or by a weight of each token, as uniCOIL
+and BGE-M3 have it."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 
 from harness.errors import HarnessError
-from harness.toolkit.neural import checkpoints, torch_encoder
-from harness.toolkit.neural.tokens import Tokens
+from harness.toolkit.neural import bge_m3, checkpoints, model_folder, torch_encoder
+from harness.toolkit.neural.tokens import Tokeniser, Tokens
 from harness_splade.storage import Row
 
 TOKEN_HEAD, COIL = "tok_proj.weight", "coil_encoder."  # uniCOIL's head, and a possible prefix of its tensors
@@ -32,11 +33,17 @@ class Network(NamedTuple):
     bodies: Sequence[torch_encoder.States]
     heads: Sequence[Head]
     vocabulary: int  # V
-    by_token: bool = False  # uniCOIL's head: one weight for each token
+    by_token: bool = False  # the head of uniCOIL and BGE-M3: one weight for each token
+    skipped: tuple[int, ...] | None = None  # of BGE-M3: tokens without a weight
 
 
-def load(folder: Path, dtype: str, device: str, padding: int, trust_remote_code: bool = False) -> Network:
-    """The network in a folder, SPLADE or uniCOIL. `padding` is the id of the padding token."""
+def load(
+    folder: Path, dtype: str, device: str, tokeniser: Tokeniser, trust_remote_code: bool = False
+) -> Network:
+    """The network in a folder: SPLADE, uniCOIL or BGE-M3."""
+    padding = tokeniser.padding
+    if bge_m3.has(folder, "sparse_linear"):
+        return _m3(folder, dtype, device, tokeniser)
     if TOKEN_HEAD in tensor_names(folder) or COIL + TOKEN_HEAD in tensor_names(folder):
         return _unicoil(folder, dtype, device, padding)
     model = checkpoints.load(folder, "AutoModelForMaskedLM", dtype, trust_remote_code=trust_remote_code)
@@ -68,11 +75,30 @@ def _unicoil(folder: Path, dtype: str, device: str, padding: int) -> Network:
     head = torch.nn.Linear(config.hidden_size, 1)
     head.load_state_dict(checkpoints.take(tensors, f"{prefix}tok_proj.", folder, ("weight", "bias")))
     model = model.to(checkpoints.DTYPES[dtype]).eval().requires_grad_(False)
-    head = head.to(checkpoints.DTYPES[dtype]).requires_grad_(False)
+    return _by_token(model, head.requires_grad_(False), padding, dtype, device)
+
+
+def _m3(folder: Path, dtype: str, device: str, tokeniser: Tokeniser) -> Network:
+    """An XLM-R with a layer of one output beside it. Special and unknown tokens have no weight."""
+    model = checkpoints.load(folder, dtype=dtype)
+    head = bge_m3.read(folder, "sparse_linear", model.config.hidden_size)
+    if head.out_features != 1:
+        raise HarnessError(
+            f"model: sparse_linear in {folder} has {head.out_features} outputs, not 1; fetch the model again"
+        )
+    token = (model_folder.read(folder / "tokenizer_config.json") or {}).get("unk_token", "<unk>")
+    unknown = tokeniser.backend.token_to_id(token.get("content") if isinstance(token, dict) else token)
+    template = tokeniser.single
+    skipped = {*template.before, *template.after, tokeniser.padding, *([] if unknown is None else [unknown])}
+    network = _by_token(model, head, tokeniser.padding, dtype, device)
+    return network._replace(skipped=tuple(sorted(skipped)))
+
+
+def _by_token(model: Any, head: torch.nn.Linear, padding: int, dtype: str, device: str) -> Network:
     bodies = torch_encoder.encoders(model, padding, device)
     devices = [f"cuda:{number}" if device == "cuda" else "cpu" for number in range(len(bodies))]
-    heads = [copy.deepcopy(head).to(at) for at in devices]
-    return Network(bodies, heads, int(config.vocab_size), by_token=True)
+    heads = [copy.deepcopy(head).to(at, checkpoints.DTYPES[dtype]) for at in devices]
+    return Network(bodies, heads, int(model.config.vocab_size), by_token=True)
 
 
 def _head(model: Any, folder: Path) -> Head:
@@ -131,16 +157,21 @@ class Encoder:
 class TokenWeights:
     """A uniCOIL encoder from batches of texts to rows (Lin and Ma 2021). A token has the weight relu(w h +
     b). A term of a passage has the largest weight of its tokens, and a term of a query has their sum. As in
-    the authors' code, all tokens count except the first, [CLS]."""
+    the authors' code, all tokens count except the first, [CLS]. BGE-M3 takes the largest weight in queries
+    too, and leaves out the tokens `skipped` (Chen et al. 2024, with its authors' code)."""
 
-    def __init__(self, body: torch_encoder.States, head: Head, queries: bool) -> None:
-        self._body, self._head = body, head
-        self._join = np.add if queries else np.maximum
+    def __init__(
+        self, body: torch_encoder.States, head: Head, queries: bool, skipped: tuple[int, ...] | None
+    ) -> None:
+        self._body, self._head, self._skipped = body, head, skipped
+        self._join = np.add if queries and skipped is None else np.maximum
 
     def __call__(self, batch: Tokens) -> Sequence[Row]:
         states = self._body(batch)  # [T, d]
         with torch.inference_mode():
             weights = self._head(states)[:, 0].relu().float().cpu().numpy()
+        if self._skipped is not None:
+            weights[np.isin(batch.ids, self._skipped)] = 0
         return [
             self._row(batch.ids[a + 1 : z], weights[a + 1 : z]) for a, z in pairwise(batch.bounds.tolist())
         ]
@@ -158,7 +189,7 @@ def encoders(
     """One encoder for each worker. A single encoder uses all cores."""
     pairs = zip(network.bodies, network.heads, strict=True)
     if network.by_token:
-        return [TokenWeights(*pair, queries) for pair in pairs]
+        return [TokenWeights(*pair, queries, network.skipped) for pair in pairs]
     return [Encoder(*pair, pooling, activation, len(network.bodies) == 1) for pair in pairs]
 
 

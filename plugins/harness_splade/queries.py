@@ -47,7 +47,7 @@ def _by_model(params: SpladeParams) -> Encode:
         chosen = (params.query_model, params.query_revision)
     here = models.folder(*chosen, trust_remote_code=params.trust_remote_code)
     tokeniser = tokens.load(here, params.trust_remote_code)
-    network = model.load(here, "fp32", params.device, tokeniser.padding, params.trust_remote_code)
+    network = model.load(here, "fp32", params.device, tokeniser, params.trust_remote_code)
     forwards = model.encoders(network, params.pooling, params.activation, queries=True)
     length = settings.length_of("query_length", params.query_length, here)
 

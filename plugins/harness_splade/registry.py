@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.toolkit.neural import bge_m3
+
 
 class Known(NamedTuple):
     """The known settings of a model. If a setting of the queries is None, the setting of the passages
@@ -31,6 +33,7 @@ V2, PLUS = "Formal et al. 2021", "Formal et al. 2022"
 V3 = "Lassance et al. 2024; the configuration in its authors' code"
 EFFICIENT = "Lassance and Clinchant 2022"
 UNICOIL = "Lin and Ma 2021; the encoder in its authors' code"
+M3 = "Chen et al. 2024; its model card and code"
 OPENSEARCH = "Geng et al. 2024; its model card"
 
 MODELS = (
@@ -47,6 +50,7 @@ MODELS = (
         Known(f"unicoil{kind}", f"castorini/unicoil{kind}-msmarco-passage", 512, UNICOIL, query_length=128)
         for kind in ("", "-noexp")
     ),
+    Known("bge-m3", "BAAI/bge-m3", bge_m3.PASSAGE_LENGTH, M3, query_length=bge_m3.QUERY_LENGTH),
     *(
         Known(
             f"efficient-splade-{name}",

@@ -45,7 +45,7 @@ class Sparse:
         params = self._params
         here = models.folder(params.model, params.revision, trust_remote_code=params.trust_remote_code)
         tokeniser = tokens.load(here, params.trust_remote_code)
-        network = model.load(here, params.dtype, params.device, tokeniser.padding, params.trust_remote_code)
+        network = model.load(here, params.dtype, params.device, tokeniser, params.trust_remote_code)
         length = settings.length_of("passage_length", params.passage_length, here)
         forwards = model.encoders(network, params.pooling, params.activation)
 
