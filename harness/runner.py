@@ -188,8 +188,9 @@ def execute(
         advice = "the other rows run with --keep-going, or by name with --only"
         raise Problems([*(f"{where}: needs: {need}" for need in refused), f"{where}: {advice}"])
     disk.check_writable(out)
-    if (room := run_space.short_of(prepared.plan, store, out)) is not None:
-        reporter.note(room)
+    corpora = run_space.short_of_corpora(planned, store, planned.ancestors(targets))
+    for note in filter(None, (corpora, run_space.short_of(planned, store, out))):
+        reporter.note(note)
     if fresh:
         store.discard_parts(planned.ancestors(targets))
         for step in planned.ancestors(targets):

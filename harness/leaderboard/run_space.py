@@ -1,15 +1,41 @@
-"""Checks, before the first step, whether the disk has room for the runs of a leaderboard."""
+"""Checks, before the first step, whether the disks have room for the corpora in the store and for the runs of
+a leaderboard."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
+from harness.errors import StoreError
 from harness.plan.graph import Plan
 from harness.problems import shown_path
 from harness.store.artifacts import Corrupt, Store
 
 BYTES = 12  # for each hit of a compressed run: 8 to 11.5 were measured
+
+SHARE = (
+    10  # a corpus in the store takes more than a tenth of its files, which hold more than texts and titles
+)
+
+
+def short_of_corpora(planned: Plan, store: Store, steps: Iterable[str]) -> str | None:
+    """A message if the disk of the store has less room than the files have bytes whose corpora are among the
+    steps and not in the store yet. None if there is enough room. Raises StoreError if it has less than a
+    tenth of that. Trials with limits are left out, because they keep a part of a corpus."""
+    corpora = [planned.steps[step] for step in steps if planned.steps[step].kind == "corpus"]
+    missing = [step for step in corpora if "limited" not in step.work and not store.has(step.id)]
+    total = sum(step.work["file_bytes"] for step in missing if "file_bytes" in step.work)
+    free = shutil.disk_usage(store.root).free
+    if total <= free:
+        return None
+    needed, room = (f"{count / 1e6:,.1f} MB" for count in (total, free))
+    names = ", ".join(dict.fromkeys(step.dataset for step in missing))
+    text = f"{shown_path(store.root)}: {room} are free, and the files of the corpora ({names}) have {needed}"
+    advice = "make room, or choose another disk with --store"
+    if total > SHARE * free:
+        raise StoreError(f"{text}; {advice}")
+    return f"{text}; if the disk is full, {advice}"
 
 
 def short_of(planned: Plan, store: Store, out: Path) -> str | None:

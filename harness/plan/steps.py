@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
+from stat import S_ISREG
 from typing import Any, NoReturn, Self
 
 from harness.catalogue import KINDS, Catalogue, Entry, missing_modules, params
@@ -101,6 +103,8 @@ class Datasets:
                     "files": [keys.addressed(path, self.digest) for path in inputs.files],
                 }
                 work = {"method": work_of(spec.chosen, values)}
+                if part == "corpus":
+                    work["file_bytes"] = sum(file_bytes(path) for path in inputs.files)
                 if limited := limits_of(spec, part):
                     described["limited"] = work["limited"] = limited
                 parts[part] = self.add(part, spec.name, "", described, work, (), absent)
@@ -280,6 +284,15 @@ class Base(Datasets):
             *(f"+{stage}" for stage in stages),
         ]
         return " ".join(words)
+
+
+def file_bytes(path: Path) -> int:
+    """The size of a file, or of the files in a folder; 0 for what cannot be looked up."""
+    try:
+        stats = [file.stat() for file in (path.rglob("*") if path.is_dir() else (path,))]
+    except OSError:
+        return 0
+    return sum(stat.st_size for stat in stats if S_ISREG(stat.st_mode))
 
 
 def limits_of(spec: DatasetSpec, part: Part) -> dict[str, int]:
