@@ -19,6 +19,7 @@ PAPERS = {
         "dureader-out-of-domain",
         "dureader-cross-lingual",
         "dureader-transfer",
+        "dureader-similar",
     ),
     "T2Ranking": ("t2ranking-queries", "t2ranking-retrieval", "t2ranking-reranking"),
     "RocketQAv2": ("rocketqav2-msmarco", "rocketqav2-nq", "rocketqav2-ablations", "training-zh-joint"),
