@@ -73,7 +73,7 @@ class MonoT5:
 
 
 def _answering(weight: torch.Tensor, answers: Sequence[int]) -> torch.nn.Linear:
-    """The output layer, cut down to the two answers of the vocabulary."""
+    """The output layer, cut down to the rows of the two answer tokens, `true` and `false`."""
     head = torch.nn.Linear(weight.shape[1], len(answers), bias=False)
     head.weight = torch.nn.Parameter(weight[answers].clone(), requires_grad=False)
     return widen(head)

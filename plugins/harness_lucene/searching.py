@@ -233,7 +233,7 @@ def ordered(
     passages: NDArray[np.int64], scores: NDArray[np.float32]
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The rows of `passages` and `scores` ordered by descending score, equal scores by position. Lucene
-    itself orders equal scores by its documents, which a foreign index has in another order."""
+    breaks ties by its own document numbers, which follow our positions only in an index that we wrote."""
     rank = np.where(passages < 0, np.iinfo(np.int64).max, passages)
     worth = np.where(passages < 0, np.inf, -scores)
     order = np.lexsort((rank, worth), axis=1)

@@ -39,7 +39,8 @@ class LabelByAnswers:
         return False
 
     def _labelled(self, given: MakerInput) -> Iterator[Judgement]:
-        """The judgements, query by query, with the passages in the order in which they are tried."""
+        """The judgements, query by query, with the passages in the order in which they are searched for
+        an answer."""
         params = self._params
         known = Tokens(params.unit == "characters")
         level = Level.of(params.tau, params.above == "more")

@@ -1,4 +1,4 @@
-"""Steps that several workers share: the number of blocks of a step, the work of one part, and the joining."""
+"""Steps that several workers share: the blocks of a step's work, the work on one part, the joining."""
 
 from __future__ import annotations
 

@@ -126,8 +126,8 @@ class Task:
         return self.store.read(match[1]).facts["found"][match[2]] if match else value
 
     def model(self, step: str) -> Path:
-        """The verified folder of the model that a step trained, or of the checkpoint that it chose. If this
-        task does not read that step, the folder is not verified and may be missing."""
+        """The folder of the model that a step trained, or of the checkpoint that the step chose. The folder
+        is verified if the step is an input of this task; otherwise it is not, and it may be missing."""
         if step not in self.work["inputs"]:
             return self.store.artifacts / step
         chosen = self.store.read(step)

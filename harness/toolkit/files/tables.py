@@ -1,4 +1,4 @@
-"""Reads Parquet, JSON lines, CSV and TSV files as batches of the wanted columns, with each row's line."""
+"""Reads Parquet, JSON lines, CSV and TSV files as batches of the wanted columns, with line numbers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Prompts before every layer: keys and values that attention reads before those of the text (P-tuning v2).
 
-Liu et al. 2022, section 3.2. A folder with `prefix.json` holds only the prompts and names their network.
+Liu et al. 2022, section 3.2. A folder with `prefix.json` holds only the prompts, and names the base model
+that they were trained for.
 """
 
 from __future__ import annotations
