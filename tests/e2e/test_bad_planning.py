@@ -92,3 +92,12 @@ def test_a_plugin_that_ends_the_process_while_planning_fails_its_rows_only(plann
     for name, ending in methods.items():
         assert f"'odd-method' ended the process in {ending}" in found["toy", name]["error"]
     assert living(f"A_RUN={planned.folder}") == []
+
+
+def test_judgements_of_queries_that_the_dataset_lacks_fail_its_rows_only(planned: Harness) -> None:
+    planned.suite(suite({"odd": {"odd-dataset": {"how": "stray"}}}, {}))
+    assert planned.run().code == 1
+    found = {row["dataset"]: row for row in leaderboard(planned.out)["rows"]}
+    assert found["toy"]["status"] == "ok"
+    assert "broke its contract" in found["odd"]["error"]
+    assert "a dataset yields judgements of its own queries alone" in found["odd"]["error"]

@@ -14,7 +14,7 @@ from toy_plugin import Collection, Overlap, OverlapIndexer, Toy
 
 from harness import hookimpl
 from harness.records import Dataset, Retriever, param
-from harness.types import Card, Inputs
+from harness.types import Card, Inputs, Judgement
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,11 @@ class OddSource(Toy):
             os._exit(7)
         odd = {"inputs": [], "files": Inputs({}, ("a text",)), "params": Inputs({"a": {1, 2}})}
         return odd.get(self.how, super().inputs(part))
+
+    def judgements(self) -> Any:
+        yield from super().judgements()
+        if self.how == "stray":
+            yield Judgement("a query of nobody", "a passage", 1)
 
 
 def resolve(params: Odd, facts: object) -> Any:
