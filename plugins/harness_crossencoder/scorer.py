@@ -67,7 +67,8 @@ class Pairs:
         texts = self._texts.take(positions)
         firsts, seconds = [queries[row] for row in rows.tolist()], [texts[place] for place in places.tolist()]
         every = [self._read(reader, firsts, seconds) for reader in self._readers]
-        scores[filled] = combined(np.stack(every), self._params.kind, self._params.average)
+        probabilities = bool(self._params.models) and self._params.average == "probabilities"
+        scores[filled] = combined(np.stack(every), self._params.kind, probabilities)
         self._pairs += len(rows)
         return scores
 
@@ -96,13 +97,13 @@ class Pairs:
         return np.array(passed.rows, np.float64)
 
 
-def combined(every: NDArray[np.float64], kind: str, average: str) -> NDArray[np.float64]:
-    """float64[n]: the scores of the pairs from the models' logits, float64[m, n]. One model gives a
-    classifier's logit, or monoT5's log p(true) (Nogueira et al. 2020, section 3). Several models give the
-    mean of these numbers, or the mean of p = 1 / (1 + exp(-logit)), which the cross-encoders of
-    DuReader-retrieval write (Qiu et al. 2022, appendix A.1)."""
+def combined(every: NDArray[np.float64], kind: str, probabilities: bool) -> NDArray[np.float64]:
+    """float64[n]: the scores of the pairs from the models' logits, float64[m, n]: the mean of a classifier's
+    logits, or of monoT5's log p(true) (Nogueira et al. 2020, section 3). With `probabilities` it is the mean
+    of p = 1 / (1 + exp(-logit)), which the cross-encoders of DuReader-retrieval write (Qiu et al. 2022,
+    appendix A.1). A list of one model gives probabilities too, for thresholds such as RocketQA's."""
     logs = -np.logaddexp(0, -every)  # log p
-    if len(every) > 1 and average == "probabilities":
+    if probabilities:
         result: NDArray[np.float64] = np.exp(logs).mean(axis=0)
     else:
         result = (logs if kind == "monot5" else every).mean(axis=0)

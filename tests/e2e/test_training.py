@@ -20,6 +20,7 @@ from harness.api import read_leaderboard
 from harness.cli import main
 from harness.errors import HarnessError
 from harness.exchange import training_data
+from harness.store import hits_files
 from harness.store.artifacts import Store
 
 pytestmark = pytest.mark.extras
@@ -260,3 +261,47 @@ def test_a_folder_without_checkpoints_is_refused(folder, capsys):
     command = ["validate", str(folder / "empty"), "--suite", str(suite_file), "--system", "zero", "--once"]
     assert main([*command, "--out", str(folder / "watched"), "--store", str(folder / "store")]) == 2
     assert "has no checkpoint" in capsys.readouterr().err
+
+
+ENSEMBLE = """
+suite: ensemble
+datasets:
+  d: {files: {path: data, split: test, language: en}}
+systems:
+  bm25: {retriever: bm25}
+  first: {of: bm25, rerank: {crossencoder: {models: [{made: a}], dtype: fp32}, depth: 10}}
+  second: {of: bm25, rerank: {crossencoder: {models: [{made: b}], dtype: fp32}, depth: 10}}
+  both: {of: bm25, rerank: {crossencoder: {models: [{made: a}, {made: b}], dtype: fp32}, depth: 10}}
+models:
+  a:
+    train: {cross-encoder: &ce {init: ./tiny, epochs: 1, batch: 6, length: 32, query_length: 16, dtype: fp32}}
+    on: d/train
+    negatives: {of: bm25, depth: 10, take: 1}
+  b: {train: {cross-encoder: *ce}, on: d/train}
+measures: [RR@10]
+depth: 10
+"""
+
+
+@pytest.mark.slow
+def test_an_ensemble_of_made_cross_encoders_has_the_mean_of_their_probabilities(folder):
+    path = folder / "suite.yaml"
+    path.write_text(ENSEMBLE)
+    assert run(path, store=folder / "store", quiet=True).ok
+    store = Store(folder / "store").open()
+    hits = {row.system: hits_files.load(store.read(row.hits)) for row in planned(path).rows if row.hits}
+
+    def scores(name: str) -> list[dict[int, float]]:
+        found = hits[name]
+        return [
+            dict(zip(passages[passages >= 0].tolist(), row[passages >= 0].tolist(), strict=True))
+            for passages, row in zip(found.passages, found.scores, strict=True)
+        ]
+
+    compared = 0
+    for one, two, mean in zip(scores("first"), scores("second"), scores("both"), strict=True):
+        assert one.keys() == two.keys() == mean.keys()
+        for passage, value in mean.items():
+            assert value == pytest.approx((one[passage] + two[passage]) / 2, abs=1e-6)
+            compared += one[passage] != two[passage]
+    assert compared > 10

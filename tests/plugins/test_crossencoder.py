@@ -194,6 +194,11 @@ class TestClassifiers:
         assert found == pytest.approx((1 / (1 + np.exp(-logits))).mean(axis=0), abs=1e-4)
         found = opened(given(models=models, average="logits")).score(QUERIES, EVERY)
         assert found == pytest.approx(logits.mean(axis=0), abs=1e-4)
+        # a list of one gives probabilities, a single model its logits
+        found = opened(given(models=models[:1])).score(QUERIES, EVERY)
+        assert found == pytest.approx(1 / (1 + np.exp(-logits[0])), abs=1e-4)
+        found = opened(given(model=models[0])).score(QUERIES, EVERY)
+        assert found == pytest.approx(logits[0], abs=1e-4)
 
     def test_a_batch_that_does_not_fit_the_memory_is_halved_and_counted(self, tmp_path, monkeypatch, capsys):
         from harness_crossencoder import classifier
