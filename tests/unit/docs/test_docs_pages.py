@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib.util
 import io
 import json
 import re
@@ -17,6 +16,7 @@ import pytest
 
 import plugin_docs
 from harness import catalogue, cli, run
+from harness.catalogue import is_installed
 from harness.leaderboard import board_file, text_tables
 from harness.scoring.measures.names import ALIASES, FAMILIES
 
@@ -159,7 +159,7 @@ def test_the_notebook_runs(tmp_path, monkeypatch):
     blocks = python_blocks("notebook.md")
     drawing = [block for block in blocks if "matplotlib" in block]
     assert len(drawing) == 1
-    if importlib.util.find_spec("matplotlib") is None:
+    if not is_installed("matplotlib"):
         blocks.remove(drawing[0])
     else:
         monkeypatch.setenv("MPLBACKEND", "agg")
