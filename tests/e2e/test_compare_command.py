@@ -42,6 +42,7 @@ def test_a_line_is_no_wider_than_the_terminal(made, words, width, monkeypatch):
     assert ran.code == 0, ran.err
     too_wide = [line for line in ran.out.splitlines() if len(line) > width and " " in line.strip()]
     assert too_wide == []
+    assert "PosixPath" not in ran.out
     monkeypatch.setenv("COLUMNS", "500")
     assert any(len(line) > width for line in made.command(*words).out.splitlines())
 
