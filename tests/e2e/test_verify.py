@@ -337,7 +337,9 @@ def test_a_real_collection_is_verified_and_a_changed_judgement_found(tmp_path):
     assert ran.code == 0, ran.out
     assert "verified   scifact / bm25" in ran.out
     without = Harness(tmp_path, {"HARNESS_REAL_DATA": str(tmp_path / "nowhere")})
+    places = (harness.out / "verify.yaml").rename(tmp_path / "places.yaml")
     elsewhere = without.command("verify", harness.out, "--store", tmp_path / "empty")
+    places.rename(harness.out / "verify.yaml")
     assert elsewhere.code == 2
     assert "scifact: needs corpus" in elsewhere.out
     values = [
