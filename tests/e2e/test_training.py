@@ -24,6 +24,8 @@ from harness.store import hits_files
 from harness.store.artifacts import Store
 
 pytestmark = pytest.mark.extras
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
 
 WORDS = ("river", "stone", "garden", "winter", "north", "old")
 SUITE = """

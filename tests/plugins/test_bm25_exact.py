@@ -116,7 +116,7 @@ def test_a_window_with_too_many_pairs_for_two_bytes_is_halved():
     shares = chance.random(texts * terms).astype(np.float32) + 1
     lengths = np.arange(1, texts + 1, dtype=np.float32)
     assert len(np.unique(shares)) > PAIRS
-    windows = building._invert(Stretch(numbers, ends, shares, lengths), terms)
+    windows = building._invert(Stretch(numbers, ends, shares, lengths))
     assert len(windows) == 2
     assert np.concatenate([window.lengths for window in windows]).tolist() == lengths.tolist()
     for window, part in zip(windows, (slice(0, 40), slice(40, 80)), strict=True):

@@ -11,6 +11,9 @@ import pytest
 import collection_docs
 from harness_ir_datasets import survey
 
+pytestmark = pytest.mark.extras
+pytest.importorskip("huggingface_hub")  # for the collections of the hub
+
 PAGE = Path(__file__).parents[2] / "docs" / "collections.md"
 
 

@@ -118,7 +118,7 @@ def test_a_short_name_stands_for_both_towers_with_their_settings():
     assert (found.query_length, found.passage_length) == (512, 512)
     assert resolved("facebook/dragon-plus-context-encoder") == found
     assert len(missing_files(found)) >= 2  # both towers
-    assert "hf download facebook/dragon-plus-query-encoder" in " ".join(missing_files(found))
+    assert "hf download facebook/dragon-plus-query-encoder" in " ".join(map(str, missing_files(found)))
 
 
 def test_a_model_in_the_hubs_cache_is_read_there_at_its_commit(tmp_path):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from harness.types import Ints
 
 CELLS = 1 << 22  # how many statistics one chunk holds
+TIES = 1e-7  # sums that differ by less, relatively, differ by the rounding of thirds and the like alone
 
 
 class Group(NamedTuple):
@@ -86,23 +87,24 @@ def _bundle(
         int(number): np.array(list(places), np.int64)
         for number, places in groupby(by_family, key=lambda i: family[i])
     }
+    least = seen * (1 - TIES)
     widest = max(group.queries for group in groups)
     step = max(1, min(signs.DRAWS // widest, CELLS // len(seen), flips))
     alone, beside = np.zeros(len(seen)), np.zeros(len(seen))
     maxima: dict[int, list[Floats]] = {number: [] for number in orders}
     done = 0
-    # # an exact test over several datasets would need all combinations of their sign patterns, so signs are
+    # an exact test over several datasets would need all combinations of their sign patterns, so signs are
     # drawn
     exact = len(groups) == 1 and signs.enumerates(widest, flips)
     streams = [signs.null(group.blocks, flips, group.seed, step, exact) for group in groups]
     for chunks in zip(*streams, strict=True):
         drawn = np.concatenate(chunks)  # float64[P, b]
         done += drawn.shape[1]
-        alone += np.count_nonzero(drawn >= seen[:, None], axis=1)
+        alone += np.count_nonzero(drawn >= least[:, None], axis=1)
         for number, order in orders.items():
             tops = drawn[order[::-1]]
             np.maximum.accumulate(tops, axis=0, out=tops)  # the maximum over a pair and the pairs below it
-            beside[order] += np.count_nonzero(tops >= seen[order[::-1], None], axis=1)[::-1]
+            beside[order] += np.count_nonzero(tops >= least[order[::-1], None], axis=1)[::-1]
             maxima[number].append(tops[-1].copy())
     more = 0 if exact else 1  # the observed signs count as one of the draws
     tested.p[where] = (alone + more) / (done + more)

@@ -64,15 +64,15 @@ def _patch_disk(disk: Any) -> None:
 
 
 def _patch_engine(engine: Any) -> None:
-    done = engine.Local._done
+    done = engine.Engine._done
 
-    def killing(self: Any, step: Any, reused: bool) -> None:
+    def killing(self: Any, step: Any, *rest: Any) -> None:
         for child in self.children:
             child.kill()
             child.process.wait()
-        done(self, step, reused)
+        done(self, step, *rest)
 
-    engine.Local._done = killing
+    engine.Engine._done = killing
 
 
 class _Patch:
