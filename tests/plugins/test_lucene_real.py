@@ -27,7 +27,9 @@ def ran(tmp_path_factory):
     if any(importlib.util.find_spec(name) is None for name in ("jnius", "pyserini")):
         pytest.skip("the extra 'lucene' is not installed")
     folder = tmp_path_factory.mktemp("scifact")
-    leaderboard = api.run(SUITE, out=folder / "out", store=folder / "store", quiet=True)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("HARNESS_SCIFACT", str(Path(os.environ["HARNESS_REAL_DATA"], "scifact")))
+        leaderboard = api.run(SUITE, out=folder / "out", store=folder / "store", quiet=True)
     assert [row.error for row in leaderboard.rows if row.status != "ok"] == []
     means = {
         row.system: {name: measure.mean for name, measure in row.measures.items()} for row in leaderboard.rows
