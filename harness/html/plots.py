@@ -70,8 +70,9 @@ def pareto(score: str, cost: str) -> dict[str, JSON]:
     strong = {"condition": {"test": "datum.front", "value": 1}, "value": 0.45}
     rise = {"expr": "-8 - datum.lift"}
     name = {"type": "text", "align": "left", "dx": 8, "dy": rise, "limit": LABEL}
-    pointer = {"type": "rule", "opacity": 0.35, "x2Offset": 8, "y2Offset": rise}
-    ends = {"x2": {"field": "cost"}, "y2": {"field": "score"}}
+    pointer = {"type": "rule", "x2Offset": 8, "y2Offset": rise}
+    lifted_alone = {"condition": {"test": "datum.lift > 0", "value": 0.35}, "value": 0}
+    ends = {"x2": {"field": "cost"}, "y2": {"field": "score"}, "opacity": lifted_alone}
     return _spec(
         HEIGHT,
         transform=[
@@ -92,11 +93,7 @@ def pareto(score: str, cost: str) -> dict[str, JSON]:
                 "mark": {"type": "point", "filled": True, "size": 80},
                 "encoding": {"opacity": strong, "tooltip": tooltip},
             },
-            {
-                "transform": [*front, *_lifted(), {"filter": "datum.lift > 0"}],
-                "mark": pointer,
-                "encoding": ends,
-            },
+            {"transform": [*front, *_lifted()], "mark": pointer, "encoding": ends},
             {
                 "transform": [*front, *_lifted()],
                 "mark": name,

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from running import Harness
 
+from harness.html import plots
+
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
 pytest.importorskip("vl_convert", reason="needs the extra report")
 
@@ -127,6 +129,20 @@ def test_nothing_is_asked_of_the_network_and_nothing_is_refused(page):
     ]
     assert [url for url in asked if not url.startswith(("file://", "data:", "blob:"))] == []
     assert page.get_log("browser") == []  # neither an error nor a refusal by the policy
+
+
+def test_a_picture_whose_names_lie_apart_says_nothing_in_the_console(page):
+    points = [
+        {"system": name, "cost": cost, "score": score, "low": score - 0.1, "high": score + 0.1, "front": True}
+        for name, cost, score in [("cheap", 1, 0.2), ("middle", 100, 0.5), ("dear", 10000, 0.8)]
+    ]
+    script = """const place = document.createElement("div");
+    place.id = "apart";
+    document.querySelector("main").prepend(place);
+    window.vegaEmbed(place, arguments[0], {mode: "vega-lite", renderer: "svg", actions: false});"""
+    page.execute_script(script, plots.filled(plots.pareto("score", "cost"), points) | {"width": 400})
+    wait(page, "document.querySelectorAll('#apart svg text').length > 3")
+    assert page.get_log("browser") == []
 
 
 def test_headings_sort_and_say_so(page, shown):
