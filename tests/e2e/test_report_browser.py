@@ -139,7 +139,8 @@ def test_a_picture_whose_names_lie_apart_says_nothing_in_the_console(page):
     script = """const place = document.createElement("div");
     place.id = "apart";
     document.querySelector("main").prepend(place);
-    window.vegaEmbed(place, arguments[0], {mode: "vega-lite", renderer: "svg", actions: false});"""
+    window.vegaEmbed(place, arguments[0],
+      {mode: "vega-lite", renderer: "svg", actions: false, defaultStyle: false, tooltip: () => {}});"""
     page.execute_script(script, plots.filled(plots.pareto("score", "cost"), points) | {"width": 400})
     wait(page, "document.querySelectorAll('#apart svg text').length > 3")
     assert page.get_log("browser") == []
