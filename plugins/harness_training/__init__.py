@@ -27,25 +27,20 @@ OPTIMISER = "how weights move: lamb scales each matrix's step by its norm (T2Ran
 MICRO = "texts or pairs that are held in memory at a time; it does not change the batch"
 
 
-@dataclass(frozen=True)
-class DualEncoderParams:
-    """The parameters of `dual-encoder`. The defaults are those of DuReader-retrieval (Qiu et al. 2022,
-    appendix A.2)."""
+def of(base: type, name: str, default: Any) -> Any:
+    """A parameter of a base type, with another default."""
+    field = base.__dataclass_fields__[name]  # type: ignore[attr-defined]
+    return dataclasses.field(default=default, metadata=field.metadata)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Common:
+    """The parameters that all trainers have. The defaults are those of bi-encoders."""
 
     init: Path | str = param(help=INIT)
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
-    untied: bool = param(False, "queries and passages have a tower each: the parts `query` and `passage`")
-    pooling: Pooling = param("auto", "how tokens become one vector; auto: as the folder says, else cls")
-    similarity: Literal["dot", "cosine"] = param("dot", "how vectors are compared")
-    temperature: float = param(
-        1.0, "scores are divided by it; 0.01 to 0.1 is usual with cosine", minimum=1e-4
-    )
-    loss: Literal["contrastive", "margin-mse", "kl"] = param(
-        "contrastive", "softmax over a batch, or distillation from the scores of the run with the negatives"
-    )
-    in_batch: bool = param(True, "the passages of other queries of a batch are negatives too")
     epochs: int = param(10, "how often every query is seen", minimum=1)
-    batch: int = param(256, "queries of a step", minimum=1)
+    batch: int = param(256, "queries of a step, each with its list of passages", minimum=1)
     micro: int = param(32, MICRO, minimum=1)
     lr: float = param(3e-5, "the highest learning rate", minimum=0)
     warmup: float = param(0.1, "the share of the steps in which the rate rises", minimum=0, maximum=1)
@@ -53,88 +48,88 @@ class DualEncoderParams:
     optimiser: Literal["adamw", "lamb"] = param("adamw", OPTIMISER)
     clip: float = param(1.0, "the largest norm of a step's gradient; 0: any", minimum=0)
     dropout: float = param(0.1, "of hidden states and attention", minimum=0, maximum=0.99)
-    query_length: int = param(32, "how many tokens of a query are read", minimum=3)
-    passage_length: int = param(384, "how many tokens of a passage are read", minimum=3)
-    query_prompt: str = param("", "what goes before every query")
-    passage_prompt: str = param("", "what goes before every passage")
     dtype: Dtype = param("auto", COMPUTED)
     device: Device = param("auto", "where the model is trained")
 
 
-@dataclass(frozen=True)
-class PromptsParams:
-    """The parameters of `prompts`. The defaults are those of DPTDR's code for MS MARCO (Tang et al. 2022),
-    the batch that of all its devices together."""
+@dataclass(frozen=True, kw_only=True)
+class Encoder(Common):
+    """The parameters of trainers of an encoder that turns a text into one vector."""
 
-    init: Path | str = param(help=f"the network, which stays as it is: {INIT}")
-    revision: str = param("main", "the branch, tag or commit of a model of the hub")
-    prefix: int = param(128, "how many key-values stand before a text's own in every layer", minimum=1)
-    mlp: bool = param(False, "the prefix comes through a small network, which is not kept")
-    mlp_width: int = param(512, "the width of that network", minimum=1)
-    untied: bool = param(False, "queries and passages have a prefix each: the parts `query` and `passage`")
     pooling: Pooling = param("auto", "how tokens become one vector; auto: as the folder says, else cls")
     similarity: Literal["dot", "cosine"] = param("dot", "how vectors are compared")
     temperature: float = param(
-        1.0, "scores are divided by it; 0.01 to 0.1 is usual with cosine", minimum=1e-4
+        1.0, "their scores are divided by it; 0.01 to 0.1 is usual with cosine", minimum=1e-4
     )
+    query_length: int = param(32, "how many tokens of a query are read", minimum=3)
+    passage_length: int = param(128, "how many tokens of a passage are read", minimum=3)
+    query_prompt: str = param("", "what goes before every query, for the encoder")
+    passage_prompt: str = param("", "what goes before every passage, for the encoder")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BiEncoder(Encoder):
+    """The parameters of trainers of a bi-encoder alone."""
+
+    untied: bool = param(False, "queries and passages are trained apart: the parts `query` and `passage`")
     loss: Literal["contrastive", "margin-mse", "kl"] = param(
         "contrastive", "softmax over a batch, or distillation from the scores of the run with the negatives"
     )
     in_batch: bool = param(True, "the passages of other queries of a batch are negatives too")
-    epochs: int = param(10, "how often every query is seen", minimum=1)
-    batch: int = param(64, "queries of a step", minimum=1)
-    micro: int = param(32, MICRO, minimum=1)
-    lr: float = param(7e-3, "the highest learning rate", minimum=0)
-    warmup: float = param(0.1, "the share of the steps in which the rate rises", minimum=0, maximum=1)
-    decay: float = param(0.0, "weight decay of matrices", minimum=0)
-    optimiser: Literal["adamw", "lamb"] = param("adamw", OPTIMISER)
-    clip: float = param(1.0, "the largest norm of a step's gradient; 0: any", minimum=0)
-    dropout: float = param(0.1, "of hidden states and attention", minimum=0, maximum=0.99)
-    query_length: int = param(32, "how many tokens of a query are read", minimum=3)
-    passage_length: int = param(128, "how many tokens of a passage are read", minimum=3)
-    query_prompt: str = param("", "what goes before every query")
-    passage_prompt: str = param("", "what goes before every passage")
-    dtype: Dtype = param("auto", COMPUTED)
-    device: Device = param("auto", "where the prefixes are trained")
 
 
-@dataclass(frozen=True)
-class CrossEncoderParams:
+@dataclass(frozen=True, kw_only=True)
+class DualEncoderParams(BiEncoder):
+    """The parameters of `dual-encoder`. The defaults are those of DuReader-retrieval (Qiu et al. 2022,
+    appendix A.2)."""
+
+    passage_length: int = of(Encoder, "passage_length", 384)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptsParams(BiEncoder):
+    """The parameters of `prompts`. The defaults are those of DPTDR's code for MS MARCO (Tang et al. 2022),
+    the batch that of all its devices together."""
+
+    init: Path | str = param(help=f"the network, which stays as it is: {INIT}")
+    batch: int = of(Common, "batch", 64)
+    lr: float = of(Common, "lr", 7e-3)
+    prefix: int = param(128, "how many key-values stand before a text's own in every layer", minimum=1)
+    mlp: bool = param(False, "the prefix comes through a small network, which is not kept")
+    mlp_width: int = param(512, "the width of that network", minimum=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossEncoderParams(Common):
     """The parameters of `cross-encoder`. The defaults are those of DuReader-retrieval (Qiu et al. 2022,
     appendix A.2)."""
 
-    init: Path | str = param(help=INIT)
-    revision: str = param("main", "the branch, tag or commit of a model of the hub")
+    epochs: int = of(Common, "epochs", 3)
+    batch: int = of(Common, "batch", 64)
+    lr: float = of(Common, "lr", 1e-5)
+    warmup: float = of(Common, "warmup", 0.0)
+    decay: float = of(Common, "decay", 0.01)
     loss: Literal["two-classes", "one-logit", "listwise"] = param(
         "two-classes", "cross-entropy of single pairs (two classes or one logit), or of each query's list"
     )
-    epochs: int = param(3, "how often every query is seen", minimum=1)
-    batch: int = param(64, "queries of a step, each with its list", minimum=1)
-    micro: int = param(32, MICRO, minimum=1)
-    lr: float = param(1e-5, "the highest learning rate", minimum=0)
-    warmup: float = param(0.0, "the share of the steps in which the rate rises", minimum=0, maximum=1)
-    decay: float = param(0.01, "weight decay of matrices", minimum=0)
-    optimiser: Literal["adamw", "lamb"] = param("adamw", OPTIMISER)
-    clip: float = param(1.0, "the largest norm of a step's gradient; 0: any", minimum=0)
-    dropout: float = param(0.1, "of hidden states and attention", minimum=0, maximum=0.99)
     length: int = param(384, "how many tokens of a pair are read", minimum=8)
     query_length: int = param(64, "how many tokens of a query are read", minimum=1)
-    dtype: Dtype = param("auto", COMPUTED)
-    device: Device = param("auto", "where the model is trained")
 
 
-@dataclass(frozen=True)
-class RocketQAv2Params:
+@dataclass(frozen=True, kw_only=True)
+class RocketQAv2Params(Encoder):
     """The parameters of `rocketqav2`. The defaults are those of the paper (Ren et al. 2021, section 4.1).
     The trained parts are `retriever` and `reranker`."""
 
     init: Path | str = param(help=f"the retriever's: {INIT}")
     init_reranker: Path | str = param(help=f"the re-ranker's: {INIT}")
-    revision: str = param("main", "the branch, tag or commit of the retriever's model on the hub")
     reranker_revision: str = param("main", "the branch, tag or commit of the re-ranker's model on the hub")
-    pooling: Pooling = param("auto", "how tokens become one vector; auto: as the folder says, else cls")
-    similarity: Literal["dot", "cosine"] = param("dot", "how vectors are compared")
-    temperature: float = param(1.0, "the retriever's scores are divided by it", minimum=1e-4)
+    epochs: int = of(Common, "epochs", 3)
+    batch: int = of(Common, "batch", 96)
+    lr: float = of(Common, "lr", 1e-5)
+    warmup: float = of(Common, "warmup", 0.0)
+    decay: float = of(Common, "decay", 0.01)
+    dropout: float = param(0.1, "of the re-ranker", minimum=0, maximum=0.99)
     reranker: Literal["listwise", "pointwise", "static"] = param(
         "listwise", "how the re-ranker learns from labels: by lists, by pairs, or not at all (table 4)"
     )
@@ -142,21 +137,6 @@ class RocketQAv2Params:
         "retriever-reranker", "of the divergence: the paper's, or its authors' code's"
     )
     reaches_reranker: bool = param(True, "the divergence moves the re-ranker too")
-    epochs: int = param(3, "how often every query is seen", minimum=1)
-    batch: int = param(96, "queries of a step, each with its list", minimum=1)
-    micro: int = param(32, MICRO, minimum=1)
-    lr: float = param(1e-5, "the highest learning rate", minimum=0)
-    warmup: float = param(0.0, "the share of the steps in which the rate rises", minimum=0, maximum=1)
-    decay: float = param(0.01, "weight decay of matrices", minimum=0)
-    optimiser: Literal["adamw", "lamb"] = param("adamw", OPTIMISER)
-    clip: float = param(1.0, "the largest norm of a step's gradient; 0: any", minimum=0)
-    dropout: float = param(0.1, "of the re-ranker", minimum=0, maximum=0.99)
-    query_length: int = param(32, "how many tokens of a query are read", minimum=3)
-    passage_length: int = param(128, "how many tokens of a passage are read", minimum=3)
-    query_prompt: str = param("", "what goes before every query, for the retriever")
-    passage_prompt: str = param("", "what goes before every passage, for the retriever")
-    dtype: Dtype = param("auto", COMPUTED)
-    device: Device = param("auto", "where the models are trained")
 
 
 def resolve(params: Any, facts: Facts) -> Any:
