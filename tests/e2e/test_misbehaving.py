@@ -13,6 +13,7 @@ WAYS = {  # way -> what the page calls it
     "raise": "raises",
     "type": "returns the wrong type",
     "nan": "returns NaN",
+    "contract": "breaks its contract",
     "hang": "hangs",
     "sys.exit": "calls `sys.exit`",
     "segfault": "segfaults",
@@ -20,7 +21,13 @@ WAYS = {  # way -> what the page calls it
     "output": "prints 10 MB",
     "memory": "takes 4 GB",
 }
-KINDS = ("dataset", "context", "retriever", "reranker", "combiner", "measure", "analysis")
+OUTCOMES = {  # kind -> what happens to the results that use such a plugin
+    "dataset": "its rows fail", "maker": "its rows fail", "context": "its systems fail",
+    "analyser": "its systems fail", "retriever": "its systems fail", "rewriter": "its systems fail",
+    "trainer": "its systems fail", "reranker": "its systems fail", "combiner": "its systems fail",
+    "measure": "its column is left out", "analysis": "it is shown as failed",
+}  # fmt: skip
+OF_DATASETS, OF_SYSTEMS = tuple(OUTCOMES)[:2], tuple(OUTCOMES)[2:9]
 HEAD = """# Plugins that misbehave
 
 A test (`tests/e2e/test_misbehaving.py`) runs suites with plugins that misbehave on purpose, and
@@ -46,7 +53,10 @@ def suite(ways: list[str]) -> dict[str, object]:
     for way in ways:
         systems |= {
             f"context-{way}": {"context": [f"context-{way}"], "retriever": "overlap"},
+            f"analyser-{way}": {"retriever": {"of-terms": {"analyser": f"analyser-{way}"}}},
             f"retriever-{way}": {"retriever": f"retriever-{way}"},
+            f"rewriter-{way}": {"queries": f"rewriter-{way}", "retriever": "overlap"},
+            f"trainer-{way}": {"retriever": {"of-model": {"model": {"made": f"trainer-{way}"}}}},
             f"reranker-{way}": {"of": "good", "rerank": f"reranker-{way}"},
             f"combiner-{way}": {"of": ["good", "other"], "combine": f"combiner-{way}"},
         }
@@ -54,6 +64,7 @@ def suite(ways: list[str]) -> dict[str, object]:
         "suite": "misbehaving",
         "datasets": {"toy": "toy"},
         "systems": systems,
+        "models": {f"trainer-{way}": {"train": f"trainer-{way}", "on": "toy/train"} for way in ways},
         "measures": ["nDCG@10", *(measure_name(way) for way in ways)],
         "analyses": [f"analysis-{way}" for way in ways],
         "depth": 20,
@@ -64,43 +75,40 @@ def suite(ways: list[str]) -> dict[str, object]:
 
 def datasets(ways: list[str]) -> dict[str, object]:
     """The same for the datasets, with one system."""
-    content = {"datasets": {"toy": "toy", **{f"dataset-{way}": f"dataset-{way}" for way in ways}}}
+    faulty = {f"dataset-{way}": f"dataset-{way}" for way in ways}
+    made = {f"maker-{way}": {"of": "toy", "make": [f"maker-{way}"]} for way in ways}
     systems = {"good": {"retriever": "overlap"}}
-    return {**suite([]), **content, "systems": systems}
+    return {**suite([]), "datasets": {"toy": "toy", **faulty, **made}, "systems": systems}
 
 
 def outcomes(board: dict, of_datasets: dict, way: str) -> dict[str, str]:
     """Kind -> what happened to what rests on it: nothing, or the reason."""
     rows = {(row["dataset"], row["system"]): row for row in board["rows"]}
-    errors = {kind: rows["toy", f"{kind}-{way}"]["error"] for kind in KINDS[1:5]}
-    [errors["dataset"]] = [row["error"] for row in of_datasets["rows"] if row["dataset"] == f"dataset-{way}"]
+    errors = {kind: rows["toy", f"{kind}-{way}"]["error"] for kind in OF_SYSTEMS}
+    for kind in OF_DATASETS:
+        [errors[kind]] = [row["error"] for row in of_datasets["rows"] if row["dataset"] == f"{kind}-{way}"]
     label = measure_name(way)
     flags = [flag for flag in rows["toy", "good"]["flags"] if flag.startswith(f"{label}: ")]
     assert (label in rows["toy", "good"]["measures"]) == (not flags)
     analysed = [item for item in board["analyses"] if item["name"].startswith(f"analysis-{way}/toy")]
     errors["measure"] = flags[0] if flags else None
     errors["analysis"] = analysed[0]["rows"][0][0] if analysed else None
-    return {kind: errors[kind] or "" for kind in KINDS}
+    return {kind: errors[kind] or "" for kind in OUTCOMES}
 
 
-def table(found: dict[str, dict[str, str]]) -> str:
+def table(reasons: dict[str, dict[str, str]]) -> str:
     """The page's table, a line a way."""
-    fails = {
-        "dataset": "its rows fail", "context": "its systems fail", "retriever": "its systems fail",
-        "reranker": "its systems fail", "combiner": "its systems fail", "measure": "its column is left out",
-        "analysis": "it is shown as failed",
-    }  # fmt: skip
-    lines = [f"| | {' | '.join(KINDS)} |", f"|---{'|---' * len(KINDS)}|"]
-    for way, words in WAYS.items():
-        cells = [fails[kind] if found[way][kind] else "no effect" for kind in KINDS]
-        lines.append(f"| {words} | {' | '.join(cells)} |")
+    lines = [f"| | {' | '.join(OUTCOMES)} |", f"|---{'|---' * len(OUTCOMES)}|"]
+    for way, called in WAYS.items():
+        cells = [words if reasons[way][kind] else "no effect" for kind, words in OUTCOMES.items()]
+        lines.append(f"| {called} | {' | '.join(cells)} |")
     return HEAD + "\n".join(lines) + "\n"
 
 
 def run(harness: Harness, content: dict[str, object]) -> dict:
     harness.suite(content)
     marked = {"PYTHONPATH": FAULTS, "A_RUN": str(harness.folder)}
-    ran = harness.run("suite.yaml", "--jobs", "2", "--replace", timeout=900, **marked)
+    ran = harness.run("suite.yaml", "--jobs", "6", "--replace", timeout=900, **marked)
     assert "Traceback" not in ran.err
     assert living(f"A_RUN={harness.folder}") == []
     board = leaderboard(harness.out)
@@ -139,18 +147,18 @@ def test_a_measure_that_hangs_leaves_its_stack(harness: Harness) -> None:
 def test_what_happens_to_which_rows_is_what_the_page_says(harness: Harness) -> None:
     board, of_datasets = run(harness, suite(list(WAYS))), run(harness, datasets(list(WAYS)))
     assert board["code"] == of_datasets["code"] == 1
-    found = {way: outcomes(board, of_datasets, way) for way in WAYS}
+    reasons = {way: outcomes(board, of_datasets, way) for way in WAYS}
     expected = {
         "raise": "asked to fail", "hang": "timeout of 12 s", "sys.exit": "SystemExit: 5",
-        "segfault": "SIGSEGV", "memory": "memory limit of 0.5 GB", "type": "", "nan": "",
+        "segfault": "SIGSEGV", "memory": "memory limit of 0.5 GB", "type": "", "nan": "", "contract": "",
     }  # fmt: skip
     for way, reason in expected.items():
-        for kind in KINDS:
-            assert found[way][kind], f"{kind} {way}"
-            assert reason in found[way][kind], f"{kind} {way}"
+        for kind in OUTCOMES:
+            assert reasons[way][kind], f"{kind} {way}"
+            assert reason in reasons[way][kind], f"{kind} {way}"
     for way in ("fork", "output"):
-        assert not any(found[way].values()), found[way]
-    page = table(found)
+        assert not any(reasons[way].values()), reasons[way]
+    page = table(reasons)
     if "WRITE_PAGES" in os.environ:
         PAGE.write_text(page, encoding="utf-8")
     assert PAGE.read_text(encoding="utf-8") == page

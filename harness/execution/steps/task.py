@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -160,6 +161,7 @@ def reported(facts: Mapping[str, JSON] | None) -> dict[str, JSON]:
     check_is(facts, Mapping, "facts that a method reports")
     try:
         plain = orjson.loads(orjson.dumps(dict(facts)))
+        json.dumps(dict(facts), default=str, allow_nan=False)  # orjson writes NaN as null
     except (TypeError, ValueError) as error:
         raise ContractError(f"facts that are no JSON: {error}") from error
     return {"reported": plain} if plain else {}

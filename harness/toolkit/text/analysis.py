@@ -48,13 +48,30 @@ class Encoded(NamedTuple):
 
 def load(name: str) -> Analyse:
     """The analyser of that name. Raises HarnessError if there is none, or if a module must be installed
-    first."""
+    first. An analyser that is no `Spanning` raises HarnessError where it returns no list of terms."""
     entry = catalogue.load().find("analysers", name)
     missing = catalogue.missing_modules(entry.record, entry.plugin.distribution)
     if missing is not None:
         raise HarnessError(str(missing))
     analyse: Analyse = entry.record.build(NoParams())
-    return analyse
+    fast: object = analyse
+    return analyse if isinstance(fast, Spanning) else _checked(analyse, name)
+
+
+def _checked(analyse: Analyse, name: str) -> Analyse:
+    """The same analyser. It raises HarnessError where it returns something else than terms."""
+
+    def terms(text: str) -> Sequence[str]:
+        result: object = analyse(text)
+        if not isinstance(result, list | tuple):
+            kind = type(result).__name__
+            raise HarnessError(f"the analyser '{name}' must return a list of terms, not {kind}; mend it")
+        for term in result:
+            if not isinstance(term, str):
+                raise HarnessError(f"the analyser '{name}' returned {term!r}, which is no term; mend it")
+        return result
+
+    return terms
 
 
 def resolve(name: str, language: str | None) -> str:

@@ -15,7 +15,7 @@ from toy_plugin import Collection, Length, Overlap, OverlapIndexer, Shout, Toy
 from harness import hookimpl
 from harness.findings import Finding
 from harness.records import Analysis, Combiner, Context, Dataset, Measure, NoParams, Reranker, Retriever
-from harness.types import Addition, Hits
+from harness.types import Addition, Edit, Hits, Judgement
 
 
 def fail() -> None:
@@ -56,7 +56,7 @@ ACTS: dict[str, Callable[[], None]] = {
     "raise": fail, "sys.exit": leave, "segfault": segfault, "hang": hang, "memory": hoard, "fork": fork,
     "output": flood,
 }  # fmt: skip
-WAYS = (*ACTS, "type", "nan")  # these two return something wrong
+WAYS = (*ACTS, "type", "nan", "contract")  # these three return something wrong
 
 
 def act(way: str) -> None:
@@ -77,6 +77,8 @@ class Documents(Toy):
     def judgements(self) -> Iterable[Any]:
         for judgement in super().judgements():
             yield judgement._replace(grade=float("nan")) if self.way == "nan" else judgement
+        if self.way == "contract":
+            yield Judgement("a query of nobody", "d0-0", 1)
 
 
 class Augmenter(Shout):
@@ -87,6 +89,9 @@ class Augmenter(Shout):
         act(self.way)
         if self.way == "nan":
             return [Addition(float("nan")) for _ in documents]  # type: ignore[arg-type]
+        if self.way == "contract":
+            overlapping = (Edit(0, 3, "a"), Edit(1, 4, "b"))
+            return [Addition("", edits=tuple(overlapping for _ in item.passages)) for item in documents]
         return ["a text"] * len(list(documents)) if self.way == "type" else super().augment(documents)
 
 
@@ -117,6 +122,8 @@ class Judge(Length):
         scores = super().score(queries, candidates)
         if self.way == "type":
             return scores.tolist()
+        if self.way == "contract":
+            return scores[:1]
         return np.full_like(scores, np.nan) if self.way == "nan" else scores
 
 
@@ -127,6 +134,8 @@ class Fuser:
     def combine(self, inputs: Any, k: int, structure: Any) -> Any:
         act(self.way)
         hits = inputs[0]
+        if self.way == "contract":  # passages that no input found
+            return hits._replace(passages=hits.passages + 1)
         return spoilt(self.way, Hits(hits.passages[:, :k], hits.scores[:, :k], hits.unit))
 
 
@@ -138,6 +147,8 @@ class Analyst:
         act(self.way)
         if self.way == "type":
             return ["a text"]
+        if self.way == "contract":
+            return [Finding(name="ragged", title="ragged", kind="table", columns=("a", "b"), rows=((1,),))]
         cell = float("nan") if self.way == "nan" else 1.0
         return [Finding(name=self.way, title=self.way, kind="table", columns=("a",), rows=((cell,),))]
 
@@ -147,6 +158,8 @@ def spoilt(way: str, hits: Hits) -> Any:
         return hits.passages.tolist()
     if way == "nan":
         return hits._replace(scores=np.full_like(hits.scores, np.nan))
+    if way == "contract":  # one passage many times
+        return hits._replace(passages=np.repeat(hits.passages[:, :1], hits.passages.shape[1], axis=1))
     return hits
 
 
@@ -155,6 +168,8 @@ def measure(way: str) -> Callable[..., Any]:
         act(way)
         if way == "type":
             return ["a text"]
+        if way == "contract":  # a numerator for half of the queries
+            return np.ones(len(grades) // 2), np.ones(len(grades))
         return np.full(len(grades), np.nan if way == "nan" else 1.0), np.ones(len(grades))
 
     return compute

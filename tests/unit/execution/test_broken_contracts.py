@@ -7,6 +7,7 @@ from harness.collection.context_additions import _checked
 from harness.collection.corpus import Corpus, write
 from harness.errors import ContractError
 from harness.execution.steps import checked
+from harness.execution.steps.task import reported
 from harness.types import Addition, Document, Edit, Hits, Passage
 
 DOCUMENTS = [
@@ -52,3 +53,10 @@ def test_edits_that_overlap_are_refused_in_any_order():
         ):
             list(_checked(DOCUMENTS[:1], [Addition(edits=(edits, ()))]))
     assert list(_checked(DOCUMENTS[:1], [Addition(edits=((Edit(0, 4, "a"), Edit(4, 6, "b")), ()))]))
+
+
+@pytest.mark.parametrize("facts", [{"loss": float("nan")}, {"losses": [1.0, float("inf")]}, {"a": object()}])
+def test_facts_that_a_leaderboard_cannot_hold_are_refused(facts):
+    with pytest.raises(ContractError, match="facts that are no JSON"):
+        reported(facts)
+    assert reported({"loss": 0.5}) == {"reported": {"loss": 0.5}}

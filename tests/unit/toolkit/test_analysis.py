@@ -63,6 +63,16 @@ def test_an_analyser_that_gives_an_empty_term_is_named():
         numbered(lambda text: text.split(" "), [["a  b"]])
 
 
+@pytest.mark.parametrize(("analyse", "message"), [
+    (str.lower, "the analyser 'odd' must return a list of terms, not str"),
+    (len, "the analyser 'odd' must return a list of terms, not int"),
+    (lambda text: [float("nan")], "the analyser 'odd' returned nan, which is no term"),
+])  # fmt: skip
+def test_an_analyser_that_returns_no_terms_is_named(analyse, message):
+    with pytest.raises(HarnessError, match=message):
+        numbered(analysis._checked(analyse, "odd"), [["A text"]])
+
+
 def test_numbers_depend_on_the_texts_and_not_on_threads_or_batches():
     chance = np.random.default_rng(3)
     texts = [" ".join(f"w{n}" for n in chance.integers(100_000, size=40)) for _ in range(2000)]
