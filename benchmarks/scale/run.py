@@ -31,11 +31,25 @@ depth: 100
 """
 
 
+# ru_maxrss would be wrong: a process inherits the peak of the process that started it
 MEASURED = """
-import pathlib, resource
+import json, pathlib, sys, threading
 from harness.cli import main
+peaks, ended = {"RssAnon": 0, "RssFile": 0, "VmRSS": 0}, threading.Event()
+def watch():
+    while True:
+        for line in pathlib.Path("/proc/self/status").read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name in peaks:
+                peaks[name] = max(peaks[name], int(value.split()[0]) // 1024)
+        if ended.wait(0.01):
+            return
+thread = threading.Thread(target=watch)
+thread.start()
 code = main()
-pathlib.Path(peak_file).write_text(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024))
+ended.set()
+thread.join()
+pathlib.Path(peak_file).write_text(json.dumps(peaks))
 sys.exit(code)
 """
 
@@ -92,7 +106,7 @@ def write(folder: Path, count: int) -> None:
 
 def costs(folder: Path, count: int) -> Iterator[str]:
     """The lines of the table for one collection: the cost of each step of a run into an empty store, and the
-    peak memory of the command's own process."""
+    peak memory of the command's own process, which runs no method."""
     store = folder / "store"
     command = ["harness", "run", str(folder / "suite.yaml"), "--store", str(store)]
     code = f"import sys; sys.argv = {command!r}; peak_file = {str(folder / 'peak')!r}\n{MEASURED}"
@@ -102,7 +116,10 @@ def costs(folder: Path, count: int) -> Iterator[str]:
         cost, described = content["cost"], content["described"]
         name = f"{described['kind']} {described.get('method', {}).get('name', '')}".strip()
         yield f"| {count:,} | {name} | {cost['seconds']:.1f} | {cost['bytes']:,} | {cost['peak_mb']:.0f} |"
-    yield f"| {count:,} | (the command itself) |  |  | {(folder / 'peak').read_text().strip()} |"
+    peaks = json.loads((folder / "peak").read_text())
+    held, mapped = peaks["RssAnon"], peaks["RssFile"]
+    of_these = f"{held} of its own, {mapped} of mapped files"
+    yield f"| {count:,} | (the command itself: {of_these}) |  |  | {peaks['VmRSS']} |"
 
 
 if __name__ == "__main__":

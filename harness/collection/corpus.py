@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,11 +64,11 @@ class Corpus:
     def positions(self, ids: Sequence[str] | pa.Array) -> NDArray[np.int64]:
         """The positions of the passages with these ids (int64[n]), -1 for an id that the corpus lacks. Each
         call reads the ids of the whole corpus, so ask for many at a time."""
-        return _find(self._passages.column("id"), ids)
+        return _find(self._passages.columns("id"), ids)
 
     def document_positions(self, ids: Sequence[str] | pa.Array) -> NDArray[np.int64]:
         """The numbers of the documents with these ids (int64[n]), -1 for an id that the corpus lacks."""
-        return _find(self._documents.column("id"), ids)
+        return _find(self._documents.columns("id"), ids)
 
     def documents_in(self, start: int, stop: int) -> Iterator[Document]:
         """The documents `start` to `stop` - 1 with their passages, streamed."""
@@ -93,14 +93,16 @@ def _lists(batch: pa.RecordBatch) -> list[list[str]]:
     return [column.to_pylist() for column in batch.columns]
 
 
-def _find(column: pa.ChunkedArray, ids: Sequence[str] | pa.Array) -> NDArray[np.int64]:
+def _find(columns: Iterable[pa.ChunkedArray], ids: Sequence[str] | pa.Array) -> NDArray[np.int64]:
     # one hash table of the ids that are asked for, one pass over the column: this needs no index on disk
     wanted = ids if isinstance(ids, pa.Array) else pa.array(ids, pa.string())
     wanted = wanted.cast(pa.string()).dictionary_encode()
-    index = pc.index_in(column, value_set=wanted.dictionary)
-    which = index.fill_null(-1).to_numpy()  # int32[rows of the column]
-    rows = np.flatnonzero(which >= 0)
     places = np.full(len(wanted.dictionary), -1, dtype=np.int64)
-    places[which[rows]] = rows
+    start = 0
+    for column in columns:
+        which = pc.index_in(column, value_set=wanted.dictionary).fill_null(-1).to_numpy()  # int32[rows]
+        rows = np.flatnonzero(which >= 0)
+        places[which[rows]] = start + rows
+        start += len(column)
     at: NDArray[np.int64] = places[wanted.indices.to_numpy()]
     return at

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 ROWS = 1024  # rows of every record batch but the last
 PART = 128  # record batches per file; with several files, several cores can compute checksums
+HELD = 512  # record batches whose pages may be in memory; their texts have about 200 MB
 
 
 class Writer:
@@ -92,12 +94,16 @@ class Writer:
 
 
 class Blocks:
-    """The memory-mapped files of a Writer. Files and blocks are opened when they are first used."""
+    """The memory-mapped files of a Writer. Files and blocks are opened when they are first used. After every
+    HELD uses of blocks, all mapped pages are given back to the system, so that the memory of a process does
+    not grow with the collection. A page that is used again comes from the system's cache of files."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder, self._name = folder, name
         parts = sum(1 for _ in folder.glob(f"{name}-*.arrow"))
         self._parts: list[Any] = [None] * parts
+        self._maps: list[mmap.mmap] = []
+        self._uses = 0  # of blocks, since pages were given back
         self._blocks: list[pa.RecordBatch | None] = [None] * (PART * parts)
         in_last = self._part(parts - 1).num_record_batches
         del self._blocks[PART * (parts - 1) + in_last :]
@@ -108,21 +114,29 @@ class Blocks:
     def _part(self, index: int) -> Any:
         part = self._parts[index]
         if part is None:
-            path = _part(self._folder, self._name, index)
-            part = self._parts[index] = pa.ipc.open_file(pa.memory_map(str(path)))
+            with _part(self._folder, self._name, index).open("rb") as file:
+                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            self._maps.append(mapped)
+            part = self._parts[index] = pa.ipc.open_file(pa.py_buffer(mapped))
         return part
 
     def block(self, index: int) -> pa.RecordBatch:
+        self._uses += 1
+        if self._uses > HELD:
+            self._uses = 0
+            for mapped in self._maps:
+                mapped.madvise(mmap.MADV_DONTNEED)
         block = self._blocks[index]
         if block is None:
             part, place = divmod(index, PART)
             block = self._blocks[index] = self._part(part).get_batch(place)
         return block
 
-    def column(self, name: str) -> pa.ChunkedArray:
-        """The whole column of that name, without a copy."""
-        kind = self._part(0).schema.field(name).type
-        return pa.chunked_array([self.block(i).column(name) for i in range(len(self._blocks))], type=kind)
+    def columns(self, name: str) -> Iterator[pa.ChunkedArray]:
+        """The whole column of that name in pieces of HELD blocks, without a copy."""
+        for start in range(0, len(self._blocks), HELD):
+            blocks = range(start, min(start + HELD, len(self._blocks)))
+            yield pa.chunked_array([self.block(i).column(name) for i in blocks])
 
     def between(self, start: int, stop: int) -> Iterator[pa.RecordBatch]:
         """The rows `start` to `stop` - 1, in batches of at most ROWS."""

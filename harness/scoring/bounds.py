@@ -122,20 +122,36 @@ def _worth(metric: Metric) -> Worth:
 
 def _reachable(view: View, unit: ColumnUnit, findable: Findable, documents: Documents) -> NDArray[np.bool_]:
     """Whether a ranking may hold each judged passage or document: bool[J]."""
-    candidate = findable.candidate
-    if unit != "passage":
-        found = findable.candidate if unit == "document" else candidate & ranking.first_passages(documents)
-        candidate = np.zeros(len(documents.rank_of_id), np.bool_)
-        candidate[documents.document_of[found]] = True
     place = view.judged.passage
-    present = place < len(candidate)  # passages that the corpus lacks have higher numbers
-    present[present] = candidate[place[present]]
+    size = len(findable.candidate if unit == "passage" else documents.rank_of_id)
+    present = place < size  # passages that the corpus lacks have higher numbers
+    known = place[present]
+    if unit == "passage":
+        present[present] = findable.candidate[known]
+    else:
+        present[present] = _has_candidate(known, unit, findable.candidate, documents.document_of)
     excluded = findable.excluded.get("passage" if unit == "passage" else "document")
     if excluded is not None:
         sizes = [len(positions) for positions in excluded]
-        keys = np.repeat(np.arange(len(sizes)), sizes) * len(candidate) + np.concatenate(excluded)
-        present &= ~np.isin(view.judged.query * np.int64(len(candidate)) + place, keys)
+        keys = np.repeat(np.arange(len(sizes)), sizes) * size + np.concatenate(excluded)
+        present &= ~np.isin(view.judged.query * np.int64(size) + place, keys)
     return present
+
+
+def _has_candidate(
+    chosen: Ints, unit: ColumnUnit, candidate: NDArray[np.bool_], document_of: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """Whether a passage of each chosen document is a candidate, or for the unit `first` its first passage:
+    bool[n]. Only the chosen documents are read, so that memory does not grow with the corpus."""
+    wanted = chosen.astype(document_of.dtype)
+    first = np.searchsorted(document_of, wanted)
+    sizes = np.searchsorted(document_of, wanted, "right") - first
+    if unit == "first":
+        sizes = np.minimum(sizes, 1)
+    which = np.repeat(np.arange(len(chosen)), sizes)
+    inside = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    counts = np.bincount(which[candidate[np.repeat(first, sizes) + inside]], minlength=len(chosen))
+    return np.asarray(counts > 0)
 
 
 def _order(grades: Grades) -> _Order:

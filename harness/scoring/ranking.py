@@ -86,11 +86,14 @@ def to_documents(hits: Hits, documents: Documents) -> Hits:
     return Hits(passages, scores, "document")
 
 
-def first_passages(documents: Documents) -> NDArray[np.bool_]:
-    """Whether each passage is the first of its document: bool[N]. The passages of a document are consecutive
-    and in order."""
+def is_first(documents: Documents, passages: Ints) -> NDArray[np.bool_]:
+    """Whether each of the passages (an array of any shape, -1 fills) is the first of its document. The
+    passages of a document are consecutive and in order."""
     owners = documents.document_of
-    return np.append(np.ones(min(1, len(owners)), np.bool_), owners[1:] != owners[:-1])
+    if not len(owners):
+        return np.zeros(passages.shape, np.bool_)
+    first = (passages == 0) | (owners[np.maximum(passages, 0)] != owners[np.maximum(passages - 1, 0)])
+    return np.asarray(first & (passages >= 0))
 
 
 def ranked_by(hits: Hits, unit: ColumnUnit, documents: Documents) -> Hits:
@@ -99,8 +102,7 @@ def ranked_by(hits: Hits, unit: ColumnUnit, documents: Documents) -> Hits:
     if unit == "passage" or hits.unit == "document":
         return hits
     if unit == "first":
-        kept = (hits.passages >= 0) & np.append(first_passages(documents), False)[hits.passages]
-        hits = Hits(np.where(kept, hits.passages, -1), hits.scores, hits.unit)
+        hits = Hits(np.where(is_first(documents, hits.passages), hits.passages, -1), hits.scores, hits.unit)
     return to_documents(hits, documents)
 
 

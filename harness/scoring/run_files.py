@@ -25,6 +25,7 @@ COLUMNS = 6
 NAMES = ("query", "iteration", "passage", "rank", "score", "tag")
 CODED = pa.dictionary(pa.int32(), pa.string())
 TYPES = {name: pa.float64() if name == "score" else CODED for name in NAMES}
+TOGETHER = 1 << 17  # hits whose ids are read at once; so each page of the corpus is read once for many hits
 TOO_LARGE = 2.0**128 - 2.0**103  # numbers from here on round to an infinite float32
 
 
@@ -43,21 +44,24 @@ def write_run(
     """Write a ranking as TREC lines, gzipped if the file's name ends in `.gz`. Ranks start at 1. A score is
     written with the fewest digits that read back as the same float32."""
     check_words([*query_ids, tag], "query id or tag")
+    filled = hits.passages >= 0
+    rows = max(1, TOGETHER // max(1, hits.passages.shape[1]))
     with _sink(path) as out:
-        for row, query in enumerate(query_ids):
-            passages = hits.passages[row]
-            passages = passages[passages >= 0]
-            if len(passages) == 0:
-                continue
-            names = ids_of(passages)
+        for start in range(0, len(query_ids), rows):
+            kept = filled[start : start + rows]
+            names = ids_of(hits.passages[start : start + rows][kept])
             check_words(names, "passage id")
-            scores = np.ascontiguousarray(hits.scores[row][hits.passages[row] >= 0])
+            scores = np.ascontiguousarray(hits.scores[start : start + rows][kept])
             texts = orjson.dumps(scores, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].decode().split(",")
-            lines = [
-                f"{query} Q0 {name} {rank} {score} {tag}\n"
-                for rank, (name, score) in enumerate(zip(names, texts, strict=True), 1)
-            ]
-            out.write("".join(lines).encode())
+            ends = np.cumsum(kept.sum(axis=1)).tolist()
+            for query, begin, end in zip(query_ids[start : start + rows], [0, *ends[:-1]], ends, strict=True):
+                lines = [
+                    f"{query} Q0 {name} {rank} {score} {tag}\n"
+                    for rank, (name, score) in enumerate(
+                        zip(names[begin:end], texts[begin:end], strict=True), 1
+                    )
+                ]
+                out.write("".join(lines).encode())
 
 
 def tag_of(system: str) -> str:

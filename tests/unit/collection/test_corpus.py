@@ -326,3 +326,42 @@ def test_any_rows_come_out_grouped_by_document_in_the_order_they_came(tmp_path_f
     expected = [Document(id, "", tuple(passages)) for id, passages in grouped.items()]
     read = Corpus(folder)
     assert list(read.documents_in(0, read.documents)) == expected
+
+
+def test_a_corpus_reads_the_same_when_its_pages_are_given_back_after_each_use(tmp_path, monkeypatch):
+    monkeypatch.setattr(record_batches, "ROWS", 4)
+    monkeypatch.setattr(record_batches, "PART", 2)
+    monkeypatch.setattr(record_batches, "HELD", 3)
+    count = 50
+    documents = [Document(f"d{i}", "", (Passage(f"p{i}", f"text {i} é"),)) for i in range(count)]
+    write(Plain(documents), tmp_path, quiet)
+    read = Corpus(tmp_path)
+    order = np.random.default_rng(0).permutation(count)
+    assert read.texts(order) == [f"text {i} é" for i in order.tolist()]
+    assert read.ids(order) == [f"p{i}" for i in order.tolist()]
+    assert read.positions([*(f"p{i}" for i in order.tolist()), "nothing"]).tolist() == [*order.tolist(), -1]
+    assert read.document_positions(["d49", "d0", "p0"]).tolist() == [49, 0, -1]
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="reads Linux' /proc")
+def test_few_pages_of_a_read_corpus_stay_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(record_batches, "ROWS", 4)
+    monkeypatch.setattr(record_batches, "PART", 4)
+    monkeypatch.setattr(record_batches, "HELD", 4)
+    text = "x" * (1 << 18)  # so large that the kernel maps few neighbours with each
+    write(Plain([Document(f"d{i}", "", (Passage(f"p{i}", text),)) for i in range(64)]), tmp_path, quiet)
+    read = Corpus(tmp_path)
+    for column in read.text_columns():
+        assert all(value.as_py() == text for value in column)
+    assert mapped_bytes(tmp_path) < 32 * len(text)  # of 64; 16 to 20 are held at once
+
+
+def mapped_bytes(folder: Path) -> int:
+    """How many bytes of the files below a folder are in this process' memory."""
+    total, inside = 0, False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if "-" in line.split(" ")[0]:
+            inside = str(folder) in line
+        elif inside and line.startswith("Rss:"):
+            total += int(line.split()[1]) * 1024
+    return total

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
+from harness.scoring import run_files
 from harness.scoring.run_files import _by_columns, _by_lines, read_run, write_run
 from harness.types import Hits
 
@@ -28,6 +29,18 @@ def test_a_run_is_written_as_trec_lines(tmp_path):
     write_run(tmp_path / "run", ["q1", "q2", "q3"], ids_of, found, "bm25")
     lines = (tmp_path / "run").read_text(encoding="utf-8").splitlines()
     assert lines == ["q1 Q0 第三 1 2.5 bm25", "q1 Q0 p0 2 0.1 bm25", "q3 Q0 p3 1 1e-7 bm25"]
+
+
+@pytest.mark.parametrize("together", [1, 2, 5, 100])
+def test_a_run_has_the_same_lines_however_many_ids_are_read_at_once(tmp_path, monkeypatch, together):
+    monkeypatch.setattr(run_files, "TOGETHER", together)
+    found = hits([[2, 0], [-1, -1], [3, -1], [1, 3]], [[2.5, 0.1], [-np.inf] * 2, [1e-7, -np.inf], [2, 1]])
+    write_run(tmp_path / "run", ["q1", "q2", "q3", "q4"], ids_of, found, "x")
+    pairs = [line.split()[:5:2] for line in (tmp_path / "run").read_text(encoding="utf-8").splitlines()]
+    assert pairs == [
+        ["q1", "第三", "2.5"], ["q1", "p0", "0.1"], ["q3", "p3", "1e-7"], ["q4", "p1", "2.0"],
+        ["q4", "p3", "1.0"],
+    ]  # fmt: skip
 
 
 def test_a_gzipped_run_has_the_same_bytes_whatever_its_name_and_time(tmp_path, monkeypatch):
