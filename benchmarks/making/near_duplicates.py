@@ -1,4 +1,5 @@
-"""Measures the time and memory of `deduplicate` on millions of generated passages, and how many it keeps."""
+"""Measures `deduplicate` by MinHash on generated passages: the time and memory for millions of them, and with
+--quality the recall and precision on planted copies whose similarity is counted in plain Python."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,18 +20,22 @@ from harness.collection.corpus import ROWS, Corpus
 from harness.collection.maker_input import MakerInput
 from harness.collection.queries import read_judgements, write_judgements
 from harness_making import DeduplicateParams
-from harness_making.duplicates import Deduplicate
+from harness_making.duplicates import Deduplicate, equal_texts
+from harness_making.near import near_duplicates
 
 WIDTH, WORDS, BATCH = 7, 40, 8192  # letters of a word, words of a passage, passages made at once
-COPIES = 0.1  # the share of passages that copy the one `BACK` places before, with one word changed
-BACK = 1000
+COPIES = 0.1  # the share of passages that are copies of the one BACK places before, with some words changed
+BACK = 1024  # passages are copied from one block of so many to the next, and a copy is never copied again
+SHINGLE = 3
 
 
 class Generated:
-    """A collection of passages of random words. About every tenth is a near copy of an earlier one."""
+    """A collection of passages of random words. `planted` has the positions of the copies that were made, and
+    how many words of each were changed."""
 
-    def __init__(self, passages: int) -> None:
-        self._passages = passages
+    def __init__(self, passages: int, changes: int) -> None:
+        self._passages, self._changes = passages, changes
+        self.planted: list[np.ndarray] = []  # int64[copies, 2] of each batch
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         random = np.random.default_rng(0)
@@ -38,12 +44,14 @@ class Generated:
         for start in range(0, self._passages, BATCH):
             size = min(BATCH, self._passages - start)
             chosen = random.integers(0, len(words), (size, WORDS))
-            copied = np.flatnonzero(random.random(size) < COPIES)
-            copied = copied[copied >= BACK]
+            second = np.arange(size) // BACK % 2 == 1
+            copied = np.flatnonzero(second & (random.random(size) < 2 * COPIES))
             chosen[copied] = chosen[copied - BACK]
-            chosen[copied, random.integers(0, WORDS, len(copied))] = random.integers(
-                0, len(words), len(copied)
-            )
+            changes = random.integers(1, self._changes + 1, len(copied))
+            for row, count in zip(copied.tolist(), changes.tolist(), strict=True):
+                places = random.permutation(WORDS)[:count]
+                chosen[row, places] = random.integers(0, len(words), count)
+            self.planted.append(np.stack([start + copied, changes], axis=1))
             data = words[chosen].reshape(size, -1)
             offsets = np.arange(size + 1, dtype=np.int32) * data.shape[1]
             texts = pa.StringArray.from_buffers(size, pa.py_buffer(offsets), pa.py_buffer(data.tobytes()))
@@ -65,52 +73,86 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--passages", type=int, default=1_000_000)
     parser.add_argument("--folder", type=Path, default=None)
+    parser.add_argument("--quality", action="store_true", help="copies with 1 to 8 words changed")
     given = parser.parse_args()
     folder = given.folder or Path(tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        run(given.passages, folder)
+        began = time.perf_counter()
+        generated = Generated(given.passages, 8 if given.quality else 1)
+        corpus.write(generated, folder / "corpus", lambda *_: None)  # type: ignore[arg-type]
+        report(f"{given.passages:,} passages written", began)
+        for name in ("judgements", "working"):
+            (folder / name).mkdir()
+        write_judgements(iter(()), folder / "judgements")
+        maker_input = MakerInput(
+            language="en", query_language=None, split="test", read_corpus=Corpus(folder / "corpus"),
+            read_queries=None, read_judgements=read_judgements(folder / "judgements"), dataset="generated",
+            folder=folder / "working",
+        )  # fmt: skip
+        if given.quality:
+            quality(maker_input, np.concatenate(generated.planted))
+        else:
+            speed(maker_input, folder / "kept")
     finally:
         shutil.rmtree(folder)
 
 
-def run(passages: int, folder: Path) -> None:
-    began = time.perf_counter()
-    corpus.write(Generated(passages), folder / "corpus", lambda *_: None)  # type: ignore[arg-type]
-    for name in ("judgements", "working"):
-        (folder / name).mkdir()
-    write_judgements(iter(()), folder / "judgements")
-    print(f"made {passages:,} passages in {time.perf_counter() - began:.0f} s", flush=True)
+class _Documents:
+    def __init__(self, documents: Any) -> None:
+        self.documents = lambda: iter(documents)
+
+
+def speed(maker_input: MakerInput, out: Path) -> None:
+    """Finds the near-duplicates, and writes the passages that stay as a stage of a suite does."""
     clear_peak()
-    maker_input = MakerInput(
-        language="en", query_language=None, split="test", read_corpus=Corpus(folder / "corpus"),
-        read_queries=None, read_judgements=read_judgements(folder / "judgements"), dataset="generated",
-        folder=folder / "working", progress=Watched(),
-    )  # fmt: skip
     began = time.perf_counter()
-    made = Deduplicate(DeduplicateParams(by="minhash", unit="words", shingle=3)).make(maker_input)
-    found = time.perf_counter() - began
-    kept = sum(len(document.passages) for document in made.documents or ())
-    whole = time.perf_counter() - began
-    facts = maker_input.tally.facts()["facts"]
-    numbers = {"passages": passages, "kept": kept, "seconds": round(found), "with reading": round(whole)}
-    print(json.dumps({**numbers, **facts, **memory()}, indent=2))
+    made = Deduplicate(DeduplicateParams(by="minhash", unit="words", shingle=SHINGLE)).make(maker_input)
+    report("near-duplicates", began)
+    clear_peak()
+    began = time.perf_counter()
+    out.mkdir()
+    corpus.write(_Documents(made.documents), out, lambda *_: None)  # type: ignore[arg-type]
+    report("kept passages written", began)
+    print(json.dumps({"kept": Corpus(out).passages, **maker_input.tally.facts()["facts"]}, indent=2))
 
 
-class Watched:
-    """Reads the anonymous memory of the process whenever the maker reports progress, and keeps the largest
-    value."""
+def quality(maker_input: MakerInput, planted: np.ndarray) -> None:
+    """Recall over the planted copies that are similar enough, and precision over all that were removed, at
+    three levels of similarity."""
+    read = maker_input.corpus
+    sets = [shingles(text) for text in read.texts(np.arange(read.passages))]
+    equal = equal_texts(maker_input)
+    values = np.array([jaccard(sets[copy], sets[copy - BACK]) for copy in planted[:, 0]])
+    for similarity in (0.8, 0.65, 0.5):
+        params = DeduplicateParams(by="minhash", unit="words", shingle=SHINGLE, similarity=similarity)
+        stands_for = near_duplicates(maker_input, params, equal)
+        expected = planted[values >= similarity, 0]
+        hit = stands_for[expected] == expected - BACK
+        removed = np.flatnonzero(stands_for != np.arange(len(stands_for)))
+        right = sum(jaccard(sets[row], sets[stands_for[row]]) >= similarity for row in removed)
+        print(
+            f"similarity {similarity}: {len(expected):,} planted, recall {hit.mean():.5f}; "
+            f"{len(removed):,} removed, precision {right / len(removed):.5f}"
+        )
+    for count in np.unique(planted[:, 1]):
+        mean = values[planted[:, 1] == count].mean()
+        print(f"{count} words changed: mean similarity {mean:.3f}")
 
-    largest = 0.0
 
-    def __call__(self, *_: object) -> None:
-        Watched.largest = max(Watched.largest, status("RssAnon"))
+def shingles(text: str) -> set[tuple[str, ...]]:
+    words = text.split()
+    return {tuple(words[i : i + SHINGLE]) for i in range(len(words) - SHINGLE + 1)}
 
 
-def memory() -> dict[str, float]:
-    """The peak memory in GB: anonymous memory alone, and together with the pages of mapped files, which the
-    system can take back."""
-    return {"GB anonymous": round(Watched.largest, 2), "GB with mapped files": round(status("VmHWM"), 2)}
+def jaccard(one: set[Any], other: set[Any]) -> float:
+    return len(one & other) / len(one | other)
+
+
+def report(what: str, began: float) -> None:
+    """Print the time, and the largest resident memory: all pages, also those of mapped files."""
+    seconds = time.perf_counter() - began
+    print(f"{what}: {seconds:.0f} s, at most {status('VmHWM'):.2f} GB resident", flush=True)
 
 
 def status(name: str) -> float:

@@ -80,42 +80,88 @@ def labels(passages: Bags, answers: Bags, vocabulary: int, level: Level) -> NDAr
 
 @functools.cache
 def _kernel() -> Any:
-    """The function `labelled`, compiled when it is first used."""
+    """The function `labelled`, compiled when it is first used.
+
+    A span s is an answer if gain |s n a| - cost |s| >= needed. This is 2 |s n a| / (|s| + |a|) >= top /
+    bottom, multiplied out. Every token of a span costs `cost`. A token of the answer gains `gain`, but no
+    more often than the answer has the token."""
 
     @njit(cache=True)
-    def any_span(codes: Any, counts: Any, seen: Any, ahead: Any, gain: int, cost: int, needed: int) -> bool:
-        """Whether gain |s n a| - cost |s| >= needed for any span s. This is 2 |s n a| / (|s| + |a|) >= top /
-        bottom, multiplied out. Every token of a span costs `cost`. A token of the answer gains `gain`, but no
-        more often than the answer has the token.
+    def encoded(tokens: Any, code_of: Any, codes: Any, gain: int, cost: int) -> Any:
+        """Put the code of each token into `codes`, -1 for a token that the answer lacks. Returns an upper
+        bound of the value of any span: every token of the answer gains, however often it occurs."""
+        best: Any = np.int64(-cost)
+        value: Any = best
+        for i in range(len(tokens)):
+            codes[i] = code_of[tokens[i]]
+            value = max(value, 0) + (gain - cost if codes[i] >= 0 else -cost)
+            best = max(best, value)
+        return best
 
-        `ahead[i]` is an upper bound of the value of a span that begins at i: it counts a gain for every token
-        of the answer. No span is tried where the bound is below `needed`. The bound also ends a span early,
-        because each token costs."""
-        n = len(codes)
-        ahead[n] = 0
-        best = np.int64(-1)
-        for i in range(n - 1, -1, -1):
-            worth = (gain - cost if codes[i] >= 0 else -cost) + ahead[i + 1]
-            best = max(best, worth)
-            ahead[i] = max(worth, 0)
-        if best < needed:
-            return False
-        for start in range(n):
-            if codes[start] < 0 or ahead[start] < needed:
+    @njit(cache=True)
+    def any_span(
+        codes: Any, ring: Any, turn: Any, ends: Any, work: Any, gain: int, cost: int, needed: int
+    ) -> bool:
+        """Whether the value of any span reaches `needed`, in time that is nearly linear in the passage.
+
+        The passage is read once, and the values of all spans that end at the current token are known by their
+        starts. If the answer has the token c times, the token gains in the spans that begin after its c-th
+        last occurrence. A span that begins later gains whenever one that begins earlier does. So a start is
+        of no use once a later start has at least its value, and the values of the starts that are left fall.
+        Known are the value of the first start, the value of the last one, and each `fall` between two: a
+        gain changes one fall, or the value of the first.
+
+        `ring[ends[t] : ends[t + 1]]` holds the last occurrences of the token t, as many as the answer has of
+        it, and `turn[t]` the place of the oldest one."""
+        fall, before, after, leader = work[0], work[1], work[2], work[3]
+        for i in range(ends[len(turn)]):
+            ring[i] = 0
+        for i in range(len(turn)):
+            turn[i] = ends[i]
+        count = last = 0  # the occurrences of the answer's tokens, from 1; the last start, 0: none
+        first_value: Any = np.int64(0)
+        last_value: Any = first_value
+        at: Any = 0
+        for i in range(len(codes)):
+            code = codes[i]
+            if code < 0:
                 continue
-            seen[: len(counts)] = 0
-            value = np.int64(0)
-            for i in range(start, n):
-                if value + ahead[i] < needed:
-                    break
-                value -= cost
-                code = codes[i]
-                if code >= 0:
-                    if seen[code] < counts[code]:
-                        value += gain
-                    seen[code] += 1
-                    if value >= needed:
-                        return True
+            first_value -= cost * (i - at)
+            last_value -= cost * (i - at)
+            at = i
+            while last > 0 and last_value <= -cost:  # the span of this token alone is better
+                leader[last] = before[last]
+                last = before[last]
+                last_value += fall[last] if last > 0 else 0
+            count += 1
+            leader[count] = count
+            before[count] = last
+            if last > 0:
+                after[last], fall[last] = count, last_value + cost
+            else:
+                first_value = -cost
+            last, last_value = count, gain - cost
+            start = ring[turn[code]]
+            ring[turn[code]] = count
+            turn[code] = turn[code] + 1 if turn[code] + 1 < ends[code + 1] else ends[code]
+            while leader[start] != start:  # the last start that is left and does not gain
+                leader[start] = leader[leader[start]]
+                start = leader[start]
+            if start == 0:
+                first_value += gain
+            else:
+                fall[start] -= gain
+            while start > 0 and fall[start] <= 0:
+                earlier, later = before[start], after[start]
+                leader[start] = before[later] = earlier
+                if earlier > 0:
+                    after[earlier] = later
+                    fall[earlier] += fall[start]
+                else:
+                    first_value -= fall[start]
+                start = earlier
+            if first_value >= needed:
+                return True
         return False
 
     @njit(cache=True)
@@ -127,26 +173,29 @@ def _kernel() -> Any:
         longest = np.int64(0)
         for p in range(len(found)):
             longest = max(longest, bounds[p + 1] - bounds[p])
-        codes, ahead = np.empty(longest, np.int32), np.empty(longest + 1, np.int64)
+        codes, work = np.empty(longest, np.int32), np.zeros((4, longest + 1), np.int64)
         for a in range(len(ends) - 1):
             size = ends[a + 1] - ends[a]
             if size == 0:
                 continue
-            counts, seen = np.zeros(size, np.int64), np.zeros(size, np.int64)
+            counts = np.zeros(size, np.int64)
             distinct = 0
             for i in range(ends[a], ends[a + 1]):
                 if code_of[answers[i]] < 0:
                     code_of[answers[i]] = distinct
                     distinct += 1
                 counts[code_of[answers[i]]] += 1
+            places = np.zeros(distinct + 1, np.int64)
+            for i in range(distinct):
+                places[i + 1] = places[i] + counts[i]
+            ring, turn = np.empty(size, np.int64), np.empty(distinct, np.int64)
+            needed = cost * size + more
             for p in range(len(found)):
                 if found[p]:
                     continue
-                length = bounds[p + 1] - bounds[p]
-                for i in range(length):
-                    codes[i] = code_of[passages[bounds[p] + i]]
-                needed = cost * size + more
-                found[p] = any_span(codes[:length], counts[:distinct], seen, ahead, gain, cost, needed)
+                mine = codes[: bounds[p + 1] - bounds[p]]
+                if encoded(passages[bounds[p] : bounds[p + 1]], code_of, mine, gain, cost) >= needed:
+                    found[p] = any_span(mine, ring, turn, places, work, gain, cost, needed)
             for i in range(ends[a], ends[a + 1]):
                 code_of[answers[i]] = -1
         return found

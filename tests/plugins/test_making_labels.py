@@ -56,6 +56,34 @@ def test_labels_equal_those_of_all_spans_on_random_cases(language, cases):
     assert cases / 6 < positives < cases * 5 / 6
 
 
+def best_value(passage, answer):
+    """The largest 4 |s n a| - |s| of any span s, which is |a| or more if the F1 of a span is .5 or more."""
+    wanted, best = Counter(answer), 0
+    for start in range(len(passage)):
+        seen, shared = Counter(), 0
+        for size, token in enumerate(passage[start:], 1):
+            seen[token] += 1
+            shared += seen[token] <= wanted[token]
+            best = max(best, 4 * shared - size)
+    return best
+
+
+@pytest.mark.parametrize("cases", [200, pytest.param(5_000, marks=pytest.mark.slow)])
+def test_labels_equal_those_of_all_spans_on_long_texts_with_few_words(cases):
+    """Many spans hold a word more often than the answer does; no label may come from those."""
+    random = np.random.default_rng(11)
+    near = 0
+    for _ in range(cases):
+        words = int(random.integers(2, 40))
+        passage = random.integers(0, words + random.integers(1, words + 1), random.integers(1, 90))
+        answer = random.integers(0, words, random.integers(1, 50))
+        best = best_value(passage.tolist(), answer.tolist())
+        near += abs(best - len(answer)) < 6
+        [label] = labels(Bags.of([passage]), Bags.of([answer]), 2 * words, Level.of(0.5, False))
+        assert label == (best >= len(answer)), (passage.tolist(), answer.tolist())
+    assert near > cases / 5
+
+
 def test_several_answers_and_passages_are_tried_together():
     known = Tokens(False)
     passages = Bags.of([known.numbers(text) for text in ("", "it lasts ten years", "nothing of that", "B c")])
