@@ -99,7 +99,8 @@ def pull(options: argparse.Namespace) -> int:
     for path in options.suites:
         planned = runner.read(path, catalogue.load(), store).plan
         fetched += fetch_missing(store, planned.steps, planned.steps, print)
-    print(f"{len(fetched)} artifacts fetched from {remote.address}")
+    none = "" if fetched else "; it has none that is missing here"
+    print(f"{len(fetched)} artifacts fetched from {remote.address}{none}")
     return 0
 
 

@@ -35,6 +35,7 @@ def run(options: argparse.Namespace) -> int:
 
     from harness import api, catalogue, runner
     from harness.problems import shown_path
+    from harness.store import disk
     from harness.suite import one_line
     from harness.suite.one_line import Asked
 
@@ -52,8 +53,9 @@ def run(options: argparse.Namespace) -> int:
             f"{shown_path(path)}: is another suite; give this one a folder with --out DIR, or say --replace"
         )
     existed = path.is_file()
-    out.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    with disk.explaining(out):
+        out.mkdir(parents=True, exist_ok=True)
+        disk.replace_file(path, text.encode())
     try:
         store = api.opened_store(options.store, options.remote, push=not options.no_push)
         prepared = runner.read(path, records, store, (), shared.changes_of(options))

@@ -13,6 +13,7 @@ from harness.cli.kinds import SCAFFOLDS
 from harness.cli.scaffold import Names
 from harness.errors import HarnessError
 from harness.problems import shown_path
+from harness.store import disk
 
 FIT = re.compile(r"[A-Za-z][A-Za-z0-9]*([-_][A-Za-z0-9]+)*", re.ASCII)
 WORDS_OF_YAML = ("true", "false", "null")  # YAML reads these words as values, not as names
@@ -60,11 +61,19 @@ def write(folder: Path, files: dict[str, str]) -> None:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir()
-        for path, text in files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text(text, encoding="utf-8")
     except FileExistsError:
         raise HarnessError(f"{where}: is there already; choose another name, or another --into") from None
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise HarnessError(f"{where}: cannot be written ({reason}); choose another --into") from None
+        raise _unwritten(where, error) from None
+    try:
+        for path, text in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        disk.remove_tree(folder)
+        raise _unwritten(where, error) from None
+
+
+def _unwritten(where: str, error: OSError) -> HarnessError:
+    reason = (error.strerror or str(error)).lower()
+    return HarnessError(f"{where}: cannot be written ({reason}); choose another --into")

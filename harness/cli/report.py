@@ -38,7 +38,9 @@ def report(options: argparse.Namespace) -> int:
 
 
 def _pictures(board: Leaderboard) -> int:
-    for path in pictures.write(board):
+    with disk.explaining(board.folder):
+        drawn = pictures.write(board)
+    for path in drawn:
         print(shown_path(path))
     return 0
 

@@ -36,7 +36,7 @@ def write(
         raise HarnessError(f"{shown_path(out)}: is there already; name another folder with --out")
     beside = out.with_name(f".{out.name}.partial")
     shutil.rmtree(beside, ignore_errors=True)
-    with disk.explaining(out.parent):
+    with disk.explaining(out):
         beside.mkdir(parents=True)
         try:
             if form == "pool":

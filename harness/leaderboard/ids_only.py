@@ -68,7 +68,7 @@ class Ids(Corpus):
 def judgements_in(path: Path) -> tuple[Judgements, str]:
     """The judgements of a file, and their digest. The digest is the same whichever plugin reads these
     judgements."""
-    with tempfile.TemporaryDirectory() as name:
+    with disk.explaining(Path("the folder of temporary files")), tempfile.TemporaryDirectory() as name:
         write_judgements(qrels_files.read_qrels(path), Path(name))
         digest = keys.key({JUDGEMENTS_FILE: disk.sha256(Path(name, JUDGEMENTS_FILE))})
         return read_judgements(Path(name)), digest

@@ -34,10 +34,21 @@ def write(paths: Sequence[Path], out: Path, title: str) -> int:
         for page in made:
             path = out / page.path
             text = report.page_of(page.data, {}, [report.enclosed(script)], style)
-            path.write_bytes(f"{text}{MARK}\n".encode())  # not synced: it can be made again
+            _replace(path, f"{text}{MARK}\n")
             written.add(path)
         for folder in FOLDERS:
             for path in (out / folder).glob("*.html"):
                 if path not in written:
                     path.unlink()
     return len(made)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Writes a page whole or not at all. It is not synced, because it can be made again."""
+    beside = path.with_suffix(".new")
+    try:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import orjson
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 PIECE = 1 << 26  # bytes of a piece at most; a broken transfer repeats at most one piece
 THREADS = 8  # transfers at once
 PAUSES = (0.2, 1.0, 4.0)  # seconds before each retry of a failed transfer
+RETRY_SECONDS = 10  # the client of Google's storage retries a request for so long, within each of ours
 Note = Callable[[str], None]
 T = TypeVar("T")
 
@@ -56,12 +57,14 @@ class Remote:
         )  # `given` is opened, `address` is shown in messages
         self.read, self.write = True, write
         try:
-            self._files, root = fs.FileSystem.from_uri(address)
+            self._files, root = fs.FileSystem.from_uri(_bounded(address))
         except (OSError, ValueError) as error:
             what = str(error).splitlines()[0]
             advice = "give s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or file:///FOLDER"
             raise HarnessError(f"--remote {self.address}: {what}; {advice}") from None
         self._root = root.rstrip("/")
+        if not self._root and not address.startswith("file:"):
+            raise HarnessError(f"--remote {self.address}: names no bucket; give s3://BUCKET/PREFIX")
         self._fs: Any = fs
 
     def steps(self) -> list[str]:
@@ -229,7 +232,17 @@ def shown(address: str) -> str:
         where = f"{parts.scheme}://...{parts.path}"
         advice = "leave them out and set them in the environment, such as AWS_ACCESS_KEY_ID"
         raise HarnessError(f"--remote {where}: holds credentials; {advice}")
-    return f"{parts.scheme}://{parts.netloc}{parts.path}"
+    return f"{parts.scheme}://{parts.netloc}{parts.path}" if parts.scheme else address
+
+
+def _bounded(address: str) -> str:
+    """The address, with a limit to how long the client of Google's storage retries a request. Without one it
+    retries for 15 minutes and says nothing."""
+    parts = urlsplit(address)
+    if parts.scheme not in ("gs", "gcs") or "retry_limit_seconds" in parts.query:
+        return address
+    query = f"{parts.query}&" if parts.query else ""
+    return urlunsplit(parts._replace(query=f"{query}retry_limit_seconds={RETRY_SECONDS}"))
 
 
 def fetch_missing(store: Store, steps: Mapping[str, Step], targets: Iterable[str], note: Note) -> list[str]:

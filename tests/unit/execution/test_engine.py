@@ -6,10 +6,14 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 
 from harness.execution import worker_handle as module
+from harness.execution.engine import Engine, StepLimits
+from harness.execution.progress import Silent
 from harness.execution.worker_handle import Child
 from harness.plan.graph import Step
 from harness.store.artifacts import Store
@@ -101,3 +105,42 @@ def test_killing_ends_the_whole_group(start) -> None:
     assert not runs(below)
     assert child.cause() == "its process was killed (out of memory?)"
     assert child.process.returncode == -signal.SIGKILL
+
+
+def test_the_deadline_moves_while_numba_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("harness.execution.engine.time", SimpleNamespace(monotonic=lambda: now[0]))
+    limits: list[float | None] = []
+
+    class Worker:
+        """Works for 3 s, compiles for 100 s, and works on. It never ends."""
+
+        steps = 0
+        events: ClassVar = [("started", 0), ("compiling", 3), ("compiled", 100), ("progress", 1)]
+
+        def send(self, step: Step, ask: str = "result") -> None: ...
+
+        def event(self, timeout: float | None, memory: float | None) -> dict[str, object] | None:
+            limits.append(timeout)
+            if not self.events:
+                return None
+            kind, seconds = self.events.pop(0)
+            now[0] += seconds
+            return {"event": kind, "done": 1, "total": 2, "note": ""}
+
+        def output(self) -> str:
+            return ""
+
+        def print_stack(self) -> None: ...
+
+        kill = close = print_stack
+
+    step = Step("index", "0" * 64, "d", "m", {}, {"inputs": []}, (), ())
+    store = Store(tmp_path).open()
+    workers = SimpleNamespace(count=1, idle_seconds=None, shares=lambda step: False)
+    engine = Engine({step.id: step}, store, workers, Silent(), StepLimits(timeout=10))
+    engine.schedule.want(step.id)
+    engine.schedule.next()
+    assert engine._execute(step, Worker()) is None
+    assert limits == [None, 10, None, 7, 6]
+    assert engine.schedule.failures[step.id].reason.endswith("took longer than the timeout of 10 s")

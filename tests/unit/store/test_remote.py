@@ -222,3 +222,21 @@ def test_an_artifact_goes_through_s3_with_the_same_bytes(here, there, s3, monkey
     assert remote.steps() == [STEP]
     assert remote.fetch(there, STEP, print)
     assert contents(there) == contents(here)
+
+
+@pytest.mark.parametrize(("address", "message"), [
+    ("shared", "--remote shared: URI has empty scheme"),
+    ("s3://", "--remote s3://: names no bucket; give s3://BUCKET/PREFIX"),
+    ("ftp://place/x", "--remote ftp://place/x: "),
+])  # fmt: skip
+def test_an_address_that_is_none_is_named_as_it_was_given(address, message):
+    with pytest.raises(HarnessError) as caught:
+        Remote(address)
+    assert str(caught.value).startswith(message)
+    assert "give s3://BUCKET/PREFIX" in str(caught.value)
+
+
+def test_google_s_client_does_not_retry_for_a_quarter_of_an_hour():
+    assert remotes._bounded("gs://b/p") == f"gs://b/p?retry_limit_seconds={remotes.RETRY_SECONDS}"
+    for address in ("gs://b/p?retry_limit_seconds=3", "s3://b/p", "file:///p"):
+        assert remotes._bounded(address) == address
