@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UNSPACED = frozenset({"zh", "ja", "th", "lo", "km", "my", "bo"})  # languages without blanks between words
+FILE, FORM = "card.json", "harness card 1"  # the card of an exported dataset, in its folder, and its form
 PERCENTILES = (5, 25, 50, 75, 95)
 
 
@@ -74,6 +76,16 @@ def card(corpus: Path, queries: Path, judgements: Path, declared: Card) -> dict[
         **_queries(asked, (declared.query_language or declared.language) not in UNSPACED),
         **_judgements(read, asked, read_judgements(judgements)),
     }
+
+
+def exported(folder: Path) -> dict[str, JSON]:
+    """The card that `harness datasets export` wrote into `folder`. Empty if there is no such file, or if it
+    is another tool's."""
+    try:
+        written = orjson.loads((folder / FILE).read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return {}
+    return written if isinstance(written, dict) and written.get("form") == FORM else {}
 
 
 def _corpus(read: Corpus, folder: Path, with_words: bool) -> dict[str, JSON]:

@@ -1,4 +1,4 @@
-"""Writes a dataset of a suite as files for other tools, with a README on how it was made."""
+"""Writes a dataset of a suite as files for other tools, with its identity card and a README."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import orjson
 import yaml
 
+from harness.collection import cards
 from harness.collection.corpus import Corpus
 from harness.collection.queries import read_judgements, read_queries
 from harness.errors import HarnessError
@@ -17,7 +19,7 @@ from harness.plan.graph import Collection, Step
 from harness.problems import shown_path
 from harness.store import disk
 from harness.store.artifacts import Artifact, Store
-from harness.types import Part
+from harness.types import JSON, Part
 
 KEPT = "kept"  # the folder for a stage's own files, such as the files of a pool
 
@@ -49,6 +51,8 @@ def write(
                     collection.card,
                 )
                 notes = FORMS[form](whole, beside)
+                card = _card(collection, steps, parts, store, form, notes)
+                (beside / cards.FILE).write_bytes(orjson.dumps(card, option=orjson.OPT_INDENT_2) + b"\n")
             page = "\n".join(_page(collection, steps, store, form, notes)) + "\n"
             (beside / "README.md").write_text(page, encoding="utf-8")
         except BaseException:
@@ -75,6 +79,38 @@ def _pool(collection: Collection, steps: Mapping[str, Step], store: Store, out: 
     )
 
 
+def _card(
+    collection: Collection,
+    steps: Mapping[str, Step],
+    parts: Mapping[Part, Artifact],
+    store: Store,
+    form: str,
+    notes: list[str],
+) -> dict[str, JSON]:
+    """The identity card, with what each stage took in, left and dropped, and examples. It holds no time and
+    no path, so the same recipe gives the same bytes."""
+    card = collection.card
+    folders = (parts["corpus"].folder, parts["queries"].folder, parts["judgements"].folder)
+    return {
+        "form": cards.FORM,
+        "name": collection.spec.name,
+        "split": card.split,
+        "language": card.language,
+        "query_language": card.query_language,
+        "licence": card.licence,
+        "citation": card.citation,
+        "url": card.url,
+        "notes": list(card.notes),
+        "written_as": {"form": form, "notes": notes},
+        "counts": cards.card(*folders, card),
+        "stages": [
+            {"maker": known["maker"], "params": step.described["method"]["params"]}
+            | {key: known[key] for key in ("before", "after", "dropped", "facts", "flags", "judges")}
+            for step, known in made_stages.facts(collection, steps, store)
+        ],
+    }
+
+
 def _page(
     collection: Collection, steps: Mapping[str, Step], store: Store, form: str, notes: list[str]
 ) -> Iterator[str]:
@@ -99,9 +135,15 @@ def _page(
         yield ""
         yield "## How it was made"
         yield ""
-        yield "| stage | left | dropped |"
-        yield "| --- | --- | --- |"
+        yield "| stage | took in | left | dropped |"
+        yield "| --- | --- | --- | --- |"
     for step, known in stages:
-        left = ", ".join(f"{count:,} {what}" for what, count in known["after"].items())
+        taken, left = (
+            ", ".join(f"{count:,} {what}" for what, count in known[key].items())
+            for key in ("before", "after")
+        )
         dropped = "; ".join(f"{item['count']:,} {item['what']}: {item['why']}" for item in known["dropped"])
-        yield f"| {step.subject} | {left} | {dropped or 'nothing'} |"
+        yield f"| {step.subject} | {taken} | {left} | {dropped or 'nothing'} |"
+    if form != "pool":
+        yield ""
+        yield f"`{cards.FILE}` has all counts, and examples of what was dropped."

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from harness.collection import cards
 from harness.toolkit.files import reading, rows
 from harness.toolkit.files.paths import bare
 from harness.toolkit.files.slices import sliced
@@ -31,10 +32,20 @@ class Files:
         self._qrels = params.qrels_path()
 
     def card(self) -> Card:
+        """What the parameters say. In a folder that `harness datasets export` wrote, its card says the
+        rest."""
         params = self.params
-        return Card(
+        card = Card(
             params.language, params.split, params.query_language, params.licence, params.citation, params.url
         )
+        if params.path is None:
+            return card
+        written = cards.exported(params.path)
+        names = ("language", "query_language", "licence", "citation", "url")
+        missing = {name: written[name] for name in names if not getattr(card, name) and written.get(name)}
+        if card.language not in (None, written.get("language")):  # its queries may have another one, too
+            missing.pop("query_language", None)
+        return card._replace(**missing)
 
     def inputs(self, part: Part) -> Inputs:
         """The parameters and files that a part is keyed by. The queries depend on which queries are judged,

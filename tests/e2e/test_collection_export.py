@@ -88,6 +88,12 @@ def test_what_is_written_is_read_back_equal(form, exported, capsys):
     page = (exported / form / "README.md").read_text(encoding="utf-8")
     assert "Cite: Ann 2026" in page
     assert "| strip-titles |" in page
+    card = json.loads((exported / form / "card.json").read_text(encoding="utf-8"))
+    assert (card["licence"], card["citation"], card["language"]) == ("CC0", "Ann 2026", "en")
+    assert (card["counts"]["passages"], card["counts"]["levels"]) == (3, {"1": 3})
+    assert [stage["maker"] for stage in card["stages"]] == ["strip-titles", "pool"]
+    if form == "beir":  # the card of the folder says what the suite does not
+        assert source.card()[:5] == ("en", "dev", None, "CC0", "Ann 2026")
 
 
 def test_the_pool_of_a_stage_is_written_for_those_who_judge(exported):

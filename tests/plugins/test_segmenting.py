@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 from making_input import collection, other
 
+from harness import catalogue
+from harness.catalogue import params
 from harness.errors import HarnessError
 from harness.types import Document, Judgement, Passage, Query
 from harness_making import SegmentParams, boundaries
@@ -93,3 +97,33 @@ def test_documents_of_one_passage_teach_nothing(tmp_path):
     given = collection(folder, alone, [Query("q", "?")], [], others={"x": other(folder / "x", alone, [], [])})
     with pytest.raises(HarnessError, match="have one passage each"):
         list(Segment(SegmentParams(by="boundary", learn="x", unit="words")).make(given).documents)
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("dataset", "given", "language", "share"),
+    [
+        ("dureader-questions", {"path": "dureader2-demo/raw", "split": "dev"}, "zh", 3),
+        ("files", {"path": "condqa-lite-all", "split": "test", "language": "en"}, "en", 1),
+    ],
+)
+def test_the_model_beats_cuts_of_fixed_length_and_by_sentences_on_real_documents(
+    dataset, given, language, share, tmp_path
+):
+    """The intervals over held-out documents do not touch: the model is above both cuts. Of the web documents
+    every third is enough."""
+    if "HARNESS_REAL_DATA" not in os.environ:
+        pytest.skip("HARNESS_REAL_DATA does not name the folder of the real collections")
+    record = catalogue.load().find("datasets", dataset).record
+    values, problems = params.convert(record.params, given, Path(os.environ["HARNESS_REAL_DATA"]))
+    assert problems == []
+    documents = list(record.build(values).documents())[::share]
+    others = {"learn": other(tmp_path / "learn", documents, [], [])}
+    (tmp_path / "in").mkdir()
+    maker_input = collection(tmp_path / "in", documents[:1], [Query("q", "?")], [], others=others)
+    unit = "characters" if language == "zh" else "words"
+    Segment(SegmentParams(by="boundary", learn="learn", unit=unit)).make(maker_input)
+    scores = maker_input.tally.facts()["facts"]["boundaries"]
+    lowest = scores["model"]["ci95"][0]
+    assert scores["held-out documents"] > 80
+    assert all(lowest > scores[name]["ci95"][1] for name in ("fixed length", "sentences"))
