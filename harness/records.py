@@ -140,6 +140,7 @@ class Analysis(Record):
     datasets: tuple[
         str, ...
     ] = ()  # parameters that name datasets of the suite, whose judgements the analysis reads too
+    splits: tuple[str, ...] = ()  # parameters that name datasets, or DATASET/SPLIT, whose queries it reads
     encoder: str | None = None  # the parameter that holds `{RETRIEVER: {parameters}}`, or null
 
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from harness.catalogue import Catalogue
 from harness.errors import Problems
-from harness.plan import plugin_sources, tuning
-from harness.plan.graph import Collection, Plan, Row, Step
+from harness.plan import making, plugin_sources, tuning
+from harness.plan.graph import Analysis, Collection, Plan, Row, Step
 from harness.plan.guard import Broken
 from harness.plan.keys import Digest
 from harness.plan.steps import Datasets
 from harness.plan.systems import Systems
 from harness.problems import Problem
-from harness.suite import DatasetSpec, Suite, System
+from harness.suite import Chosen, DatasetSpec, Suite, System, made_datasets
 
 __all__ = ["build", "dataset"]
 
@@ -38,7 +38,7 @@ def _planned(planner: Systems, suite: Suite, only: Sequence[str]) -> Plan:
             chosen = _selected(spec.name, system.name, only)
             rows.append(_row(planner, collections[spec.name], system, chosen))
     tuning.refuse_scored(planner)
-    analyses = tuple(planner.analysis(chosen) for chosen in suite.analyses)
+    analyses = tuple(_analysis(planner, chosen) for chosen in suite.analyses)
     unmatched = [
         pattern for pattern in only
         if not any(_selected(row.dataset, row.system, [pattern]) for row in rows)
@@ -50,6 +50,22 @@ def _planned(planner: Systems, suite: Suite, only: Sequence[str]) -> Plan:
         raise Problems(planner.problems)
     rules = {name: planner.rules(collection) for name, collection in collections.items()}
     return Plan(suite, planner.steps, collections, tuple(rows), analyses, rules)
+
+
+def _analysis(planner: Systems, chosen: Chosen) -> Analysis:
+    """The analysis, with the steps of the queries that it reads besides those of its dataset."""
+    analysis = planner.analysis(chosen)
+    for name in made_datasets.named(chosen, "splits"):
+        try:
+            step = making.other(planner, chosen, name).parts["queries"]
+            analysis = analysis._replace(asked=(*analysis.asked, (name, step)))
+        except Broken as error:
+            lacking = planner.tuned_on.get(name)
+            if lacking is not None and lacking.needs:
+                analysis = analysis._replace(needs=(*analysis.needs, *lacking.needs))
+            elif not planner.problems:
+                planner.problems.append(Problem(chosen.place, ("analyses", chosen.name), str(error)))
+    return analysis
 
 
 def dataset(

@@ -34,8 +34,9 @@ def _step(
         for other in analysis.datasets
         if plan.collections[other].parts
     }
+    asked = dict(analysis.asked)
     hits = [row.hits for row in rows if row.hits]
-    inputs = tuple(dict.fromkeys([*parts, *others.values(), *hits, *stages]))
+    inputs = tuple(dict.fromkeys([*parts, *others.values(), *asked.values(), *hits, *stages]))
     shown = [[column.measure, column.unit] for column in columns]
     dataset = {
         "dataset": name,
@@ -56,6 +57,7 @@ def _step(
         },
         **dataset,
         **({"judgements_of": others} if others else {}),
+        **({"queries_of": asked} if asked else {}),
         "inputs": list(inputs),
     }
     work = {
@@ -63,6 +65,7 @@ def _step(
         **dataset,
         "systems": systems,
         "judgements_of": others,
+        "queries_of": asked,
         "encoder": analysis.encoder,
         "columns": shown,
         "inputs": list(inputs),

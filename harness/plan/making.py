@@ -10,7 +10,7 @@ from harness.plan.guard import Broken
 from harness.plan.kinds import MAKE
 from harness.plan.steps import named, work_of
 from harness.plan.tuning import with_split
-from harness.suite import DatasetSpec, Stage
+from harness.suite import Chosen, DatasetSpec, Stage
 from harness.suite.made_datasets import named as names_in
 from harness.suite.made_datasets import parted
 from harness.types import JSON
@@ -52,8 +52,8 @@ def _stage(planner: Systems, given: Collection, stage: Stage, dataset: str) -> C
     """The collection after one stage."""
     chosen, record = stage.chosen, stage.chosen.entry.record
     values, needs = planner.resolved(given, chosen, "passage")
-    runs = {name: _hits(planner, given, stage, name) for name in names_in(stage, "systems")}
-    others = {name: _other(planner, stage, name) for name in names_in(stage, "splits")}
+    runs = {name: _hits(planner, given, stage, name) for name in names_in(chosen, "systems")}
+    others = {name: other(planner, chosen, name) for name in names_in(chosen, "splits")}
     encoder = None if record.encoder is None else getattr(values, record.encoder)
     left_out = (record.encoder,) if encoder is not None else ()
     described: dict[str, JSON] = {
@@ -68,7 +68,7 @@ def _stage(planner: Systems, given: Collection, stage: Stage, dataset: str) -> C
         "reads": {part: given.parts[part] for part in record.reads},
         "runs": runs,
         "source": {"licence": given.card.licence, "citation": given.card.citation, "url": given.card.url},
-        "others": {name: {"parts": dict(other.parts), **_said(other)} for name, other in others.items()},
+        "others": {name: {"parts": dict(read.parts), **_said(read)} for name, read in others.items()},
         "of": dataset,
         **_said(given),
     }
@@ -76,7 +76,7 @@ def _stage(planner: Systems, given: Collection, stage: Stage, dataset: str) -> C
         described["encoder"], work["encoder"], more = planner.encoder(given, chosen, encoder)
         needs = [*needs, *more]
     inputs = [*(given.parts[part] for part in record.reads), *runs.values()]
-    inputs += [step for other in others.values() for step in other.parts.values()]
+    inputs += [step for read in others.values() for step in read.parts.values()]
     subject = named(chosen.name, chosen.given)
     step = planner.add(MAKE, dataset, subject, described, work, tuple(dict.fromkeys(inputs)), needs)
     parts = dict(given.parts)
@@ -102,20 +102,20 @@ def _hits(planner: Systems, given: Collection, stage: Stage, name: str) -> str:
     return output.hits
 
 
-def _other(planner: Systems, stage: Stage, name: str) -> Collection:
-    """The collection of the dataset, or of the split of a dataset, that a stage reads."""
+def other(planner: Systems, chosen: Chosen, name: str) -> Collection:
+    """The collection of the dataset, or of the split of a dataset, that a maker or an analysis reads."""
     specs = {spec.name: spec for spec in planner.suite.datasets}
     base, split = parted(name, set(specs))
     if base not in specs:  # noted when the suite was checked
         raise Broken(f"there is no dataset '{base}'")
-    path = ("datasets", stage.chosen.name)
+    path = ("datasets", chosen.name)
     collection = planner.collections.get(base) or planner.tuned_on.get(base)
     if collection is None:
         collection = planner.tuned_on[base] = planner.collection(specs[base])
     if split is not None and collection.card.split != split:
         if name not in planner.tuned_on:
-            other = with_split(planner, specs[base], split, stage.chosen.place, path, "name another")
-            planner.tuned_on[name] = planner.collection(other)
+            spec = with_split(planner, specs[base], split, chosen.place, path, "name another")
+            planner.tuned_on[name] = planner.collection(spec)
         collection = planner.tuned_on[name]
     if not collection.parts:
         raise Broken(collection.error or f"'{name}' lacks its data: {collection.needs[0]}")

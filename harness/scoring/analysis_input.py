@@ -54,6 +54,8 @@ class AnalysisInput:
     # by name of each dataset that the analysis' parameters name: that dataset's judgements of this dataset's
     # queries and passages, by their numbers here
     judged_of: Mapping[str, Judged] = field(default_factory=dict)
+    # by name of each dataset or split that the parameters in the record's `splits` name: its queries
+    queries_of: Mapping[str, Queries] = field(default_factory=dict)
 
     def scores(self, hits: Hits, columns: tuple[Column, ...], judged: Judged | None = None) -> Scores:
         """The scores of hits, computed as for the rows of the leaderboard, by the judgements `judged` or the

@@ -52,10 +52,10 @@ class Checker(SystemForms):
         written = set(values["systems"].value) if systems else set()
         made = models.read(self, values.get("models"))
         self.problems += models.problems(made, datasets, systems)
-        used = models.splits_used(made) | made_datasets.used(datasets)
+        used = models.splits_used(made) | made_datasets.used(datasets, analyses)
         self.problems += relations.problems(systems, datasets, written, depth, used)
         names = {*written, *(system.name for system in systems)}
-        self.problems += made_datasets.problems(datasets, names)
+        self.problems += made_datasets.problems(datasets, names, analyses)
         scoring = values.get("measures") or values.get("protocol")
         problems = sorted(set(self.problems), key=_by_place)
         if problems and (scoring is None or not (measures or protocol)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.catalogue import params
 from harness.problems import Keys, Problem, unknown
-from harness.suite.model import DatasetSpec, Stage
+from harness.suite.model import Chosen, DatasetSpec, Stage
 from harness.suite.yaml_nodes import Node
 
 if TYPE_CHECKING:
@@ -108,30 +108,39 @@ def with_split(spec: DatasetSpec, split: str, base: Path) -> DatasetSpec | str:
     return spec._replace(name=f"{spec.name}/{split}", chosen=with_given)
 
 
-def named(stage: Stage, kind: str) -> tuple[str, ...]:
-    """The systems or splits that a stage's parameters name; `kind` is `systems` or `splits`."""
-    values = [getattr(stage.chosen.params, name) for name in getattr(stage.chosen.entry.record, kind)]
+def named(chosen: Chosen, kind: str) -> tuple[str, ...]:
+    """The systems or splits that the parameters of a maker or an analysis name; `kind` is `systems` or
+    `splits`."""
+    values = [getattr(chosen.params, name) for name in getattr(chosen.entry.record, kind)]
     names = [name for value in values for name in (value if isinstance(value, tuple) else (value,))]
     return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
-def used(specs: Sequence[DatasetSpec]) -> set[str]:
-    """The names of datasets that made datasets are made of or read."""
+def used(specs: Sequence[DatasetSpec], analyses: Sequence[Chosen]) -> set[str]:
+    """The names of datasets that made datasets are made of or read, and that analyses read."""
     known = {spec.name for spec in specs}
     names = [spec.of for spec in specs if spec.of]
-    names += [name for spec in specs for stage in spec.make for name in named(stage, "splits")]
+    names += [name for spec in specs for stage in spec.make for name in named(stage.chosen, "splits")]
+    names += [name for chosen in analyses if chosen.params for name in named(chosen, "splits")]
     return {parted(name, known)[0] for name in names}
 
 
-def problems(specs: Sequence[DatasetSpec], systems: set[str]) -> Iterator[Problem]:
-    """A problem for each system and dataset that a stage names and the suite does not have."""
+def problems(
+    specs: Sequence[DatasetSpec], systems: set[str], analyses: Sequence[Chosen]
+) -> Iterator[Problem]:
+    """A problem for each system and dataset that a stage or an analysis names and the suite does not have."""
     known = {spec.name for spec in specs}
     for spec in specs:
         for stage in spec.make:
             path = ("datasets", spec.name, "make", stage.chosen.name)
-            for name in named(stage, "systems"):
+            for name in named(stage.chosen, "systems"):
                 if name not in systems:
                     yield Problem(stage.chosen.place, path, unknown("system", name, sorted(systems)))
-            for name in named(stage, "splits"):
+            for name in named(stage.chosen, "splits"):
                 if parted(name, known)[0] not in known:
                     yield Problem(stage.chosen.place, path, unknown("dataset", name, sorted(known)))
+    for chosen in analyses:
+        for name in named(chosen, "splits") if chosen.params else ():
+            if parted(name, known)[0] not in known:
+                text = unknown("dataset", name, sorted(known))
+                yield Problem(chosen.place, ("analyses", chosen.name), text)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from harness.errors import NoLanguage
 from harness.hookspecs import hookimpl
-from harness.records import Maker, param
+from harness.records import Analysis, Maker, param
 from harness.types import Facts
 
 UNSPACED = ("zh", "ja", "th", "lo", "km", "my", "bo")  # languages written without blanks between words
@@ -82,6 +82,21 @@ class SimilarParams:
 
 
 @dataclass(frozen=True)
+class SimilarityParams:
+    to: tuple[str, ...] = param(help="datasets, or DATASET/SPLIT, such as the queries that were trained on")
+    encoder: Mapping[str, Any] | None = param(
+        None, "a retriever that gives vectors, as {dense: {model: ...}}; null: pairs of characters"
+    )
+    bins: tuple[float, ...] = param(
+        (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9), "the lowest similarity of each group, from 0"
+    )
+
+    def __post_init__(self) -> None:
+        if not self.bins or self.bins[0] != 0 or list(self.bins) != sorted(set(self.bins)):
+            raise ValueError("'bins' are similarities in ascending order, starting with 0: [0, 0.5, 0.7]")
+
+
+@dataclass(frozen=True)
 class DeduplicateParams:
     by: Literal["exact", "minhash"] = param("exact", "equal texts are one, or nearly equal ones too")
     similarity: float = param(
@@ -138,6 +153,19 @@ def _build(module: str, name: str) -> Any:
         return getattr(import_module(f"harness_making.{module}"), name)(params)
 
     return build
+
+
+@hookimpl
+def harness_analyses() -> Iterable[Analysis]:
+    yield Analysis(
+        name="similar-queries",
+        summary="how similar queries are to those of other splits, and the scores by that (DuReader, 2.3)",
+        build=_build("query_similarity", "QuerySimilarity"),
+        params=SimilarityParams,
+        libraries=("scipy",),
+        splits=("to",),
+        encoder="encoder",
+    )
 
 
 @hookimpl

@@ -133,3 +133,64 @@ def test_a_wrong_encoder_of_an_analysis_is_named_once_by_its_place(tmp_path, enc
         run(tmp_path / "suite.yaml", store=tmp_path / "store", quiet=True)
     assert str(raised.value).startswith(f"{tmp_path / 'suite.yaml'}:7: {problem}")
     assert "\n" not in str(raised.value).strip()
+
+
+SIMILAR = """
+suite: similar
+datasets:
+  test: {tour: {documents: 12}}
+  train: {tour: {documents: 12, split: dev}, scored: false}
+systems:
+  bm25: {retriever: bm25}
+measures: [RR@10]
+analyses: [{similar-queries: {to: [train, test], bins: [0, 0.5, 0.99]}}]
+depth: 20
+"""
+
+
+def test_queries_are_grouped_by_the_nearest_query_of_other_splits(tmp_path):
+    (tmp_path / "suite.yaml").write_text(SIMILAR)
+    board = run(tmp_path / "suite.yaml", store=tmp_path / "store", quiet=True)
+    [row] = board.rows
+    entries = entries_of(tmp_path)
+    queries = row.measures["RR@10"].queries
+    # every query is among those of `test`, so that the nearest query is the query itself
+    assert [line[1:] for line in entries["similar-queries/test"]["rows"]] == [[0, 0], [0, 0], [1, queries]]
+    [scored] = entries["scores-by-similarity/test"]["rows"]
+    assert scored == ["bm25", "from 0.99", pytest.approx(row.measures["RR@10"].mean), queries]
+
+
+def entries_of(folder):
+    return {item["name"]: item for item in json.loads((folder / "leaderboard.json").read_text())["analyses"]}
+
+
+def test_a_dataset_that_an_analysis_reads_need_not_be_scored_but_must_be_there(tmp_path):
+    (tmp_path / "suite.yaml").write_text(SIMILAR.replace("to: [train, test]", "to: [test/dev, trian]"))
+    with pytest.raises(HarnessError) as problem:
+        suite.load(tmp_path / "suite.yaml", catalogue.load())
+    assert "did you mean 'train'?" in str(problem.value)
+    assert "'scored: false' is for a dataset" in str(problem.value)  # nothing reads `train` any more
+
+
+def test_a_split_of_a_scored_dataset_is_read_for_its_queries_alone(tmp_path):
+    text = SIMILAR.replace("to: [train, test]", "to: [test/dev]").replace("  train:", "  #")
+    (tmp_path / "suite.yaml").write_text(text)
+    board = run(tmp_path / "suite.yaml", store=tmp_path / "store", quiet=True)
+    similar = entries_of(tmp_path)["similar-queries/test"]
+    assert "queries of test/dev, by pairs of characters" in similar["says"]
+    assert sum(line[2] for line in similar["rows"]) == board.rows[0].measures["RR@10"].queries
+
+
+@pytest.mark.extras
+def test_collections_are_side_by_side_in_one_table_of_intra_list_similarity(tmp_path):
+    pytest.importorskip("torch")
+    tiny_models.bert(tmp_path / "tiny")
+    text = ILS.replace("OF", "queries").replace(
+        "datasets: {", "datasets: {more: {tour: {documents: 9, seed: 1}}, "
+    )
+    (tmp_path / "suite.yaml").write_text(text.replace("queries}}]", "queries}, together: [tour, more]}]"))
+    assert run(tmp_path / "suite.yaml", store=tmp_path / "store", quiet=True).ok
+    entries = entries_of(tmp_path)
+    both = entries["ils/tour+more"]
+    assert both["columns"][0] == "dataset"
+    assert both["rows"] == [[name, *entries[f"ils/{name}"]["rows"][0]] for name in ("tour", "more")]

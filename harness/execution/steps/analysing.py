@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from harness import findings
-from harness.collection.queries import read_judgements
+from harness.collection.queries import read_judgements, read_queries
 from harness.errors import check_several, each
 from harness.execution.steps.collecting import encoder
 from harness.execution.steps.combining import combiner
@@ -38,6 +38,9 @@ def analyse(task: Task) -> Outcome:
         judged_of={
             name: how.judging(read, queries, read_judgements(task.store.read(step).folder)).judged
             for name, step in work["judgements_of"].items()
+        },
+        queries_of={
+            name: read_queries(task.store.read(step).folder) for name, step in work["queries_of"].items()
         },
         encode=encoder(task),
         plugin_measures=protocols.measures_of_plugins(task.catalogue),
