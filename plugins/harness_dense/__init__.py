@@ -44,6 +44,9 @@ class DenseParams:
     dtype: Literal["auto", "fp32", "bf16", "fp16", "stored"] = param(
         "auto", "what is computed in: bf16 where the device has it; an ONNX file has its own (stored)"
     )
+    stored: Literal["auto", "fp32", "fp16", "int8"] = param(
+        "auto", "how vectors are stored: in fp32, or fp16 if they were computed in fp16 or bf16"
+    )
     device: Literal["auto", "cpu", "cuda"] = param("auto", "where the model and a faiss index run")
     backend: Literal["auto", "torch", "openvino", "onnx"] = param(
         "auto", "what runs the model: torch, or onnx where the folder has nothing else"

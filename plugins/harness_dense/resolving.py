@@ -31,6 +31,8 @@ def resolved(params: DenseParams) -> DenseParams:
     exported, weights = (bool(passages.exported), passages.weights) if passages else (False, False)
     backend = backends.backend(params.backend, exported, weights)
     device = backends.device(params.device, backend)
+    dtype = backends.dtype(params.dtype, device, backend)
+    usual = "fp32" if dtype in ("fp32", "stored") else "fp16"
     settled: dict[str, Any] = {
         "model": model,
         "revision": revision,
@@ -39,7 +41,8 @@ def resolved(params: DenseParams) -> DenseParams:
         "query_revision": query_revision,
         "backend": backend,
         "device": device,
-        "dtype": backends.dtype(params.dtype, device, backend),
+        "dtype": dtype,
+        "stored": usual if params.stored == "auto" else params.stored,
         "code_revision": _code_revision(params, passages, queries),
         **_settings(params, _of_authors(known), _of_folders(passages, queries)),
     }

@@ -42,26 +42,21 @@ class Dense:
     def _tower(self) -> Tower:
         return towers.passages(self._params)
 
-    @property
-    def _stored(self) -> str:
-        """The form of stored vectors: fp16 if they were computed in bf16 or fp16."""
-        return "fp32" if self._params.dtype in ("fp32", "stored") else "fp16"
-
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
         """Write the vectors of the texts, in their order, into `folder`, and return facts to report."""
         params, dimension = self._params, self._tower.dimension
-        encoded = self._encode(texts, folder, vectors.writer(folder, len(texts), dimension, self._stored))
+        encoded = self._encode(texts, folder, vectors.writer(folder, len(texts), dimension, params.stored))
         form = {"dimension": dimension, "backend": params.backend, "dtype": params.dtype}
-        return {**form, "stored": self._stored, **encoded.facts()}
+        return {**form, **vectors.facts(folder, params.stored), **encoded.facts()}
 
     def index_part(self, texts: Texts, folder: Path, start: int, stop: int) -> None:
-        write = vectors.writer(folder, stop - start, self._tower.dimension, self._stored)
+        write = vectors.writer(folder, stop - start, self._tower.dimension, self._params.stored)
         self._encode(
             texts, folder, lambda shard: write(shard._replace(first=shard.first - start)), range(start, stop)
         )
 
     def join(self, texts: Texts, parts: Sequence[IndexPart], folder: Path) -> Mapping[str, JSON]:
-        vectors.join(parts, folder, len(texts), self._stored)
+        vectors.join(parts, folder, len(texts), self._params.stored)
         gather(parts, folder, MARKS)
         return self.index(texts, folder)  # all texts are encoded already, and are not encoded again
 

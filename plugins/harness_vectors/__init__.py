@@ -29,6 +29,9 @@ class VectorsParams:
         None, "the queries' texts by id, as JSON lines or id, tab, text; Pyserini's .jsonl has them"
     )
     similarity: Literal["dot", "cosine"] = param("dot", "how vectors are compared")
+    stored: Literal["auto", "fp32", "fp16", "int8"] = param(
+        "auto", "how vectors are stored: as in the file, or in fp32, fp16 or int8"
+    )
     missing: Literal["refuse", "skip"] = param(
         "refuse", "a passage or query without a vector: refuse it, or never find it and find nothing for it"
     )

@@ -54,14 +54,15 @@ class Vectors:
                 elif params.missing == "refuse":
                     what = f"has no vector for the {texts.unit} '{id}'"
                     raise HarnessError(f"{params.passages}: {what}; encode all, or say missing: skip")
-        kind = "fp16" if given.rows.dtype == np.float16 else "fp32"
+        usual = "fp16" if given.rows.dtype == np.float16 else "fp32"
+        kind = usual if params.stored == "auto" else params.stored
         dimension = given.rows.shape[1]
         write = vectors.writer(folder, len(positions), dimension, kind)
         for number, first in enumerate(range(0, len(positions), SHARD)):
             chosen = np.array(places[first : first + SHARD], np.int64)
             rows = list(_compared(given.rows[chosen], params.similarity))
             write(Shard(number, first, np.array(positions[first : first + SHARD], np.int64), rows))
-        facts = {"dimension": dimension, "stored": kind, "vectors_of_the_file": len(given.ids)}
+        facts = {"dimension": dimension, **vectors.facts(folder, kind), "vectors_of_the_file": len(given.ids)}
         return {**facts, "texts_without_a_vector": len(texts) - len(positions)}
 
     def open(self, texts: Texts, folder: Path) -> Search:

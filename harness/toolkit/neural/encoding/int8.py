@@ -1,0 +1,63 @@
+"""Vectors in int8: each is a scale times whole numbers from -127 to 127, a quarter of its size in fp32."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from harness.types import Floats
+
+LARGEST = 127
+GROUP = 1024  # vectors within which neighbours are compared
+PROBES, NEAREST = 16, 10  # of each group, the first vectors, and as many of their nearest neighbours
+SAME = 1e-6  # neighbours whose exact scores differ by less are equally near
+
+
+class Scaled:
+    """Rows of whole numbers (int8[n, d]) with a scale each (float32[n]), both perhaps mapped from files.
+    Indexing gives float32 rows, and reads only those."""
+
+    dtype = np.dtype(np.int8)
+
+    def __init__(self, rows: NDArray[np.int8], scales: Floats) -> None:
+        self._rows, self._scales = rows, scales
+        self.shape = rows.shape
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, chosen: Any) -> Floats:
+        rows: Floats = self._rows[chosen].astype(np.float32)
+        rows *= np.asarray(self._scales[chosen])[..., None]
+        return rows
+
+
+def scaled(rows: Floats) -> tuple[NDArray[np.int8], Floats]:
+    """The rows (float32[n, d], finite) as whole numbers int8[n, d] and scales float32[n]. The largest number
+    of a row becomes 127 or -127. A row does not depend on other rows."""
+    scales = np.abs(rows).max(axis=1, initial=0) / np.float32(LARGEST)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        whole = np.rint(rows / scales[:, None])
+    whole = np.clip(np.nan_to_num(whole, nan=0), -LARGEST, LARGEST)  # a row of zeros has the scale 0
+    return whole.astype(np.int8), scales
+
+
+def neighbours(rows: Floats, stored: Floats) -> tuple[int, int]:
+    """How many of the nearest neighbours of the first rows (the PROBES first, NEAREST neighbours each, by
+    inner product) are among the nearest by the stored rows too, and how many neighbours were compared."""
+    count = len(rows)
+    probes, nearest = min(PROBES, count), min(NEAREST, count - 1)
+    if nearest < 1:
+        return 0, 0
+    exact = rows[:probes].astype(np.float64) @ rows.T.astype(np.float64)
+    estimated = rows[:probes].astype(np.float64) @ stored.T.astype(np.float64)
+    for scores in (exact, estimated):
+        np.fill_diagonal(scores, -np.inf)
+    least = np.sort(exact, axis=1)[:, -nearest]
+    best = np.argsort(-estimated, axis=1, kind="stable")[:, :nearest]
+    slack = SAME * np.abs(least)
+    agreed = np.take_along_axis(exact, best, axis=1) >= (least - slack)[:, None]
+    return int(agreed.sum()), probes * nearest
