@@ -4,7 +4,8 @@
 `regressions` lists what got worse, `text` writes the result for people.
 """
 
-from harness.compare.data import Field, load
+from harness.compare.data import load
+from harness.compare.fields import Field
 from harness.compare.significance import Compared, Comparison, Settings, compare
 
 __all__ = ["Compared", "Comparison", "Field", "Settings", "compare", "load"]

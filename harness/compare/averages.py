@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from harness.compare.data import Column, Field, Loaded
+from harness.compare.data import Loaded
+from harness.compare.fields import Column, Field
 from harness.compare.stats import family
 from harness.compare.stats.block import Block, levels, pseudo_values, ratio, values
 from harness.scoring import bootstrap

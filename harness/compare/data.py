@@ -1,14 +1,14 @@
-"""The per-query values of several leaderboards side by side. Those that cannot be compared are refused."""
+"""Reads the leaderboards to be compared, and refuses those that cannot be."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from harness.compare.stats.block import Block
+from harness.compare.fields import Entry, Field, field_of
 from harness.errors import HarnessError, Problems
 from harness.leaderboard import board_file, per_query
 from harness.leaderboard.board_file import Leaderboard
@@ -17,39 +17,6 @@ from harness.leaderboard.per_query import PerQuery
 from harness.leaderboard.same_rules import different_data, redefined_columns
 from harness.leaderboard.selection import check_patterns, fits
 from harness.problems import shown_path
-from harness.scoring.measures.names import Average, is_sum
-
-if TYPE_CHECKING:
-    from harness.types import Ints
-
-
-class Entry(NamedTuple):
-    """A row that has per-query values."""
-
-    name: str  # the system, with its leaderboard if several have this system
-    system: str
-    board: int
-    row: Row
-    values: PerQuery
-
-
-class Column(NamedTuple):
-    """One measure on a dataset. Column i of the block is the system `systems[i]`."""
-
-    label: str
-    systems: tuple[int, ...]  # positions in the field's entries
-    block: Block
-
-
-class Field(NamedTuple):
-    """One dataset, with all systems over the queries that they share."""
-
-    dataset: str
-    split: str
-    queries: int
-    of: int  # the largest number of queries of a system
-    entries: tuple[Entry, ...]
-    columns: tuple[Column, ...]
 
 
 class Judged(NamedTuple):
@@ -100,7 +67,7 @@ def of_boards(
             continue
         entries = list(_entries(boards, names, dataset, filters, together, notes))
         if entries:
-            fields.append(_field(dataset, entries, labels, notes))
+            fields.append(field_of(dataset, entries, labels, notes))
     if not fields:
         raise HarnessError(
             f"{names[0]}: no row with per-query values is left to compare; "
@@ -249,56 +216,6 @@ def _check_values(row_values: PerQuery, board: Leaderboard, row: Row) -> None:
         if len(wrong):
             problem = f"'{head}' of the query '{row_values.queries[int(wrong[0])]}' is no finite number"
             raise HarnessError(f"{where}:{int(wrong[0]) + 2}: {problem}; run the suite again")
-
-
-def _field(dataset: str, entries: list[Entry], labels: Sequence[tuple[str, str]], notes: list[str]) -> Field:
-    places = _shared(dataset, entries)
-    queries, most = len(places[0]), max(len(entry.values.queries) for entry in entries)
-    if queries < most:
-        notes.append(f"{dataset}: compared on the {queries} queries that all share, of up to {most}")
-    columns = []
-    for label, measure in labels:
-        systems = [i for i, entry in enumerate(entries) if entry.values.values(label) is not None]
-        if systems:
-            columns.append(Column(label, tuple(systems), _block(label, measure, entries, systems, places)))
-    return Field(dataset, entries[0].row.split, queries, most, tuple(entries), tuple(columns))
-
-
-def _block(
-    label: str, measure: str, entries: Sequence[Entry], systems: Sequence[int], places: Sequence[Ints]
-) -> Block:
-    parts, wholes = [], []
-    ratio = False
-    for i in systems:
-        columns = entries[i].values.columns
-        if label in columns:
-            parts.append(columns[label][places[i]])
-            wholes.append(np.ones(len(places[i])))
-        else:
-            ratio = True
-            parts.append(columns[f"{label} numerator"][places[i]])
-            wholes.append(columns[f"{label} denominator"][places[i]])
-    average: Average = "ratio" if ratio else "sum" if is_sum(measure) else "mean"
-    return Block(np.stack(parts, axis=1), np.stack(wholes, axis=1), average)
-
-
-def _shared(dataset: str, entries: Sequence[Entry]) -> list[Ints]:
-    """int64[n] for each entry: the positions in its file of the queries that all entries have, in the order
-    of the first entry."""
-    first = entries[0].values.queries
-    if all(entry.values.queries.equals(first) for entry in entries):
-        return [np.arange(len(first))] * len(entries)
-    numbers = []
-    for entry in entries:
-        ids = entry.values.queries.to_pylist()
-        numbers.append({name: i for i, name in enumerate(ids)})
-        if len(numbers[-1]) < len(ids):
-            where = f"{dataset} / {entry.name}"
-            raise HarnessError(f"{where}: a query stands twice in its per-query values; run the suite again")
-    wanted = [name for name in numbers[0] if all(name in other for other in numbers)]
-    if not wanted:
-        raise HarnessError(f"{dataset}: the systems share no query; compare runs of the same split")
-    return [np.array([number[name] for name in wanted], np.int64) for number in numbers]
 
 
 def _missing(

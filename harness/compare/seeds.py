@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.compare.data import Column, Field, Loaded
+from harness.compare.data import Loaded
+from harness.compare.fields import Column, Field
 from harness.compare.stats import family
 from harness.compare.stats.block import pseudo_values
 from harness.leaderboard.text_tables import Table

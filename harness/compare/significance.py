@@ -12,7 +12,8 @@ import numpy as np
 
 from harness.compare import judges, seeds
 from harness.compare.averages import AveragedPair, averaged
-from harness.compare.data import Column, Field, Loaded
+from harness.compare.data import Loaded
+from harness.compare.fields import Column, Field
 from harness.compare.judges import OrderAgreement
 from harness.compare.seeds import Recipes
 from harness.compare.stats import family, paired, signs, tiers

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import to_builtins
 
-from harness.html import packing, plots, reproduction
+from harness.html import packing, plots, reproduction, vega
 from harness.leaderboard import per_query
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import AverageRow, Cost, Measure, Row
@@ -93,7 +93,7 @@ def content(board: Leaderboard, tiers: Tiers, suite: str | None) -> Content:
             "curves": plots.curves("", "", "system"),
             "heat": plots.heat("", "", ""),
         },
-        "themes": {"light": plots.theme(False), "dark": plots.theme(True)},
+        "themes": {"light": vega.theme(False), "dark": vega.theme(True)},
     }
     return Content(shown, chunks, queries)
 

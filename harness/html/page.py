@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.html import evidence, packing, plots
+from harness.html import evidence, packing, vega
 from harness.html.content import content
 from harness.html.tiers import TierLetters
 from harness.leaderboard.board_file import Leaderboard
@@ -33,7 +33,7 @@ def build(board: Leaderboard, store: Store, suite: str | None, tiers: TierLetter
         looked = evidence.of_dataset(board, i, known.ids, known.values, store, texts)
         chunks[f"evidence-{i}"] = packing.packed_json(looked.data)
         dataset.update(said=looked.note, judged=looked.judged)
-    return fill(made.board, chunks, str(plots.library().javascript_bundle(VEGA)))
+    return fill(made.board, chunks, str(vega.library().javascript_bundle(VEGA)))
 
 
 def fill(board: Mapping[str, JSON], chunks: Mapping[str, str], vega: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness import findings
-from harness.html import plots
+from harness.html import plots, vega
 from harness.leaderboard import readme
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Row
@@ -52,7 +52,7 @@ def write(board: Leaderboard) -> list[Path]:
     leaderboard that are no longer drawn are removed."""
     folder = board.folder / readme.PICTURES
     drawn = {
-        file_name(picture): _titled(plots.svg(picture.spec), picture.title) for picture in pictures(board)
+        file_name(picture): _titled(vega.svg(picture.spec), picture.title) for picture in pictures(board)
     }
     if drawn:
         folder.mkdir(parents=True, exist_ok=True)

@@ -126,7 +126,7 @@ class Board(Leaderboard):
         dark: bool = False,
     ) -> Picture:
         """A plot of effectiveness, with intervals, against cost. Needs the extra `report`."""
-        from harness.html import content, plots
+        from harness.html import content, plots, vega
 
         name = dataset or self.data.datasets[0].name
         label = measure or self.columns[0]
@@ -136,7 +136,7 @@ class Board(Leaderboard):
         if not values:
             raise HarnessError(f"plot: no row of {name} has {label} and {cost}; choose another cost")
         spec = plots.filled(plots.pareto(label, content.COSTS.get(cost, cost)), values)
-        return Picture(spec, plots.svg(spec, dark))
+        return Picture(spec, vega.svg(spec, dark))
 
     def compare(
         self, other: Leaderboard | str | Path | None = None, *, baseline: str | None = None,

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from harness.catalogue import Catalogue
 from harness.errors import Problems
 from harness.plan import making, plugin_sources, tuning
+from harness.plan.dataset_steps import Datasets
 from harness.plan.graph import Analysis, Collection, Plan, Row, Step
 from harness.plan.guard import Broken
 from harness.plan.keys import Digest
-from harness.plan.steps import Datasets
 from harness.plan.systems import Systems
 from harness.problems import Problem
 from harness.suite import Chosen, DatasetSpec, Suite, System, made_datasets

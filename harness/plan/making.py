@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError
+from harness.plan.chosen_methods import named, work_of
 from harness.plan.graph import Collection
 from harness.plan.guard import Broken
 from harness.plan.kinds import MAKE
-from harness.plan.steps import named, work_of
 from harness.plan.tuning import with_split
 from harness.suite import Chosen, DatasetSpec, Stage
 from harness.suite.made_datasets import named as names_in

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from harness import made_models
 from harness.made_models import Made
 from harness.plan import answers
+from harness.plan.chosen_methods import work_of
 from harness.plan.graph import Collection
 from harness.plan.guard import Broken
 from harness.plan.kinds import PARTS
-from harness.plan.steps import work_of
 from harness.plan.tuning import split_of
 from harness.problems import Place
 from harness.suite import Chosen, System

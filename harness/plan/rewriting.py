@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from harness.plan.chosen_methods import work_of
 from harness.plan.graph import Collection
-from harness.plan.steps import work_of
 from harness.suite import System
 from harness.types import JSON
 

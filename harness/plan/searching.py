@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from harness.catalogue import params
 from harness.plan import tuning
+from harness.plan.chosen_methods import work_of
 from harness.plan.graph import Collection
 from harness.plan.kinds import PARTS
-from harness.plan.steps import work_of
 from harness.suite import Chosen, System
 from harness.types import JSON
 

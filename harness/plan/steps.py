@@ -1,119 +1,26 @@
-"""The base of planning: steps that are added once, collections, and the descriptions of methods for keys."""
+"""The base of planning a suite: the descriptions of methods for keys, and their needs."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from stat import S_ISREG
-from typing import Any, NoReturn, Self
+from typing import Any
 
-from harness.catalogue import KINDS, Catalogue, Entry, missing_modules, params
-from harness.catalogue.rehearsal import Rehearsals
+from harness.catalogue import Entry, params
 from harness.errors import HarnessError, NoLanguage
 from harness.plan import answers, keys, plugin_sources
-from harness.plan.graph import Analysis, Collection, Step
-from harness.plan.guard import Broken, guarded
-from harness.plan.keys import Digest
-from harness.plan.kinds import FORMATS, PARTS
-from harness.problems import Keys, Need, Place, Problem, exists, missing_path, unknown
+from harness.plan.chosen_methods import missing_modules_of, missing_paths, named, needs_of, work_of
+from harness.plan.dataset_steps import Datasets
+from harness.plan.graph import Analysis, Collection
+from harness.plan.guard import Broken
+from harness.problems import Need, Problem, unknown
 from harness.records import NoParams
-from harness.suite import Chosen, DatasetSpec, Suite
-from harness.types import JSON, Card, Facts, Inputs, Part, Unit
+from harness.suite import Chosen, Suite
+from harness.types import JSON, Facts, Unit
 
 OR_AT_METHODS = "or choose at each method, as in `analyser: english` (harness list analysers)"
-
-
-@dataclass
-class Datasets:
-    """The state of planning datasets, with each step and each problem once."""
-
-    catalogue: Catalogue
-    digest: Digest
-    steps: dict[str, Step] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    timeout: float | None = None  # seconds that one call of a plugin may take
-    rehearsals: Rehearsals = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.rehearsals = Rehearsals(self.timeout)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.rehearsals.close()
-
-    def add(
-        self, kind: str, dataset: str, subject: str, described: JSON, work: JSON, inputs: Sequence[str],
-        needs: Sequence[Need],
-    ) -> str:  # fmt: skip
-        """Add a step unless there is one with its key. Returns the step's id."""
-        full = {"kind": kind, "format": FORMATS[kind], **described, "inputs": list(inputs)}
-        inherited = [need for step in inputs for need in self.steps[step].needs]
-        step = Step(
-            kind, keys.key(full), dataset, subject, full, {**work, "inputs": list(inputs)}, tuple(inputs),
-            tuple(dict.fromkeys([*needs, *inherited])),
-        )  # fmt: skip
-        self.steps.setdefault(step.id, step)
-        return step.id
-
-    def refuse(self, place: Place | None, path: Keys, text: str) -> NoReturn:
-        """Note a user's mistake and raise Broken, because the rows that depend on it cannot be planned."""
-        problem = Problem(place, path, text)
-        self.problems.append(problem)
-        raise Broken(str(problem))
-
-    def guarded(self, chosen: Chosen) -> AbstractContextManager[None]:
-        return guarded(chosen.name, self.timeout)
-
-    def rehearse(self, chosen: Chosen, values: Any, facts: Facts | None = None) -> None:
-        """Try the calls of another author's plugin in a child process. Raises Broken if they would end or
-        hang this process."""
-        with self.guarded(chosen):
-            plugin = chosen.entry.plugin
-            sources = plugin_sources.digest(plugin.module, plugin.distribution)
-        crash = self.rehearsals.crash_of(chosen.entry, sources, values, facts)
-        if crash is not None:
-            raise Broken(f"'{chosen.name}' {crash}")
-
-    def collection(self, spec: DatasetSpec) -> Collection:
-        record, values = spec.chosen.entry.record, spec.chosen.params
-        unknown = Card(None, "?")
-        parts: dict[Part, str] = {}
-        needs: list[Need] = []
-        try:
-            self.rehearse(spec.chosen, values)
-            with self.guarded(spec.chosen):
-                if absent := needs_of(spec.chosen, values):
-                    return Collection(spec, unknown, {}, tuple(absent), None)
-                source = record.build(values)
-                card = answers.card(source)
-                inputs_by_part = limited_inputs({part: answers.inputs(source, part) for part in PARTS}, spec)
-                method = keys.method(spec.chosen.entry, NoParams(), self.digest)
-            for part, inputs in inputs_by_part.items():
-                absent = [missing_path(path) for path in inputs.files if not exists(path)]
-                needs += absent
-                described = {
-                    "method": method,
-                    "params": params.plain(inputs.params),
-                    "files": [keys.addressed(path, self.digest) for path in inputs.files],
-                }
-                work = {"method": work_of(spec.chosen, values)}
-                if part == "corpus":
-                    work["file_bytes"] = sum(file_bytes(path) for path in inputs.files)
-                if limited := limits_of(spec, part):
-                    described["limited"] = work["limited"] = limited
-                parts[part] = self.add(part, spec.name, "", described, work, (), absent)
-        except HarnessError as error:
-            self.problems += error.below(spec.chosen.place, ("datasets", spec.name))
-            return Collection(spec, unknown, {}, (), str(error))
-        except Broken as error:
-            return Collection(spec, unknown, {}, (), f"dataset {error}")
-        return Collection(spec, card, parts, tuple(dict.fromkeys(needs)), None)
 
 
 @dataclass
@@ -284,75 +191,3 @@ class Base(Datasets):
             *(f"+{stage}" for stage in stages),
         ]
         return " ".join(words)
-
-
-def file_bytes(path: Path) -> int:
-    """The size of a file, or of the files in a folder; 0 for what cannot be looked up."""
-    try:
-        stats = [file.stat() for file in (path.rglob("*") if path.is_dir() else (path,))]
-    except OSError:
-        return 0
-    return sum(stat.st_size for stat in stats if S_ISREG(stat.st_mode))
-
-
-def limits_of(spec: DatasetSpec, part: Part) -> dict[str, int]:
-    """The limits of a trial that change a part of its dataset. A limit of queries changes the corpus only
-    with a sample, because the queries decide which passages must be in the sample."""
-    if part == "corpus":
-        return spec.limits if spec.sample is not None else {}
-    return {name: number for name, number in spec.limits.items() if name == "queries"}
-
-
-def limited_inputs(inputs: Mapping[Part, Inputs], spec: DatasetSpec) -> dict[Part, Inputs]:
-    """The inputs of each part of a limited dataset. The queries that are kept depend on the judgements, and
-    the passages of a sample on the queries and judgements, so these parts have further inputs."""
-    needed: dict[Part, tuple[Part, ...]] = {}
-    if spec.limit is not None:
-        needed |= {"queries": ("judgements",), "judgements": ("queries",)}
-    if spec.sample is not None:
-        needed["corpus"] = ("queries", "judgements")
-    joined = {}
-    for part, own in inputs.items():
-        others = [inputs[name] for name in needed.get(part, ())]
-        further = {f"of {name}": inputs[name].params for name in needed.get(part, ())}
-        files = (file for other in (own, *others) for file in other.files)
-        joined[part] = Inputs({**own.params, **further}, tuple(dict.fromkeys(files)))
-    return joined
-
-
-def named(name: str, given: dict[str, JSON]) -> str:
-    """A method with the parameters that a suite gives it, such as `bm25 (k1=0.9)`. Long values are left out:
-    texts of several lines, and mappings other than a made model."""
-    kept = {
-        key: value
-        for key, value in given.items()
-        if not ("\n" in value if isinstance(value, str) else isinstance(value, dict) and "made" not in value)
-    }
-    pairs = [f"{key}={params.shown(value)}" for key, value in kept.items()]
-    return f"{name} ({', '.join(pairs)})" if pairs else name
-
-
-def work_of(chosen: Chosen, values: Any) -> JSON:
-    kind = next(kind for kind, record in KINDS.items() if type(chosen.entry.record) is record)
-    plugin = f"{chosen.entry.plugin.distribution} {chosen.entry.plugin.version}"
-    cores = chosen.entry.record.cores
-    work = {
-        "kind": kind, "name": chosen.name, "params": params.plain(values), "plugin": plugin, "cores": cores,
-        "resources": dict(chosen.resources),
-    }  # fmt: skip
-    reason = chosen.entry.record.unkeyed(values) if chosen.entry.record.unkeyed else None
-    return {**work, "unkeyed": reason} if reason else work
-
-
-def needs_of(chosen: Chosen, values: Any) -> list[Need]:
-    """The needs of a method with the parameters `values` that are missing here: modules and files."""
-    return [*missing_modules_of(chosen), *answers.missing_files(chosen.entry.record, values)]
-
-
-def missing_modules_of(chosen: Chosen) -> list[Need]:
-    need = missing_modules(chosen.entry.record, chosen.entry.plugin.distribution)
-    return [] if need is None else [need]
-
-
-def missing_paths(values: Any) -> list[Need]:
-    return [missing_path(path) for path in params.paths_in(values) if not exists(path)]

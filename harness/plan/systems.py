@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from harness import made_models
 from harness.plan import making, models, rewriting, searching
 from harness.plan import tuning as tune
+from harness.plan.chosen_methods import named, work_of
 from harness.plan.graph import Collection
 from harness.plan.guard import Broken
-from harness.plan.steps import Base, named, work_of
+from harness.plan.steps import Base
 from harness.problems import Keys, Need, Place
 from harness.suite import Chosen, DatasetSpec, System
 from harness.types import JSON, Unit

@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from harness.plan.chosen_methods import work_of
 from harness.plan.graph import Collection
 from harness.plan.guard import Broken
 from harness.plan.kinds import PARTS
-from harness.plan.steps import work_of
 from harness.problems import Keys, Place
 from harness.suite import DatasetSpec, System, made_datasets
 from harness.types import Unit

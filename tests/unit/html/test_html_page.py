@@ -11,7 +11,7 @@ from msgspec import structs
 
 from harness import run
 from harness.errors import HarnessError
-from harness.html import evidence, packing, page, plots, tiers
+from harness.html import evidence, packing, page, tiers, vega
 from harness.html.content import content, queries_of
 from harness.inspect import material
 from harness.inspect.rankings import Rankings
@@ -249,7 +249,7 @@ def test_a_report_without_its_extra_says_what_to_install(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(HarnessError, match=r"pip install 'passage-harness\[report\]'"):
-        plots.library()
+        vega.library()
 
 
 def test_the_share_that_is_judged_is_counted_over_judged_queries(made):

@@ -5,7 +5,7 @@ import itertools
 import pytest
 from msgspec import structs
 
-from harness.html import plots
+from harness.html import plots, vega
 from harness.leaderboard.model import Cost, Measure, published_row
 
 
@@ -70,7 +70,7 @@ def test_no_name_covers_another_in_the_pareto_picture(points):
         for cost, score, name in points
     ]
     spec = {**plots.filled(plots.pareto("AP", "seconds"), values), "width": 680}
-    scene = converter.vegalite_to_scenegraph(spec, config=plots.theme(False), allowed_base_urls=[])
+    scene = converter.vegalite_to_scenegraph(spec, config=vega.theme(False), allowed_base_urls=[])
     names = list(text_items(scene))
     assert len(names) == len(points)
     boxes = [
@@ -98,7 +98,7 @@ def text_items(scene):
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_plot_is_drawn_as_svg_in_both_looks(name, dark):
     pytest.importorskip("vl_convert", reason="needs the extra report")
-    text = plots.svg(SPECS[name], dark)
+    text = vega.svg(SPECS[name], dark)
     assert text.startswith("<svg")
     assert "heat-" not in text
     assert "NaN" not in text
@@ -107,12 +107,12 @@ def test_every_plot_is_drawn_as_svg_in_both_looks(name, dark):
 @pytest.mark.parametrize("name", SPECS)
 def test_every_plot_is_valid_vega_lite(name):
     altair = pytest.importorskip("altair", reason="needs the extra report")
-    altair.Chart.from_dict(plots.coloured(SPECS[name], False))
+    altair.Chart.from_dict(vega.coloured(SPECS[name], False))
 
 
 def test_a_systems_name_stays_text_in_a_picture():
     pytest.importorskip("vl_convert", reason="needs the extra report")
     values = [{"x": "s", "y": "<script>alert(1)</script>", "series": 0.25}]
-    text = plots.svg(plots.filled(plots.heat("", "", "AP"), values))
+    text = vega.svg(plots.filled(plots.heat("", "", "AP"), values))
     assert "<script" not in text
     assert "&lt;script&gt;" in text
