@@ -57,7 +57,7 @@ def ours(
     lists = np.arange(count)[:, None]
     silent = np.full((count, 1), np.nan, np.float32)
     batch = batches.Batch(queries, texts, lists, silent, np.ones((count, count), np.bool_))
-    optimiser = torch.optim.AdamW(loop._groups(towers, 0.0), lr=RATE)
+    optimiser = loop.optimiser_of(towers, loop.Optimisation(1, RATE, 0.0, 0.0, 1.0))
     weights = [weight for group in optimiser.param_groups for weight in group["params"]]
     done = 0
 

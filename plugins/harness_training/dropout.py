@@ -9,7 +9,7 @@ in the text. So they do not depend on how the batch is cut into micro-batches.""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -20,9 +20,16 @@ from transformers.masking_utils import eager_mask
 from harness.toolkit.neural import prefixes
 from harness_training import dropout_kernel
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 NAME = "harness_fast_dropout"
 STEPS = 1 << 16
-WIDTHS = {torch.bfloat16: np.uint16, torch.float16: np.uint16, torch.float32: np.uint32}
+WIDTHS: dict[torch.dtype, tuple[Any, torch.dtype]] = {  # integers of the same width, of numpy and of torch
+    torch.bfloat16: (np.uint16, torch.int16),
+    torch.float16: (np.uint16, torch.int16),
+    torch.float32: (np.uint32, torch.int32),
+}
 
 
 class Keys:
@@ -40,6 +47,11 @@ class Keys:
         self.values = dropout_kernel.mixed(start, np.array(places, np.int64))
         torch.manual_seed(start % 2**63)  # for a GPU, and for modules that draw random numbers themselves
 
+    def of(self, tokens: Tokens) -> NDArray[np.uint64]:
+        """uint64[n]: the keys of these texts; 0 for each if none were set, as outside of training."""
+        texts = len(tokens.bounds) - 1
+        return self.values if len(self.values) == texts else np.zeros(texts, np.uint64)
+
 
 class Dropout(nn.Module):  # type: ignore[misc]
     """In training, sets numbers to 0 with the probability `p` and scales the others by 1 / (1 - p)."""
@@ -49,18 +61,36 @@ class Dropout(nn.Module):  # type: ignore[misc]
         self.p, self.keys, self.layer = p, keys, layer
 
     def forward(self, x: Tensor) -> Tensor:
-        threshold = round(self.p * STEPS)
-        if not self.training or threshold == 0:
+        if not self.training or not threshold(self.p):
             return x
         if x.device.type != "cpu":
             return nn.functional.dropout(x, self.p)
-        one = torch.tensor(STEPS / (STEPS - threshold), dtype=x.dtype)
-        bits = WIDTHS[x.dtype]
-        mask = np.empty((len(x), *[1] * (4 - x.ndim), *x.shape[1:]), bits)
-        pattern = one.view(torch.int16 if bits is np.uint16 else torch.int32).numpy().view(bits)
-        dropout_kernel.fill(mask, self.keys.values, np.uint64(self.layer), np.uint64(threshold), pattern[()])
-        signed = mask.view(np.int16 if bits is np.uint16 else np.int32)
-        return x * torch.from_numpy(signed).view(x.dtype).view(x.shape)
+        mask = torch.full(x.shape, scale(self.p), dtype=x.dtype)
+        rows = np.full(len(x), x.shape[-2] if x.ndim > 2 else 1, np.int64)
+        zero_some(mask, self.keys.values, rows, x.shape[1] if x.ndim > 3 else 1, self.layer, self.p)
+        return x * mask
+
+
+def threshold(p: float) -> int:
+    """A number is dropped if its 16 random bits are below this."""
+    return round(p * STEPS)
+
+
+def scale(p: float) -> float:
+    """What the numbers that stay are multiplied by."""
+    return STEPS / (STEPS - threshold(p))
+
+
+def zero_some(
+    values: Tensor, keys: NDArray[np.uint64], rows: NDArray[np.int64], planes: int, layer: int, p: float
+) -> None:
+    """Set numbers of `values` to 0 with the probability `p`. `values` is contiguous and has, for each text with a
+    key in `keys`, `planes` rectangles of the text's `rows` and of the width of the last dimension."""
+    kind, integer = WIDTHS[values.dtype]
+    bits = values.view(integer).numpy().view(kind).reshape(-1)
+    dropout_kernel.drop(
+        bits, keys, rows, planes, values.shape[-1], np.uint64(layer), np.uint64(threshold(p)), ~kind(0)
+    )
 
 
 def install(model: Any, p: float) -> Keys:

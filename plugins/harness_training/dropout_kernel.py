@@ -1,4 +1,4 @@
-"""The compiled loop that fills dropout masks. Each group of four numbers has its own counter."""
+"""The compiled loop that drops numbers. Each group of four numbers has its own counter."""
 
 from __future__ import annotations
 
@@ -26,39 +26,52 @@ def mixed(start: int, numbers: Any) -> Any:
 
 @nb.njit(
     [
-        nb.void(nb.uint16[:, :, :, ::1], nb.uint64[::1], nb.uint64, nb.uint64, nb.uint16),
-        nb.void(nb.uint32[:, :, :, ::1], nb.uint64[::1], nb.uint64, nb.uint64, nb.uint32),
+        nb.void(bits[::1], nb.uint64[::1], nb.int64[::1], nb.int64, nb.int64, nb.uint64, nb.uint64, bits)
+        for bits in (nb.uint16, nb.uint32)
     ],
     nogil=True,
     cache=True,
 )
-def fill(out: NDArray[Any], keys: NDArray[np.uint64], layer: Any, threshold: Any, one: Any) -> None:
-    """Set each number of `out`, [n, a, i, j], to 0 with the probability threshold / 2^16, else to `one`. The
-    random bits of a number depend on its text's key, the layer and a, i, j, but not on the shape."""
-    texts, planes, rows, width = out.shape
-    zero = one - one
-    for text in range(texts):
+def drop(
+    values: NDArray[Any],
+    keys: NDArray[np.uint64],
+    rows: NDArray[np.int64],
+    planes: int,
+    width: int,
+    layer: Any,
+    threshold: Any,
+    every: Any,
+) -> None:
+    """Set each number of `values` to 0 with the probability threshold / 2^16. `values` has the bits of `planes`
+    rectangles for each text, of `rows` of the text and of `width`; all bits of `every` are 1. The random bits of
+    a number depend on its text's key, the layer and its plane, row and column, but not on any size."""
+    at, zero = 0, every - every
+    kept = np.empty(width, values.dtype)  # all bits of a number that stays, and none of the others
+    for text in range(len(keys)):
         start = keys[text] + layer * FIRST
         start = (start ^ (start >> np.uint64(29))) * SECOND
         for plane in range(planes):
-            for row in range(rows):
-                at = (
+            for row in range(rows[text]):
+                first = (
                     start + ((np.uint64(plane) << np.uint64(32)) + (np.uint64(row) << np.uint64(16))) * GOLDEN
                 )
-                line = out[text, plane, row]
                 for group in range(width // 4):
-                    z = at + np.uint64(group) * GOLDEN
+                    z = first + np.uint64(group) * GOLDEN
                     z = (z ^ (z >> np.uint64(30))) * FIRST
                     z = (z ^ (z >> np.uint64(27))) * SECOND
                     z ^= z >> np.uint64(31)
                     j = group * 4
-                    line[j] = one if (z & HALF) >= threshold else zero
-                    line[j + 1] = one if ((z >> np.uint64(16)) & HALF) >= threshold else zero
-                    line[j + 2] = one if ((z >> np.uint64(32)) & HALF) >= threshold else zero
-                    line[j + 3] = one if (z >> np.uint64(48)) >= threshold else zero
+                    kept[j] = every if (z & HALF) >= threshold else zero
+                    kept[j + 1] = every if ((z >> np.uint64(16)) & HALF) >= threshold else zero
+                    kept[j + 2] = every if ((z >> np.uint64(32)) & HALF) >= threshold else zero
+                    kept[j + 3] = every if (z >> np.uint64(48)) >= threshold else zero
                 for j in range(width - width % 4, width):
-                    z = at + np.uint64(width // 4) * GOLDEN
+                    z = first + np.uint64(width // 4) * GOLDEN
                     z = (z ^ (z >> np.uint64(30))) * FIRST
                     z = (z ^ (z >> np.uint64(27))) * SECOND
                     z ^= z >> np.uint64(31)
-                    line[j] = one if ((z >> np.uint64(16 * (j % 4))) & HALF) >= threshold else zero
+                    kept[j] = every if ((z >> np.uint64(16 * (j % 4))) & HALF) >= threshold else zero
+                line = values[at : at + width]
+                for j in range(width):
+                    line[j] &= kept[j]
+                at += width

@@ -59,8 +59,7 @@ def run(
     the gradients of one batch and returns its loss; it has `micro` texts or pairs in memory at a time, and
     must depend only on the step and the weights. Afterwards `folder` has the log and, unless the segment is
     the last, the state that the next segment begins with."""
-    kind = torch.optim.AdamW if how.optimiser == "adamw" else Lamb
-    optimiser = kind(_groups(models, how.decay), lr=how.rate, betas=(0.9, 0.999), eps=ROOT[how.optimiser])
+    optimiser = optimiser_of(models, how)
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     state = saved_state.newest(folder / STATE)  # left by a run that was killed
     if state is None and training.before is not None:
@@ -120,6 +119,18 @@ def run(
         training.measured({"tokens_per_second": (_read(models) - read) / passed})
         training.measured({"steps_per_second": (step - first) / passed})
     return {"steps": step, "loss": losses[-1], **({"micro": micro} if micro < how.micro else {})}
+
+
+def optimiser_of(models: Mapping[str, nn.Module], how: Optimisation) -> torch.optim.Optimizer:
+    groups, more = _groups(models, how.decay), {"lr": how.rate, "betas": (0.9, 0.999)}
+    if how.optimiser == "lamb":
+        return Lamb(groups, **more, eps=ROOT["lamb"])
+    # fused: one pass over the weights instead of ten
+    return torch.optim.AdamW(groups, **more, eps=ROOT["adamw"], fused=_on_cpu(models))
+
+
+def _on_cpu(models: Mapping[str, nn.Module]) -> bool:
+    return all(weight.device.type == "cpu" for model in models.values() for weight in model.parameters())
 
 
 def out_of_memory(error: Exception) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,9 @@ from torch.nn import functional
 
 from harness.errors import HarnessError
 from harness.toolkit.neural import checkpoints, model_folder, tokens
-from harness.toolkit.neural.tokens import Tokeniser
+from harness.toolkit.neural.tokens import Tokeniser, Tokens
 from harness_training import dropout as fast
-from harness_training import folders
+from harness_training import folders, packed
 
 TOKENISER = (
     "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt", "vocab.json",
@@ -25,6 +25,14 @@ TOKENISER = (
 )  # fmt: skip
 HEADS = (r"(.*\.)?position_ids", r"(.*\.)?pooler\..*", r"classifier\..*")
 SURPLUS = (*checkpoints.SURPLUS, r"(.*\.)?classifier\..*")
+
+HEADED: dict[str, Callable[[Any, Tensor], Tensor]] = {  # the heads of classifiers, on states [n, 1, d]
+    "BertForSequenceClassification": lambda model, states: model.classifier(
+        model.dropout(model.bert.pooler(states))
+    ),
+    "RobertaForSequenceClassification": lambda model, states: model.classifier(states),
+    "XLMRobertaForSequenceClassification": lambda model, states: model.classifier(states),
+}
 
 
 class Tower(nn.Module):  # type: ignore[misc]
@@ -40,19 +48,28 @@ class Tower(nn.Module):  # type: ignore[misc]
         self.tokeniser: Tokeniser = tokens.load(self.inner)
         model, self.keys = _trainable(checkpoints.load(self.inner), dropout)
         self.network = model.to(device)
+        self.packed = packed.network(model) if device == "cpu" else None  # None: it needs padding
         self.tokens = 0  # tokens that the network has been trained on
         self.places = model_folder.places(self.inner)
 
     def forward(self, texts: Sequence[str], length: int) -> Tensor:
         encoded, _ = tokens.tokenise(self.tokeniser, texts, length)
         self.tokens += len(encoded.ids) if torch.is_grad_enabled() else 0
+        vectors = self._padded(encoded) if self.packed is None else self._packed(self.packed, encoded)
+        return functional.normalize(vectors, dim=1) if self.unit else vectors
+
+    def _packed(self, network: packed.Network, encoded: Tokens) -> Tensor:
+        first = self.pooling == "cls"
+        states = packed.states(network, encoded, self.keys.of(encoded), self.dtype, first)
+        return states if first else packed.pooled(states, encoded.bounds, self.pooling)
+
+    def _padded(self, encoded: Tokens) -> Tensor:
         arrays = tokens.padded(encoded, self.tokeniser.padding)
         ids, mask, types = (torch.from_numpy(array).to(self.device) for array in arrays)
         given = {"token_type_ids": types} if getattr(self.network.config, "type_vocab_size", 0) > 1 else {}
         with autocast(self.dtype, self.device):
             states = self.network(input_ids=ids, attention_mask=mask, **given).last_hidden_state  # [n, L, d]
-        vectors = pooled(states.float(), mask, self.pooling)
-        return functional.normalize(vectors, dim=1) if self.unit else vectors
+        return pooled(states.float(), mask, self.pooling)
 
     def save(self, folder: Path, length: int, query_prompt: str, passage_prompt: str) -> None:
         """Write a folder that transformers and sentence-transformers can load."""
@@ -76,6 +93,8 @@ class Scorer(nn.Module):  # type: ignore[misc]
         )
         model, self.keys = _trainable(model, dropout)
         self.network = model.to(device)
+        known = device == "cpu" and type(model).__name__ in HEADED
+        self.packed = packed.network(model.base_model) if known else None  # None: it needs padding
         self.tokens = 0  # tokens that the network has been trained on
 
     def forward(
@@ -83,6 +102,11 @@ class Scorer(nn.Module):  # type: ignore[misc]
     ) -> Tensor:
         encoded, _ = tokens.tokenise(self.tokeniser, queries, length, passages, first_length=query_length)
         self.tokens += len(encoded.ids) if torch.is_grad_enabled() else 0
+        if self.packed is not None:
+            states = packed.states(self.packed, encoded, self.keys.of(encoded), self.dtype, first=True)
+            with autocast(self.dtype, self.device):
+                logits: Tensor = HEADED[type(self.network).__name__](self.network, states[:, None])
+            return logits.float()
         arrays = tokens.padded(encoded, self.tokeniser.padding)
         ids, mask, types = (torch.from_numpy(array).to(self.device) for array in arrays)
         given = {"token_type_ids": types} if getattr(self.network.config, "type_vocab_size", 0) > 1 else {}

@@ -172,7 +172,7 @@ def pack(model: Any, layout: Layout) -> Weights:
 
 def states(weights: Weights, tokens: Tokens) -> torch.Tensor:
     """[T, d]: the last layer's state of each token."""
-    alike = list(_alike(tokens.bounds, weights.heads))
+    alike = list(alike_runs(tokens.bounds, weights.heads))
     x = _embedded(weights, tokens)
     for layer in weights.layers:
         mixed = _attention(_linear(x, layer.qkv), weights.heads, alike)
@@ -184,13 +184,13 @@ def states(weights: Weights, tokens: Tokens) -> torch.Tensor:
 def _embedded(weights: Weights, tokens: Tokens) -> torch.Tensor:
     """[T, d]: word + position + type, normalised."""
     x = weights.words[torch.from_numpy(tokens.ids.astype(np.int64))]
-    x += weights.positions[torch.from_numpy(_positions(tokens, weights.padding))]
+    x += weights.positions[torch.from_numpy(positions(tokens, weights.padding))]
     if weights.types is not None:
         x += weights.types[0 if tokens.types is None else torch.from_numpy(tokens.types.astype(np.int64))]
     return _norm(x, weights.norm)
 
 
-def _positions(tokens: Tokens, padding: int | None) -> NDArray[np.int64]:
+def positions(tokens: Tokens, padding: int | None) -> NDArray[np.int64]:
     """int64[T]: the position of each token, counted 0, 1, 2 ... in each text. RoBERTa counts on from its
     padding's id and skips tokens that have that id."""
     counts = np.ones(len(tokens.ids), np.bool_) if padding is None else tokens.ids != padding
@@ -209,7 +209,7 @@ class Alike(NamedTuple):
     length: int  # tokens of each text
 
 
-def _alike(bounds: NDArray[np.int64], heads: int) -> Iterator[Alike]:
+def alike_runs(bounds: NDArray[np.int64], heads: int) -> Iterator[Alike]:
     """Yields the texts as runs of equal length, each run so short that its attention weights stay in the
     cache."""
     lengths = np.diff(bounds)

@@ -94,7 +94,7 @@ def test_long_texts_are_cut_into_runs_that_fit_the_cache(monkeypatch):
     model, tokens = network("BertModel"), some_tokens([20] * 5)
     whole = packed(model)(tokens)
     monkeypatch.setattr(torch_packed, "CACHED", 3 * 20 * 20 * 2)
-    assert [run.texts for run in torch_packed._alike(tokens.bounds, heads=3)] == [2, 2, 1]
+    assert [run.texts for run in torch_packed.alike_runs(tokens.bounds, heads=3)] == [2, 2, 1]
     torch.testing.assert_close(packed(model)(tokens), whole)
 
 

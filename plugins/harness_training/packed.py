@@ -1,0 +1,227 @@
+"""Trains BERT's family on CPUs without padding, with each core at its own texts.
+
+The result is that of the network's own code (Devlin et al. 2019, section 3), with the same dropout. Rows are
+the tokens of all texts. The texts are cut into shares of up to `SHARE` tokens whatever the number of cores,
+and each core computes whole shares, forwards and backwards, so that the cores never wait for each other
+within a layer. If a loss reads only each text's first token, the last layer computes only these tokens.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from harness.toolkit.neural import torch_packed
+from harness.toolkit.neural.tokens import Tokens
+from harness.toolkit.neural.torch_packed import Layout
+from harness_training import dropout as fast
+from harness_training.packed_parts import Drop, added_norm, attention, dropped
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Item, Made = TypeVar("Item"), TypeVar("Made")
+Layers: TypeAlias = "Callable[[Share, Tensor, Sequence[Tensor]], Tensor]"
+
+SHARE = 2048  # the most tokens of a share: enough for fast matrix products, and little enough that cores end
+SMALL = 512  # together; so few tokens are one share
+
+
+class Network(NamedTuple):
+    """A network that can be trained without padding."""
+
+    layout: Layout
+    parameters: dict[str, Tensor]  # by their names in the network
+    drops: list[fast.Dropout]  # of the embeddings, and of each layer: of attention, after it, after both layers
+    layers: int
+    heads: int
+    epsilon: float
+    padding: int | None  # positions begin after this id; at 0 if None
+    types: bool  # whether tokens have types
+
+
+class Share(NamedTuple):
+    """Some neighbouring texts, whose tokens go through all layers on one core."""
+
+    start: int  # the first token
+    lengths: NDArray[np.int64]  # tokens of each text
+    keys: NDArray[np.uint64]  # the random key of each text
+
+
+def network(model: Any) -> Network | None:
+    """The parts of an encoder of transformers; None if it must be trained by its own code."""
+    layout, config = torch_packed.layout(model), model.config
+    drops = [module for module in model.modules() if isinstance(module, fast.Dropout)]
+    if layout is None or len(drops) != 1 + 3 * config.num_hidden_layers:
+        return None
+    return Network(
+        layout, dict(model.named_parameters()), drops, config.num_hidden_layers, config.num_attention_heads,
+        config.layer_norm_eps, None if layout.counts_padding else config.pad_token_id,
+        getattr(config, "type_vocab_size", 0) > 0,
+    )  # fmt: skip
+
+
+def states(net: Network, tokens: Tokens, keys: NDArray[np.uint64], dtype: str, first: bool = False) -> Tensor:
+    """float32[T, d]: the last layer's state of each token; with `first`, float32[n, d]: that of each text's
+    first token. `keys`, uint64[n], are the random keys of the texts."""
+
+    def layers(share: Share, x: Tensor, weights: Sequence[Tensor]) -> Tensor:
+        return _layers(net, share, x, weights, first)
+
+    kind = torch.bfloat16 if dtype == "bf16" else torch.float32
+    shares = _shares(tokens.bounds, keys)
+    out: Tensor = _Shared.apply(
+        layers, shares, kind, torch.is_grad_enabled(), _embedded(net, tokens), *_weights(net)
+    )
+    return out
+
+
+def pooled(states: Tensor, bounds: NDArray[np.int64], how: str) -> Tensor:
+    """float[n, d]: the vectors of texts, by pooling the states of their tokens, float[T, d]."""
+    if how == "last":
+        return states[torch.from_numpy(bounds[1:] - 1)]
+    return torch.segment_reduce(states, how, lengths=torch.from_numpy(np.diff(bounds)), axis=0)
+
+
+def _embedded(net: Network, tokens: Tokens) -> Tensor:
+    """float32[T, d]: word + position + type."""
+    positions = torch_packed.positions(tokens, net.padding)
+    types = np.zeros(len(tokens.ids), np.int64) if tokens.types is None else tokens.types
+    x = _rows(net, "word", tokens.ids) + _rows(net, "position", positions)
+    return x + _rows(net, "token_type", types) if net.types else x
+
+
+def _rows(net: Network, table: str, numbers: NDArray[Any]) -> Tensor:
+    """float32[T, d]: rows of a table of embeddings. Their gradient is sparse and is added to a dense one, so
+    that a large vocabulary costs nothing for the words that do not occur."""
+    weight = net.parameters[f"embeddings.{table}_embeddings.weight"]
+    if weight.requires_grad and weight.grad is None and torch.is_grad_enabled():
+        weight.grad = torch.zeros_like(weight)
+    rows: Tensor = functional.embedding(torch.from_numpy(numbers.astype(np.int64)), weight, sparse=True)
+    return rows
+
+
+def _weights(net: Network) -> list[Tensor]:
+    """The weights and biases in the order in which `_layers` reads them: the norm of the embeddings, then for
+    each layer query, key and value as one, after attention, its norm, inner, outer, their norm."""
+    names: list[tuple[str, ...]] = [("embeddings.LayerNorm",)]
+    at = net.layout
+    for layer in range(net.layers):
+        parts = ((at.query, at.key, at.value), (at.mixed,), (at.norm_mixed,), (at.inner,), (at.outer,))
+        names += [tuple(name.format(layer) for name in part) for part in (*parts, (at.norm_outer,))]
+    return [
+        torch.cat([net.parameters[f"{name}.{kind}"] for name in together])
+        for together in names
+        for kind in ("weight", "bias")
+    ]
+
+
+def _layers(net: Network, share: Share, x: Tensor, weights: Sequence[Tensor], first: bool) -> Tensor:
+    """float32[t, d]: the last states of a share, from the embeddings of its tokens."""
+    pairs = list(zip(weights[::2], weights[1::2], strict=True))
+    kind = pairs[1][0].dtype
+    drops = [Drop(share.keys, share.lengths, at.layer, at.p if at.training else 0.0) for at in net.drops]
+    runs = list(torch_packed.alike_runs(np.concatenate([[0], np.cumsum(share.lengths)]), net.heads))
+    x = dropped(functional.layer_norm(x, x.shape[1:], *pairs[0], net.epsilon), drops[0])
+    for layer in range(net.layers):
+        qkv, mixed, norm_mixed, inner, outer, norm_outer = pairs[1 + 6 * layer : 7 + 6 * layer]
+        drop_likely, drop_mixed, drop_outer = drops[1 + 3 * layer : 4 + 3 * layer]
+        low = x.to(kind)
+        if first and layer == net.layers - 1:
+            starts = torch.from_numpy(np.cumsum(share.lengths) - share.lengths)
+            width = x.shape[1]
+            query = _linear(low[starts], qkv[0][:width], qkv[1][:width])
+            keys_values = _linear(low, qkv[0][width:], qkv[1][width:])
+            attended = attention(keys_values, query, runs, net.heads, drop_likely)
+            x = x[starts]
+            drop_mixed, drop_outer = drop_mixed.of_first(), drop_outer.of_first()
+        else:
+            attended = attention(_linear(low, *qkv), None, runs, net.heads, drop_likely)
+        x = added_norm(_linear(attended, *mixed), x, *norm_mixed, net.epsilon, drop_mixed)
+        grown = functional.gelu(_linear(x.to(kind), *inner))
+        x = added_norm(_linear(grown, *outer), x, *norm_outer, net.epsilon, drop_outer)
+    return x
+
+
+def _linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return functional.linear(x, weight, bias.to(x.dtype))
+
+
+def _shares(bounds: NDArray[np.int64], keys: NDArray[np.uint64]) -> list[Share]:
+    """The texts cut into shares of about equal size. The number of shares is even, so that two cores end
+    together, and does not depend on the number of cores."""
+    total, texts = int(bounds[-1]), len(bounds) - 1
+    count = 1 if total < SMALL else min(texts, 2 * -(-total // (2 * SHARE)))
+    edges = np.unique(np.searchsorted(bounds, np.linspace(0, total, count + 1)[1:-1]))
+    edges = [0, *(int(edge) for edge in edges if 0 < edge < texts), texts]
+    return [
+        Share(int(bounds[start]), np.diff(bounds[start : end + 1]), keys[start:end])
+        for start, end in itertools.pairwise(edges)
+    ]
+
+
+class _Shared(torch.autograd.Function):  # type: ignore[misc]
+    """Computes shares on all cores. Each share has its own graph, and the gradients of the weights are added in
+    the order of the shares."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, layers: Layers, shares: Sequence[Share], kind: torch.dtype, keep: bool, x: Tensor,
+        *weights: Tensor,
+    ) -> Tensor:  # fmt: skip
+        wanted = ctx.needs_input_grad[5:]
+        low = [item.detach().to(kind) if item.ndim > 1 else item.detach() for item in weights]
+
+        def computed(share: Share) -> tuple[Tensor, list[Tensor]]:
+            with torch.set_grad_enabled(keep):
+                rows = x.detach()[share.start : share.start + int(share.lengths.sum())]
+                leaves = [rows.requires_grad_(keep)]
+                leaves += [a.detach().requires_grad_(keep and b) for a, b in zip(low, wanted, strict=True)]
+                return layers(share, leaves[0], leaves[1:]), leaves
+
+        graphs = _on_all_cores(computed, shares)
+        ctx.graphs = graphs if keep else []
+        return torch.cat([out.detach() for out, _ in graphs])
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> Any:
+        graphs, ctx.graphs = ctx.graphs, []
+        slopes = torch.split(slope, [len(out) for out, _ in graphs])
+
+        def computed(place: int) -> tuple[Tensor | None, ...]:
+            out, leaves = graphs[place]
+            given = [leaf for leaf in leaves if leaf.requires_grad]
+            found = iter(torch.autograd.grad(out, given, slopes[place]))
+            return tuple(next(found) if leaf.requires_grad else None for leaf in leaves)
+
+        def added(parts: tuple[Tensor | None, ...]) -> Tensor | None:
+            if parts[0] is None:
+                return None
+            total = parts[0].float()
+            for part in parts[1:]:
+                total += part
+            return total
+
+        first, *others = zip(*_on_all_cores(computed, range(len(graphs))), strict=True)
+        graphs.clear()
+        return None, None, None, None, torch.cat(first), *_on_all_cores(added, others)
+
+
+def _on_all_cores(function: Callable[[Item], Made], items: Sequence[Item]) -> list[Made]:
+    """The results for all items, computed by as many threads as torch may use; each has its share of them."""
+    cores = torch.get_num_threads()
+    workers = min(cores, len(items))
+    if workers < 2:
+        return [function(item) for item in items]
+    with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(cores // workers,)) as pool:
+        try:
+            return list(pool.map(function, items))
+        finally:
+            torch.set_num_threads(cores)  # a new thread would begin with what was set last
