@@ -1,9 +1,10 @@
 """Measures steps of training a bi-encoder: ours and those of sentence-transformers, on the same pairs.
 
-python benchmarks/training/run.py MODEL BEIR [--rounds 5] [--pairs 16] [--length 384]
+python benchmarks/training/run.py MODEL BEIR [--rounds 5] [--pairs 16] [--length 384] [--curve 40] [--memory]
 
 MODEL is a folder with safetensors, and BEIR a collection with a training split. Every round runs each engine
-once, so that other work on the machine slows all of them; ratios are computed within rounds."""
+once, so that other work on the machine slows all of them; ratios are computed within rounds. CPU seconds are
+those of all threads; they depend less on other work."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -43,29 +45,38 @@ def pairs(folder: Path, count: int) -> tuple[list[str], list[str]]:
     return [read["queries"][query] for _, query in chosen], [read["corpus"][passage] for passage, _ in chosen]
 
 
+def differing(texts: list[str], longest: int) -> list[str]:
+    """The texts cut to lengths that differ evenly, from a tenth of the longest to all of it."""
+    lengths = np.linspace(longest / 10, longest, len(texts)).astype(int).tolist()
+    return [text[:length] for text, length in zip(texts, lengths, strict=True)]
+
+
 def ours(
-    model: Path, queries: list[str], texts: list[str], length: int, dtype: str = "bf16", micro: int = 64
-) -> Step:
+    model: Path, queries: list[str], texts: list[str], length: int, dtype: str = "bf16", micro: int = 64,
+    seed: int = 0, size: int | None = None,
+) -> Step:  # fmt: skip
     params = DualEncoderParams(
         init=model, similarity="cosine", temperature=TEMPERATURE, query_length=length, passage_length=length,
         dtype=dtype, device="cpu",
     )  # fmt: skip
-    trainer, count = DualEncoder(params), len(queries)
+    trainer, count = DualEncoder(params), size or len(queries)
     towers = trainer._towers()
     for tower in towers.values():
         tower.train()
     lists = np.arange(count)[:, None]
     silent = np.full((count, 1), np.nan, np.float32)
-    batch = batches.Batch(queries, texts, lists, silent, np.ones((count, count), np.bool_))
+    every = np.ones((count, count), np.bool_)
     optimiser = loop.optimiser_of(towers, loop.Optimisation(1, RATE, 0.0, 0.0, 1.0))
     weights = [weight for group in optimiser.param_groups for weight in group["params"]]
     done = 0
 
     def step() -> float:
         nonlocal done
+        given = slice(done * count % len(queries), done * count % len(queries) + count)
+        batch = batches.Batch(queries[given], texts[given], lists, silent, every)
         optimiser.zero_grad(set_to_none=True)
         loss = backward_in_parts(
-            trainer._lots(towers, batch, micro), 2 * count, (0, done),
+            trainer._lots(towers, batch, micro), 2 * count, (seed, done),
             lambda vectors: trainer._loss(vectors[:count], vectors[count:], batch),
         )  # fmt: skip
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
@@ -76,25 +87,33 @@ def ours(
     return step
 
 
-def theirs(model: Path, queries: list[str], texts: list[str], length: int, bf16: bool) -> Step:
+def theirs(
+    model: Path, queries: list[str], texts: list[str], length: int, bf16: bool, seed: int = 0,
+    size: int | None = None,
+) -> Step:  # fmt: skip
     """A step of the peer: its model and loss, in the loop of its trainer with autocast, clipped gradients and
-    AdamW."""
+    the fused AdamW that is its default."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
     network = SentenceTransformer(str(model), device="cpu").float().train()
     network.max_seq_length = length
     loss_of = MultipleNegativesRankingLoss(network, scale=1 / TEMPERATURE)
-    optimiser = torch.optim.AdamW(network.parameters(), lr=RATE)
+    optimiser = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=0.0, fused=True)
+    count, done = size or len(queries), 0
 
     def step() -> float:
+        nonlocal done
+        torch.manual_seed(1000 * seed + done)
+        given = slice(done * count % len(queries), done * count % len(queries) + count)
         optimiser.zero_grad(set_to_none=True)
-        features = [network.preprocess(side) for side in (queries, texts)]
+        features = [network.preprocess(side[given]) for side in (queries, texts)]
         with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
             loss = loss_of(features, None)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimiser.step()
+        done += 1
         return float(loss.detach())
 
     return step
@@ -149,6 +168,70 @@ def memory(model: Path, folder: Path, batch: int, length: int) -> float:
     return float(out[1])
 
 
+class Measured(NamedTuple):
+    seconds: dict[str, list[float]]  # of each round, by engine
+    cpu: dict[str, list[float]]
+    share: list[float]  # of the peak, by ours
+
+
+def measured(engines: dict[str, Step], flop: float, rounds: int) -> Measured:
+    """`rounds` rounds after one that warms up."""
+    found = Measured({name: [] for name in engines}, {name: [] for name in engines}, [])
+    for number in range(rounds + 1):
+        before = peak()
+        for name, step in engines.items():
+            began, cpu = time.perf_counter(), time.process_time()
+            step()
+            if not number:
+                continue
+            found.seconds[name].append(time.perf_counter() - began)
+            found.cpu[name].append(time.process_time() - cpu)
+            if name == "ours":
+                found.share.append(flop / found.seconds[name][-1] / max(before, peak()))
+    return found
+
+
+def report(name: str, pairs: int, found: Measured) -> None:
+    mine, mine_cpu = np.array(found.seconds["ours"]), np.array(found.cpu["ours"])
+    for engine, values in found.seconds.items():
+        each, cpu = np.array(values), np.array(found.cpu[engine])
+        ratio = ""
+        if engine != "ours":
+            by_round = np.sort(each / mine)
+            ratio = (
+                f"; ours is {np.median(by_round):.2f} times as fast (rounds {by_round[0]:.2f} to "
+                f"{by_round[-1]:.2f}), {np.median(cpu / mine_cpu):.2f} times by CPU seconds"
+            )
+        print(
+            f"{name}: {engine}: median {np.median(each):.2f} s ({pairs / np.median(each):.1f} pairs/s), "
+            f"least {each.min():.2f} s, {np.median(cpu):.2f} CPU s{ratio}",
+            flush=True,
+        )
+    print(
+        f"{name}: share of the matmul peak of the same moment: median {np.median(found.share):.2f}, "
+        f"best {max(found.share):.2f}"
+    )
+
+
+def curve(model: Path, folder: Path, steps: int, length: int = 128, size: int = 16) -> None:
+    """Print the mean loss of the first and last quarter of a training by both engines, for three orders of
+    the pairs."""
+    queries, texts = pairs(folder, 10**6)
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(texts))[: steps * size]
+        given = ([queries[i] for i in order], [texts[i] for i in order], length)
+        lines = []
+        for step in (ours(model, *given, seed=seed, size=size), theirs(model, *given, True, seed, size)):
+            losses = [step() for _ in range(steps)]
+            part = steps // 4
+            lines.append(f"{np.mean(losses[:part]):.4f}, {np.mean(losses[-part:]):.4f}")
+        print(
+            f"loss of the first and last quarter of {steps} steps, seed {seed}: ours {lines[0]}; "
+            f"theirs in bf16 {lines[1]}",
+            flush=True,
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("model", type=Path)
@@ -156,46 +239,26 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--pairs", type=int, default=16)
     parser.add_argument("--length", type=int, default=384)
+    parser.add_argument("--curve", type=int, default=0, help="also the loss of so many steps")
     parser.add_argument("--memory", action="store_true", help="also the peak of a batch of 256")
     options = parser.parse_args()
     queries, texts = pairs(options.collection, options.pairs)
-    count, flop = work(options.model, queries, texts, options.length)
-    print(
-        f"{options.pairs} pairs, {count:,} tokens, {flop / 1e12:.2f} TFLOP a step, "
-        f"{torch.get_num_threads()} threads"
-    )
-    given = (options.model, queries, texts, options.length)
     began = time.perf_counter()
-    engines = {"ours": ours(*given)}
-    first = engines["ours"]()
-    print(
-        f"from the start of loading to the end of the first step: {time.perf_counter() - began:.1f} s, "
-        f"loss {first:.3f}"
-    )
-    engines |= {"their bf16 autocast": theirs(*given, True), "theirs as it comes": theirs(*given, False)}
-    times: dict[str, list[float]] = {name: [] for name in engines}
-    shares = []
-    for number in range(options.rounds + 1):
-        before = peak()
-        for name, step in engines.items():
-            began = time.perf_counter()
-            step()
-            times[name].append(time.perf_counter() - began)
-            if name == "ours":
-                shares.append(flop / times[name][-1] / max(before, peak()))
-            print(
-                f"  {'warm-up' if not number else f'round {number}'}: {name}: {times[name][-1]:.2f} s",
-                flush=True,
-            )
-    mine = np.array(times["ours"][1:])
-    for name, values in times.items():
-        each = np.array(values[1:])
-        ratio = f", {np.median(each / mine):.2f} times ours" if name != "ours" else ""
-        print(f"{name}: median {np.median(each):.2f} s, least {each.min():.2f} s{ratio}")
-    print(
-        f"share of the matmul peak of the same moment: median {np.median(shares[1:]):.2f}, "
-        f"best {max(shares[1:]):.2f}"
-    )
+    first = ours(options.model, queries, texts, options.length)()
+    print(f"start: from loading the model to the end of the first step: {time.perf_counter() - began:.1f} s")
+    print(f"its loss: {first:.3f}; {torch.get_num_threads()} threads")
+    for name, passages in (("full length", texts), ("differing lengths", differing(texts, options.length))):
+        count, flop = work(options.model, queries, passages, options.length)
+        print(f"{name}: {options.pairs} pairs, {count:,} tokens, {flop / 1e12:.2f} TFLOP a step", flush=True)
+        given = (options.model, queries, passages, options.length)
+        engines = {
+            "ours": ours(*given),
+            "their bf16 autocast": theirs(*given, True),
+            "theirs as it comes": theirs(*given, False),
+        }
+        report(name, options.pairs, measured(engines, flop, options.rounds))
+    if options.curve:
+        curve(options.model, options.collection, options.curve)
     if options.memory:
         used = memory(options.model, options.collection, 256, options.length)
         print(f"a batch of 256 with gradient cache: {used:.0f} MB")

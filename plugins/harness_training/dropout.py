@@ -18,6 +18,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 
 from harness.toolkit.neural import prefixes
+from harness.toolkit.neural.tokens import Tokens
 from harness_training import dropout_kernel
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ def scale(p: float) -> float:
 def zero_some(
     values: Tensor, keys: NDArray[np.uint64], rows: NDArray[np.int64], planes: int, layer: int, p: float
 ) -> None:
-    """Set numbers of `values` to 0 with the probability `p`. `values` is contiguous and has, for each text with a
-    key in `keys`, `planes` rectangles of the text's `rows` and of the width of the last dimension."""
+    """Set numbers of `values` to 0 with the probability `p`. `values` is contiguous. It has, for each text
+    with a key in `keys`, `planes` rectangles of the text's `rows` and of the width of the last dimension."""
     kind, integer = WIDTHS[values.dtype]
     bits = values.view(integer).numpy().view(kind).reshape(-1)
     dropout_kernel.drop(

@@ -42,9 +42,10 @@ def drop(
     threshold: Any,
     every: Any,
 ) -> None:
-    """Set each number of `values` to 0 with the probability threshold / 2^16. `values` has the bits of `planes`
-    rectangles for each text, of `rows` of the text and of `width`; all bits of `every` are 1. The random bits of
-    a number depend on its text's key, the layer and its plane, row and column, but not on any size."""
+    """Set each number of `values` to 0 with the probability threshold / 2^16. `values` has the bits of the
+    numbers of `planes` rectangles for each text, of the text's `rows` and of `width`; all bits of `every` are
+    1. The random bits of a number depend on its text's key, the layer and its plane, row and column, but not
+    on any size."""
     at, zero = 0, every - every
     kept = np.empty(width, values.dtype)  # all bits of a number that stays, and none of the others
     for text in range(len(keys)):

@@ -122,11 +122,11 @@ def run(
 
 
 def optimiser_of(models: Mapping[str, nn.Module], how: Optimisation) -> torch.optim.Optimizer:
-    groups, more = _groups(models, how.decay), {"lr": how.rate, "betas": (0.9, 0.999)}
+    groups, betas = _groups(models, how.decay), (0.9, 0.999)
     if how.optimiser == "lamb":
-        return Lamb(groups, **more, eps=ROOT["lamb"])
+        return Lamb(groups, how.rate, betas, ROOT["lamb"])
     # fused: one pass over the weights instead of ten
-    return torch.optim.AdamW(groups, **more, eps=ROOT["adamw"], fused=_on_cpu(models))
+    return torch.optim.AdamW(groups, how.rate, betas, ROOT["adamw"], fused=_on_cpu(models))
 
 
 def _on_cpu(models: Mapping[str, nn.Module]) -> bool:

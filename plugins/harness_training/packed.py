@@ -27,7 +27,8 @@ from harness_training.packed_parts import Drop, added_norm, attention, dropped
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Item, Made = TypeVar("Item"), TypeVar("Made")
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 Layers: TypeAlias = "Callable[[Share, Tensor, Sequence[Tensor]], Tensor]"
 
 SHARE = 2048  # the most tokens of a share: enough for fast matrix products, and little enough that cores end
@@ -39,7 +40,9 @@ class Network(NamedTuple):
 
     layout: Layout
     parameters: dict[str, Tensor]  # by their names in the network
-    drops: list[fast.Dropout]  # of the embeddings, and of each layer: of attention, after it, after both layers
+    drops: list[
+        fast.Dropout
+    ]  # of the embeddings, and of each layer: of attention, after it, after both layers
     layers: int
     heads: int
     epsilon: float
@@ -159,8 +162,8 @@ def _shares(bounds: NDArray[np.int64], keys: NDArray[np.uint64]) -> list[Share]:
     together, and does not depend on the number of cores."""
     total, texts = int(bounds[-1]), len(bounds) - 1
     count = 1 if total < SMALL else min(texts, 2 * -(-total // (2 * SHARE)))
-    edges = np.unique(np.searchsorted(bounds, np.linspace(0, total, count + 1)[1:-1]))
-    edges = [0, *(int(edge) for edge in edges if 0 < edge < texts), texts]
+    cuts = np.unique(np.searchsorted(bounds, np.linspace(0, total, count + 1)[1:-1])).tolist()
+    edges = [0, *(cut for cut in cuts if 0 < cut < texts), texts]
     return [
         Share(int(bounds[start]), np.diff(bounds[start : end + 1]), keys[start:end])
         for start, end in itertools.pairwise(edges)
@@ -168,8 +171,8 @@ def _shares(bounds: NDArray[np.int64], keys: NDArray[np.uint64]) -> list[Share]:
 
 
 class _Shared(torch.autograd.Function):  # type: ignore[misc]
-    """Computes shares on all cores. Each share has its own graph, and the gradients of the weights are added in
-    the order of the shares."""
+    """Computes shares on all cores. Each share has its own graph, and the gradients of the weights are added
+    in the order of the shares."""
 
     @staticmethod
     def forward(

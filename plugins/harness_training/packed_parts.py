@@ -53,15 +53,15 @@ def dropped(x: Tensor, drop: Drop) -> Tensor:
     return out
 
 
-def added_norm(product: Tensor, x: Tensor, weight: Tensor, bias: Tensor, epsilon: float, drop: Drop) -> Tensor:
+def added_norm(
+    product: Tensor, x: Tensor, weight: Tensor, bias: Tensor, epsilon: float, drop: Drop
+) -> Tensor:
     """float32[t, d]: LayerNorm(x + dropout(product)). It overwrites `product`."""
     out: Tensor = _AddedNorm.apply(product, x, weight, bias, epsilon, drop)
     return out
 
 
-def attention(
-    packed: Tensor, query: Tensor | None, runs: Sequence[Alike], heads: int, drop: Drop
-) -> Tensor:
+def attention(packed: Tensor, query: Tensor | None, runs: Sequence[Alike], heads: int, drop: Drop) -> Tensor:
     """[t, d]: dropout(softmax(Q K^T / sqrt(width))) V for each head (Vaswani et al. 2017, equation 1).
     `packed` is [t, 3 d], query, key and value of each token. With `query`, [n, d], which is that of the first
     token of each text, it is [t, 2 d], key and value, and the result is [n, d]."""
@@ -146,7 +146,9 @@ class _Attention(torch.autograd.Function):  # type: ignore[misc]
                 rows = _rows_of(slope_packed, run, text, False, heads, 3 if query is None else 2)
                 rows[place].copy_(part.view(run.texts, heads, -1, width))
             if slope_query is not None:
-                _rows_of(slope_query, run, text, True, heads, 1)[0].copy_(of_q.view(run.texts, heads, 1, width))
+                _rows_of(slope_query, run, text, True, heads, 1)[0].copy_(
+                    of_q.view(run.texts, heads, 1, width)
+                )
             text += run.texts
         return slope_packed, slope_query, None, None, None
 
@@ -162,8 +164,8 @@ def _heads(packed: Tensor, query: Tensor | None, run: Alike, text: int, heads: i
 
 
 def _rows_of(rows: Tensor, run: Alike, text: int, first: bool, heads: int, count: int) -> Tensor:
-    """[count, n, heads, L, width]: a view of the rows of some texts of equal length; with `first`, there is one
-    row for each text, and L is 1."""
+    """[count, n, heads, L, width]: a view of the rows of some texts of equal length; with `first`, there is
+    one row for each text, and L is 1."""
     start, length = (text, 1) if first else (run.start, run.length)
     part = rows[start : start + run.texts * length]
     return part.view(run.texts, length, count, heads, -1).permute(2, 0, 3, 1, 4)
