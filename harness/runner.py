@@ -180,7 +180,7 @@ def execute(
         advice = "give the trial a folder with --out DIR, or say --replace"
         raise HarnessError(f"{where}: is of a run without limits; {advice}")
     if store.remote is not None:
-        store.remote.read = not fresh
+        store.remote.read, store.remote.note = not fresh, reporter.note
         fetch_missing(store, planned.steps, targets, reporter.note)  # fetched steps have no needs here
     unmet = _unmet(prepared, store)
     refused = refusals(prepared, store)

@@ -170,6 +170,12 @@ class Engine:
             elif kind == "failed":  # the child is ended, with all that the plugin left running in it
                 self._lost(step, child, event["reason"])
                 return None
+            elif kind == "note":
+                self.reporter.note(f"{self.schedule.whole(step).label}: {event['text']}")
+            elif kind == "gone" and event.get("pushed"):
+                self._end(child)
+                self._done(step, True, "")
+                return None
             elif kind == "gone":
                 self._move(step, child, event["reason"])
                 return None

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, StoreError
 from harness.execution import node_versions
 from harness.execution.worker_handle import TICK, Child
-from harness.store.artifacts import Store
+from harness.store.artifacts import Corrupt, Store
 from harness.store.remote import Remote
 from harness.types import JSON
 
 FOLDER = "HARNESS_NODE_STORE"  # the environment variable with the folder for the stores of nodes
 TOKEN = "session"  # the file in a shared store by which a node checks that it sees the engine's store
-ENDS = ("done", "blocks", "corrupt", "stop", "failed", "died", "memory")
+ENDS = ("done", "blocks", "corrupt", "stop", "failed", "died", "memory", "gone")
 FETCHES = 8  # artifacts that are fetched for one step at most, beyond those that its request names
 
 
@@ -38,6 +38,7 @@ class Node:
         self.settings = settings
         self.child: Child | None = None
         self.remote: Remote | None = None
+        self.notes: list[str] = []  # for the user, not sent yet
 
     def begin(self, node: str) -> str | None:
         """Open the store. Returns the reason why this node cannot take part, or None if it can."""
@@ -50,6 +51,7 @@ class Node:
             self.store.root.parent.mkdir(parents=True, exist_ok=True)
             self.store.open()
             self.remote = Remote(self.settings.remote)
+            self.remote.note = self.notes.append
             return None
         self.store = Store(Path(self.settings.store))
         try:
@@ -64,11 +66,22 @@ class Node:
     def serve(self, request: JSON, memory: float | None) -> Iterator[JSON]:
         """The events of one request. The last event contains what the process printed."""
         try:
-            for step in _named(request) if self.remote is not None else ():
-                self._fetch(step)
-            yield from self._served(request, memory)
+            if self.remote is not None:
+                self._fetch_inputs(request)
+                yield from self._noted()
+            for event in self._served(request, memory):
+                yield from self._noted()
+                # the disk of this node is not the engine's: another node can do the step
+                full = event["event"] == "stop" and self.remote is not None
+                yield {"event": "gone", "reason": event["message"], "unfit": True} if full else event
+        except StoreError as error:
+            yield {"event": "gone", "reason": str(error), "unfit": True}
         except HarnessError as error:  # this node cannot reach the remote
             yield {"event": "gone", "reason": str(error)}
+
+    def _noted(self) -> Iterator[JSON]:
+        while self.notes:
+            yield {"event": "note", "text": self.notes.pop(0)}
 
     def _served(self, request: JSON, memory: float | None) -> Iterator[JSON]:
         child = self.child = self.child or Child(self.store, self.settings.threads)
@@ -86,7 +99,11 @@ class Node:
                     child.request(request)
                     continue
             if kind == "done" and self.remote is not None:
-                self.remote.push(self.store, request["id"])
+                try:
+                    self._push(request)
+                except Corrupt as error:
+                    self.store.discard(error.step)
+                    event, kind = {"event": "gone", "reason": str(error)}, "gone"
             if kind in ("died", "memory"):
                 event = {**event, "cause": child.cause() if kind == "died" else ""}
                 child.kill()
@@ -107,13 +124,22 @@ class Node:
     def printed(self) -> str:
         return self.child.printed.decode("utf-8", "replace").strip() if self.child is not None else ""
 
+    def _push(self, request: JSON) -> None:
+        """Push the artifact that a request asked for. If this node has the whole step of a part, from an
+        earlier run, the worker has not made the part, and the whole step is pushed."""
+        assert self.remote is not None
+        step, whole = request["id"], request["work"].get("of")
+        self.remote.push(self.store, whole if whole is not None and self.store.has(whole) else step)
+
+    def _fetch_inputs(self, request: JSON) -> None:
+        """Fetch the artifacts that a request names, most of which are needed."""
+        work = request["work"]
+        if "parts" in work and self._fetch(request["id"]):
+            return  # a node that had the whole step has pushed it instead of a part
+        for step in (*work["inputs"], *work.get("parts", ())):
+            self._fetch(step)
+
     def _fetch(self, step: str) -> bool:
         """Fetch the artifact of a step unless the store has it. Returns whether the store has it now."""
         assert self.remote is not None
         return self.store.has(step) or self.remote.fetch(self.store, step, print)
-
-
-def _named(request: JSON) -> list[str]:
-    """The artifacts that a request names. Most of them are needed."""
-    work = request["work"]
-    return [*work["inputs"], *work.get("parts", ())]

@@ -14,9 +14,9 @@ os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_AUTH_MODE", "disabled")
 
 import ray as untyped_ray
-from ray.exceptions import RayError
+from ray.exceptions import RayError, RayTaskError
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, StoreError
 from harness.execution import node_versions
 from harness.execution.ray_node import TOKEN, Node, Settings
 from harness.execution.worker_handle import TICK, Ask, request_of
@@ -31,6 +31,9 @@ ray: Any = untyped_ray  # some of its functions have types, and some have none
 OFFERS = 8  # artifacts at most that are pushed for one step because the node reports them missing
 STACK_SECONDS = 1.0
 REACHED_SECONDS = 10.0
+PLACE_SECONDS = 20.0  # after these, a step that still waits for a place on a node is reported
+BEGUN = {"event": "begun"}  # never sent to the engine
+NODE = "ray.io/node-id"  # the label by which Ray names each node
 
 
 class Resources(NamedTuple):
@@ -40,6 +43,11 @@ class Resources(NamedTuple):
     gpus: float
     memory: float | None  # gigabytes
     custom: tuple[tuple[str, float], ...]
+
+    def shown(self) -> str:
+        gpus, memory = (("gpus", self.gpus), ("GB of memory", self.memory or 0))
+        named = (("cores", self.cpus), gpus, memory, *self.custom)
+        return ", ".join(f"{amount:g} {name}" for name, amount in named if amount)
 
 
 class RayWorkers:
@@ -70,6 +78,7 @@ class RayWorkers:
         remote = store.remote.given if store.remote is not None else None
         self._settings = Settings(str(store.root), token, remote, 1, node_versions.here())
         self._pushed: set[str] = set()  # artifacts that the remote certainly has
+        self._unfit: dict[str, str] = {}  # id of a node that gets no more steps -> the reason
 
     def start(self, step: Step) -> Worker:
         return RayWorker(self, self.resources(step))
@@ -116,6 +125,18 @@ class RayWorkers:
     def settings(self, resources: Resources) -> Settings:
         return self._settings._replace(threads=max(1, int(resources.cpus)))
 
+    def avoid(self, node: str, reason: str) -> None:
+        """Give a node no more steps. Raises StoreError if no other node is left."""
+        self._unfit[node] = reason
+        nodes = (node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0))
+        if all(node["NodeID"] in self._unfit for node in nodes):
+            raise StoreError(f"--engine ray: no node can work; the last one: {reason}")
+
+    @property
+    def places(self) -> dict[str, str]:
+        """The labels that a node must have to get steps."""
+        return {NODE: f"!in({', '.join(sorted(self._unfit))})"} if self._unfit else {}
+
     def close(self) -> None:
         ray.shutdown()
         (self.store.root / TOKEN).unlink(missing_ok=True)
@@ -133,11 +154,13 @@ class RayWorker:
             ray.remote(_Actor)
             .options(
                 num_cpus=resources.cpus, num_gpus=resources.gpus, memory=memory, resources=custom,
-                max_restarts=0, max_concurrency=2,
+                max_restarts=0, max_concurrency=2, label_selector=workers.places,
             )
             .remote(workers.settings(resources))
         )  # fmt: skip
         self._refused = self._actor.begin.remote()
+        self._node = ""  # its id, once the actor has a place
+        self._since: float | None = time.monotonic()  # since when it waits for a place; None: it was reported
         self._request: JSON = None
         self._events: Any = None
         self._last: JSON = {}
@@ -152,8 +175,8 @@ class RayWorker:
     def event(self, timeout: float | None, memory: float | None = None) -> JSON:
         deadline = None if timeout is None else time.monotonic() + timeout
         try:
-            if self._events is None and not self._begin(memory, deadline):
-                return None
+            if self._events is None and (event := self._begin(memory, deadline)) != BEGUN:
+                return event
             while True:
                 left = TICK if deadline is None else min(TICK, deadline - time.monotonic())
                 if left <= 0:
@@ -166,22 +189,38 @@ class RayWorker:
                         self._events = None
                         return self.event(timeout, memory)
                     self._last = event if "output" in event else self._last
+                    if event.get("unfit"):
+                        self.workers.avoid(self._node, event["reason"])
                     return event
         except (RayError, StopIteration) as error:
-            return {"event": "gone", "reason": (str(error).strip() or type(error).__name__).splitlines()[0]}
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            # the text of an error on the node is a traceback, whose last line says what happened
+            reason = lines[-1 if isinstance(error, RayTaskError) else 0]
+            return {"event": "gone", "reason": reason, "pushed": self._is_pushed()}
 
-    def _begin(self, memory: float | None, deadline: float | None) -> bool:
-        """Send the request to the actor, once the actor has a place on a node. Returns False if it got no
-        place before the `deadline`."""
+    def _is_pushed(self) -> bool:
+        """Whether the lost node had pushed the artifact of its step."""
+        remote, request = self.workers.store.remote, self._request
+        return remote is not None and request["ask"] == "result" and remote.has(request["id"])
+
+    def _begin(self, memory: float | None, deadline: float | None) -> JSON:
+        """Send the request to the actor, once the actor has a place on a node. Returns BEGUN, an event, or
+        None if the actor got no place before the `deadline`."""
         while not ray.wait([self._refused], timeout=TICK)[0]:
             if deadline is not None and time.monotonic() > deadline:
-                return False
-        node, reason = ray.get(self._refused)
+                return None
+            if self._since is not None and time.monotonic() - self._since > PLACE_SECONDS:
+                self._since = None
+                return {"event": "note", "text": f"waits for a node with {self.resources.shown()}"}
+        name, self._node, reason, unfit = ray.get(self._refused)
+        if unfit:
+            self.workers.avoid(self._node, reason)
+            return {"event": "gone", "reason": f"the node {name} {reason}"}
         if reason is not None:
-            raise HarnessError(f"--engine ray: the node {node} {reason}")
+            raise HarnessError(f"--engine ray: the node {name} {reason}")
         serve = self._actor.serve.options(num_returns="streaming")
         self._events = serve.remote(self._request, memory)
-        return True
+        return BEGUN
 
     def output(self) -> str:
         return str(self._last.get("output", ""))
@@ -223,13 +262,15 @@ class _Actor:
     def __init__(self, settings: Settings) -> None:
         self.node = Node(settings)
 
-    def begin(self) -> tuple[str, str | None]:
-        context = ray.get_runtime_context()
-        name = f"{ray.util.get_node_ip_address()} ({context.get_node_id()[:8]})"
+    def begin(self) -> tuple[str, str, str | None, bool]:
+        """The node's name and id, the reason why it cannot work, and whether others still can."""
+        node = ray.get_runtime_context().get_node_id()
+        name = f"{ray.util.get_node_ip_address()} ({node[:8]})"
         try:
-            return name, self.node.begin(context.get_node_id())
+            return name, node, self.node.begin(node), False
         except HarnessError as error:
-            return name, f"cannot work: {error}"
+            alone = isinstance(error, StoreError) and self.node.settings.remote is not None
+            return name, node, f"cannot work: {error}", alone
 
     def serve(self, request: JSON, memory: float | None) -> Any:
         yield from self.node.serve(request, memory)

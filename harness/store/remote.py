@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import orjson
 
@@ -29,6 +29,8 @@ PIECE = 1 << 26  # bytes of a piece at most; a broken transfer repeats at most o
 THREADS = 8  # transfers at once
 PAUSES = (0.2, 1.0, 4.0)  # seconds before each retry of a failed transfer
 RETRY_SECONDS = 10  # the client of Google's storage retries a request for so long, within each of ours
+ATTEMPTS = 3  # requests of the S3 client per transfer; a request without an answer ends after about 3 s
+TOLD_EVERY = 10.0  # seconds between two notes on failed transfers
 Note = Callable[[str], None]
 T = TypeVar("T")
 
@@ -56,8 +58,10 @@ class Remote:
             shown(address),
         )  # `given` is opened, `address` is shown in messages
         self.read, self.write = True, write
+        self.note: Note = _unheard  # told about transfers that are tried again
+        self._told = -TOLD_EVERY
         try:
-            self._files, root = fs.FileSystem.from_uri(_bounded(address))
+            self._files, root = _opened(address)
         except (OSError, ValueError) as error:
             what = str(error).splitlines()[0]
             advice = "give s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or file:///FOLDER"
@@ -133,9 +137,10 @@ class Remote:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with path.open("wb") as file:
                     for start in range(0, len(digests), THREADS):  # a few pieces at a time, to bound memory
-                        file.writelines(pool.map(self._piece, digests[start : start + THREADS]))
+                        file.writelines(pool.map(self.piece, digests[start : start + THREADS]))
 
-    def _piece(self, digest: str) -> bytes:
+    def piece(self, digest: str) -> bytes:
+        """The bytes of a piece, verified. Raises Damaged."""
         data = self._read(self._piece_path(digest))
         if data is None:
             raise Damaged(f"the piece {digest[:12]} is missing")
@@ -216,12 +221,33 @@ class Remote:
                 if pause is None:
                     advice = "check the address and the network; finished steps are kept here"
                     raise HarnessError(f"{self.address}: {what}; {advice}") from error
+                if time.monotonic() - self._told > TOLD_EVERY:
+                    self._told = time.monotonic()
+                    self.note(f"{self.address}: {what}; trying again")
                 time.sleep(pause)
         raise AssertionError
 
 
 class Refused(HarnessError):
     """The remote denies this user an operation."""
+
+
+def _unheard(text: str) -> None:
+    """Drops a note."""
+
+
+def _opened(address: str) -> tuple[Any, str]:
+    """The file system of an address and the path in it. pyarrow's S3 client for an address would ask a server
+    that does not answer for minutes, so it is replaced by one with fewer attempts."""
+    from pyarrow import fs
+
+    files, root = fs.FileSystem.from_uri(_bounded(address))
+    if files.type_name != "s3":
+        return files, root
+    switches = {"true": True, "false": False}
+    options: dict[str, Any] = {name: switches.get(value, value) for name, value in parse_qsl(urlsplit(address).query)}
+    strategy = fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS)
+    return fs.S3FileSystem(**{"region": files.region, **options, "retry_strategy": strategy}), root
 
 
 def shown(address: str) -> str:

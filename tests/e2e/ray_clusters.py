@@ -44,12 +44,12 @@ def undisturbed(folder: Path) -> dict[str, bytes]:
     return results(harness.out)
 
 
-def workers() -> list[int]:
-    """The processes that execute steps now."""
+def workers(store: str = "pytest-of-") -> list[int]:
+    """The processes that execute steps now on stores whose paths contain this text."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             line = (folder / "cmdline").read_bytes()
-            if b"worker_main import main" in line and b"pytest-of-" in line:
+            if b"worker_main import main" in line and store.encode() in line:
                 found.append(int(folder.name))
     return found
