@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[2]
 sys.path += [str(ROOT / "tests" / "e2e"), str(ROOT)]
 
-from faulty_s3 import KEYS, Faulty, Shares, Watch, served
-from ray_clusters import LARGE, MEMORY, started, undisturbed, workers
-from running import Harness, Ran, alive, finished, results
+from faulty_s3 import KEYS, Faulty, Shares, Watch, served  # noqa: E402
+from ray_clusters import LARGE, MEMORY, started, undisturbed, workers  # noqa: E402
+from running import Harness, Ran, alive, finished, results  # noqa: E402
 
 SHARES = Shares(error=0.03, late=0.03, silent=0.003, lost=0.003)
 NODES = 2
@@ -178,7 +178,17 @@ class Lab:
         requests = {name: count - before.get(name, 0) for name, count in self.s3.counts.items()}
         moved = ran.err.count("it is done on another")
         return Trial(
-            killed, round(moment, 2), hit, same, ran.code, watch.torn, left, repeated, round(took, 1), moved, requests
+            killed,
+            round(moment, 2),
+            hit,
+            same,
+            ran.code,
+            watch.torn,
+            left,
+            repeated,
+            round(took, 1),
+            moved,
+            requests,
         )
 
 

@@ -51,6 +51,8 @@ def execution(command: argparse.ArgumentParser) -> None:
     command.add_argument("--engine", choices=ENGINES, help=engine)
     address = "the Ray cluster, as ray://HOST:PORT or HOST:PORT (default: RAY_ADDRESS, or this machine)"
     command.add_argument("--address", metavar="ADDRESS", help=address)
+    ship = "with Ray: send the code of the harness and of all plugins to the nodes"
+    command.add_argument("--ship", action="store_true", help=ship)
     shared.changes(command)
     shared.store(command)
     shared.remote(command)
@@ -112,6 +114,8 @@ def workers(options: argparse.Namespace, store: Store) -> Iterator[Workers | Non
     if engine == "local":
         if options.address is not None:
             raise HarnessError("--address: is of a Ray cluster; add --engine ray")
+        if options.ship:
+            raise HarnessError("--ship: is for the nodes of a Ray cluster; add --engine ray")
         yield None
         return
     try:
@@ -119,7 +123,7 @@ def workers(options: argparse.Namespace, store: Store) -> Iterator[Workers | Non
     except ModuleNotFoundError as error:
         install = "pip install 'passage-harness[ray]'"
         raise HarnessError(f"--engine ray: needs {error.name}; install with: {install}") from None
-    cluster = RayWorkers(store, options.address, options.jobs)
+    cluster = RayWorkers(store, options.address, options.jobs, options.ship)
     try:
         yield cluster
     finally:

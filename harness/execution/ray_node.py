@@ -44,7 +44,9 @@ class Node:
         """Open the store. Returns the reason why this node cannot take part, or None if it can."""
         different = node_versions.different(self.settings.versions, node_versions.here())
         if different:
-            return f"has other versions: {different}; install the same ones everywhere"
+            return (
+                f"has other versions: {different}; install the same ones everywhere, or send code with --ship"
+            )
         if self.settings.remote is not None:
             base = Path(os.environ.get(FOLDER) or Path(tempfile.gettempdir(), "passage-harness"))
             self.store = Store(base / node[:16])

@@ -7,7 +7,9 @@ import contextlib
 import os
 import secrets
 import socket
+import tempfile
 import time
+from pathlib import Path
 from typing import Any, NamedTuple
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -17,7 +19,7 @@ import ray as untyped_ray
 from ray.exceptions import RayError, RayTaskError
 
 from harness.errors import HarnessError, StoreError
-from harness.execution import node_versions
+from harness.execution import node_versions, shipped_code
 from harness.execution.ray_node import TOKEN, Node, Settings
 from harness.execution.worker_handle import TICK, Ask, request_of
 from harness.execution.workers import Worker
@@ -55,17 +57,23 @@ class RayWorkers:
 
     idle_seconds = 2.0  # an idle worker holds resources that others may wait for
 
-    def __init__(self, store: Store, address: str | None, count: int | None) -> None:
+    def __init__(self, store: Store, address: str | None, count: int | None, ship: bool = False) -> None:
+        """`ship` says whether the nodes get the code of the harness and of all plugins from here."""
         self.store = store
         if store.remote is not None and not store.remote.write:
             raise HarnessError("--engine ray: nodes push what they make; leave out --no-push")
         _check_reachable(address or os.environ.get("RAY_ADDRESS"))
+        options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+        if address is None and "RAY_ADDRESS" not in os.environ:
+            options["include_dashboard"] = False
+        else:
+            options["address"] = address or "auto"
         try:
-            quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-            if address is None and "RAY_ADDRESS" not in os.environ:
-                ray.init(include_dashboard=False, **quiet)
-            else:
-                ray.init(address=address or "auto", **quiet)
+            with tempfile.TemporaryDirectory(prefix="harness-ship-") as folder:
+                if ship:
+                    shipped_code.gather(Path(folder))
+                    options["runtime_env"] = {"working_dir": folder}
+                ray.init(**options)
         except (ConnectionError, RuntimeError, ValueError, RayError) as error:
             what = str(error).splitlines()[0]
             raise HarnessError(f"--engine ray: {what}; check --address and that Ray runs there") from None

@@ -245,7 +245,8 @@ def _opened(address: str) -> tuple[Any, str]:
     if files.type_name != "s3":
         return files, root
     switches = {"true": True, "false": False}
-    options: dict[str, Any] = {name: switches.get(value, value) for name, value in parse_qsl(urlsplit(address).query)}
+    given = parse_qsl(urlsplit(address).query)
+    options: dict[str, Any] = {name: switches.get(value, value) for name, value in given}
     strategy = fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS)
     return fs.S3FileSystem(**{"region": files.region, **options, "retry_strategy": strategy}), root
 

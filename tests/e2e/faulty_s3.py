@@ -54,7 +54,11 @@ def served(seed: int = 0) -> Iterator[Faulty]:
     from pyarrow import fs
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    moto, draw, closed = DomainDispatcherApplication(create_backend_app), random.Random(seed), threading.Event()
+    moto, draw, closed = (
+        DomainDispatcherApplication(create_backend_app),
+        random.Random(seed),
+        threading.Event(),
+    )
 
     def fate() -> str:
         left = draw.random()

@@ -16,9 +16,9 @@ MEMORY = 80 * 1024 * 1024  # bytes of a node's object store: the least that Ray 
 
 
 @contextlib.contextmanager
-def started(stores: Path, nodes: int) -> Iterator[Any]:
+def started(stores: Path, nodes: int, **of_the_last: str) -> Iterator[Any]:
     """A cluster whose nodes have a core each, but for the first, which has none; each has its own store in
-    a folder below `stores`."""
+    a folder below `stores`. The last node has these environment variables besides."""
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as patch:
@@ -28,8 +28,9 @@ def started(stores: Path, nodes: int) -> Iterator[Any]:
         head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": MEMORY}
         cluster = Cluster(initialize_head=True, head_node_args=head)
         try:
-            for _ in range(nodes):
-                cluster.add_node(num_cpus=1, object_store_memory=MEMORY)
+            for number in range(nodes):
+                variables = environment(**of_the_last) if number == nodes - 1 and of_the_last else None
+                cluster.add_node(num_cpus=1, object_store_memory=MEMORY, env_vars=variables)
             yield cluster
         finally:
             cluster.shutdown()

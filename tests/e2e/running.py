@@ -19,6 +19,7 @@ import orjson
 import yaml
 
 from harness import cli
+from harness.cli import scaffold
 
 TOYS = Path(__file__).parents[1] / "toys"  # a third party's plugins
 FAULTS = str(TOYS / "faults")  # for PYTHONPATH: faulty plugins, and faults of the disk on request
@@ -135,6 +136,21 @@ def finished(process: subprocess.Popen[str], timeout: float = 120) -> Ran:
         out, err = process.communicate()
         raise AssertionError(f"the command did not end within {timeout} s:\n{out}\n{err}") from None
     return Ran(process.returncode, out, err)
+
+
+def new_package(folder: Path, kind: str, name: str) -> Path:
+    """A new package, and beside it what an installer would note of it."""
+    assert cli.main(["new-plugin", name, "--kind", kind, "--into", str(folder)]) == 0
+    names = scaffold.names(name)
+    package = folder / names.distribution
+    project = (package / "pyproject.toml").read_text(encoding="utf-8")
+    entries = project.partition("[project.entry-points.passage_harness]\n")[2].partition("\n\n")[0]
+    info = package / f"{names.module}-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {names.distribution}\nVersion: 0.1.0\n")
+    written = "".join(f"{line.replace(chr(34), '')}\n" for line in entries.splitlines())
+    (info / "entry_points.txt").write_text(f"[passage_harness]\n{written}")
+    return package
 
 
 def leaderboard(out: Path) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from running import COMMAND, leaderboard
+from running import COMMAND, leaderboard, new_package
 
 from harness import cli
 from harness.catalogue import KINDS
@@ -16,21 +16,6 @@ from harness.cli import scaffold
 from harness.cli.kinds import SCAFFOLDS
 
 NEW = {kind: f"my-{kind}" for kind in SCAFFOLDS}
-
-
-def made(folder: Path, kind: str, name: str) -> Path:
-    """A new package, and beside it what an installer would note of it."""
-    assert cli.main(["new-plugin", name, "--kind", kind, "--into", str(folder)]) == 0
-    names = scaffold.names(name)
-    package = folder / names.distribution
-    project = (package / "pyproject.toml").read_text(encoding="utf-8")
-    entries = project.partition("[project.entry-points.passage_harness]\n")[2].partition("\n\n")[0]
-    info = package / f"{names.module}-0.1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {names.distribution}\nVersion: 0.1.0\n")
-    written = "".join(f"{line.replace(chr(34), '')}\n" for line in entries.splitlines())
-    (info / "entry_points.txt").write_text(f"[passage_harness]\n{written}")
-    return package
 
 
 def child(package: Path, *command: str) -> subprocess.CompletedProcess[str]:
@@ -50,7 +35,7 @@ def store(tmp_path_factory):
     [pytest.param(*item, marks=() if item[0] == "retriever" else pytest.mark.slow) for item in NEW.items()],
 )
 def test_a_new_package_passes_its_own_tests_and_its_suite_has_its_method(kind, name, tmp_path, store):
-    package = made(tmp_path, kind, name)
+    package = new_package(tmp_path, kind, name)
     tests = child(package, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
     assert tests.returncode == 0, tests.stdout
     assert "skipped" not in tests.stdout
@@ -68,7 +53,7 @@ def test_a_new_package_passes_its_own_tests_and_its_suite_has_its_method(kind, n
 
 
 def test_what_is_written_is_as_tidy_as_our_own_code(tmp_path):
-    packages = [made(tmp_path, kind, name) for kind, name in NEW.items()]
+    packages = [new_package(tmp_path, kind, name) for kind, name in NEW.items()]
     alone = ("--isolated", "--no-cache", "--line-length", "110")  # with a stranger's settings
     for check in (("check", "--select", "E,F,W,I,UP,B,SIM"), ("format", "--check")):
         done = child(tmp_path, sys.executable, "-m", "ruff", *check, *alone, *map(str, packages))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from ray_clusters import LARGE, started, undisturbed
-from running import Harness, results, rows
+from running import Harness, new_package, results, rows
 
 pytest.importorskip("ray")
 pytestmark = [pytest.mark.slow, pytest.mark.extras]
@@ -54,6 +54,41 @@ def test_three_nodes_that_share_only_a_remote_give_the_same_bytes(
     assert ran.code == 0, ran.err
     assert " 0 to do" in ran.err
     assert results(again.out) == alone
+
+
+def test_nodes_that_have_done_it_before_fill_an_empty_remote(
+    cluster: Any, tmp_path: Path, alone: dict[str, bytes]
+) -> None:
+    for name in ("first", "second"):  # the second one has another remote; the nodes keep their stores
+        (tmp_path / name).mkdir()
+        harness = Harness(tmp_path / name)
+        harness.suite(LARGE)
+        remote = (tmp_path / name / "remote").as_uri()
+        ran = harness.run("suite.yaml", "--engine", "ray", "--address", cluster.address, "--remote", remote)
+        assert ran.code == 0, ran.err
+        assert results(harness.out) == alone
+
+
+def test_a_new_plugin_runs_on_nodes_that_lack_it_if_its_code_is_sent(cluster: Any, tmp_path: Path) -> None:
+    package = new_package(tmp_path, "retriever", "my-retriever")
+    suite = {"suite": "new", "datasets": {"toy": "toy"}, "measures": ["nDCG@10"]}
+    harness = Harness(tmp_path, {"PYTHONPATH": str(package)})
+    harness.suite(
+        {**suite, "systems": {"overlap": {"retriever": "overlap"}, "new": {"retriever": "my-retriever"}}}
+    )
+    remote = (tmp_path / "remote").as_uri()
+    options = ["--engine", "ray", "--address", cluster.address, "--remote", remote]
+    ran = harness.run("suite.yaml", *options)
+    assert ran.code == 2
+    assert "has other versions: plugin harness_my_retriever absent instead of " in ran.err
+    ran = harness.run("suite.yaml", *options, "--ship")
+    assert ran.code == 0, ran.err
+    by_ray = results(harness.out)
+    alone = Harness(tmp_path / "alone", harness.variables)
+    alone.folder.mkdir()
+    (alone.folder / "suite.yaml").write_text((tmp_path / "suite.yaml").read_text())
+    assert alone.run().code == 0
+    assert results(alone.out) == by_ray
 
 
 def test_a_plugin_that_crashes_or_hangs_fails_its_row_alone(cluster: Any, tmp_path: Path) -> None:

@@ -1,17 +1,22 @@
-"""Nodes and engines that die: the suite ends in the same bytes, and nothing is left behind."""
+"""Nodes and engines that die, beside an S3 that fails: the suite ends in the same bytes, and nothing is left."""
 
 from __future__ import annotations
 
 import random
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from faulty_s3 import KEYS, Faulty, Shares, Watch, served
 from ray_clusters import LARGE, started, undisturbed, workers
-from running import Harness, finished, results
+from running import FAULTS, Harness, finished, results
 
 pytest.importorskip("ray")
+pytest.importorskip("moto")
 pytestmark = [pytest.mark.slow, pytest.mark.extras]
+
+SHARES = Shares(error=0.03, late=0.03, silent=0.002, lost=0.002)
 
 
 @pytest.fixture(scope="module")
@@ -19,22 +24,36 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return undisturbed(tmp_path_factory.mktemp("alone"))
 
 
+@pytest.fixture
+def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Faulty]:
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    with served() as server:
+        yield server
+
+
 @pytest.mark.parametrize("seed", range(2))
-def test_a_node_that_dies_takes_nothing_with_it(tmp_path: Path, alone: dict[str, bytes], seed: int) -> None:
+def test_a_node_that_dies_takes_nothing_with_it(
+    tmp_path: Path, alone: dict[str, bytes], s3: Faulty, seed: int
+) -> None:
     (tmp_path / "nodes").mkdir()
-    with started(tmp_path / "nodes", 2) as cluster:
+    with (
+        started(tmp_path / "nodes", 2) as cluster,
+        Watch(s3.address("team", sound=True)) as watch,
+    ):
         harness = Harness(tmp_path)
         harness.suite(LARGE)
-        remote = (tmp_path / "remote").as_uri()
-        options = ["--engine", "ray", "--address", cluster.address, "--remote", remote]
+        s3.shares = SHARES
+        options = ["--engine", "ray", "--address", cluster.address, "--remote", s3.address("team")]
         running = harness.start(*harness.run_arguments("suite.yaml", *options))
         deadline = time.monotonic() + 100
-        while not workers() and time.monotonic() < deadline:
+        while not workers() and running.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(random.Random(seed).uniform(0, 6))
         cluster.remove_node(sorted(cluster.worker_nodes, key=id)[seed % 2], allow_graceful=False)
-        ran = finished(running, 200)
+        ran = finished(running, 250)
         assert ran.code == 0, ran.err
+    assert watch.torn == []
     assert results(harness.out) == alone
 
 
@@ -59,4 +78,22 @@ def test_an_engine_that_dies_leaves_no_process_and_what_was_done(
         ran = harness.run("suite.yaml", *options)
         assert ran.code == 0, ran.err
         assert f"{len(done)} reused" in ran.err
+    assert results(harness.out) == alone
+
+
+def test_a_node_with_a_full_disk_gets_no_more_steps(
+    tmp_path: Path, alone: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", FAULTS)  # everywhere, or versions differ
+    (tmp_path / "nodes").mkdir()
+    full = {"FAULT_COUNTS": str(tmp_path / "changes"), "FAULT_AT": "9", "FAULT_KIND": "ENOSPC"}
+    with started(tmp_path / "nodes", 2, **full) as cluster:
+        harness = Harness(tmp_path)
+        harness.suite(LARGE)
+        remote = (tmp_path / "remote").as_uri()
+        options = ["--engine", "ray", "--address", cluster.address, "--remote", remote]
+        ran = harness.run("suite.yaml", *options)
+        assert ran.code == 0, ran.err
+    assert ran.err.count("no space left on the device") == 1
+    assert "it is done on another" in ran.err
     assert results(harness.out) == alone

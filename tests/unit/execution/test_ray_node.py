@@ -31,7 +31,7 @@ def test_another_version_is_refused_with_both(tmp_path: Path) -> None:
     assert f"python {VERSIONS['python']} instead of 2.7" in reason
     assert f"numba {VERSIONS['numba']} instead of 0.1" in reason
     assert "a plugin absent instead of 1" in reason
-    assert "install the same ones everywhere" in reason
+    assert "install the same ones everywhere, or send code with --ship" in reason
 
 
 @pytest.mark.parametrize("token", [None, "of another run"])

@@ -240,3 +240,23 @@ def test_google_s_client_does_not_retry_for_a_quarter_of_an_hour():
     assert remotes._bounded("gs://b/p") == f"gs://b/p?retry_limit_seconds={remotes.RETRY_SECONDS}"
     for address in ("gs://b/p?retry_limit_seconds=3", "s3://b/p", "file:///p"):
         assert remotes._bounded(address) == address
+
+
+@pytest.mark.slow
+@pytest.mark.extras
+def test_an_s3_that_never_answers_is_given_up(here, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "someone")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "something")
+    monkeypatch.setattr(remotes, "ATTEMPTS", 1)
+    monkeypatch.setattr(remotes, "PAUSES", (0.0,))
+    with socket.socket() as silent:  # the system accepts connections for it, and nobody reads them
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        where = f"endpoint_override=127.0.0.1:{silent.getsockname()[1]}&scheme=http&region=us-east-1"
+        remote = Remote(f"s3://bucket/prefix?{where}")
+        notes: list[str] = []
+        remote.note = notes.append
+        with pytest.raises(HarnessError, match="check the address and the network"):
+            remote.has(STEP)
+    assert len(notes) == 1
+    assert notes[0].endswith("; trying again")
