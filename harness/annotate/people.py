@@ -52,3 +52,14 @@ def person_of(state: State, session: str) -> Person | None:
         if any(hmac.compare_digest(key, known) for known in person.keys):
             return person
     return None
+
+
+def too_few(state: State) -> str | None:
+    """A note that fewer people can judge than the rules ask for each pair. None if there are enough."""
+    rules = state.rules
+    judging = sum(person.role == "annotator" for person in state.people.values())
+    if judging >= rules.votes + rules.more:
+        return None
+    more = f", and {rules.more} more where they disagree" if rules.more else ""
+    what = f"people needed for each pair: {rules.votes}{more}; people who can judge: {judging}"
+    return f"{what}. Invite others with --invite NAME, or begin a folder with other --votes and --more"

@@ -175,6 +175,10 @@ def _serve(options: argparse.Namespace, project: Project) -> int:
     else:
         token = people.invite(project.journal, "me", "annotator", local=True)
         print(f"open this link to judge: {_link(options.host, port, token)}")
+    with project.journal.reading() as state:
+        few = people.too_few(state)
+    if few:
+        print(f"note: {few}")
     if not local:
         print("note: the connection is not encrypted; put a proxy with https or an SSH tunnel before it")
     try:

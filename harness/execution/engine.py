@@ -64,6 +64,7 @@ class Engine:
         disk is full. No child process is left running, whatever exception is raised."""
         for target in targets:
             self.schedule.want(target)
+        self.reporter.more(len(self.schedule))
         count = self.workers.count if len(self.schedule) else 0  # a single step may be cut for all workers
         threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
         try:

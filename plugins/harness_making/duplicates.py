@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 class Deduplicate:
     """Keeps the first passage of each group of equal or nearly equal ones. That passage gets the highest
-    grade of its group. Passages that are no candidates do not change. The maker needs less than 300
+    grade of its group. Passages that are no candidates do not change. The maker needs less than 200
     bytes of memory for each passage of the corpus."""
 
     def __init__(self, params: DeduplicateParams) -> None:

@@ -264,15 +264,20 @@ def test_two_people_judge_fifty_pairs_a_third_is_asked_a_reviewer_checks_and_a_l
     assert sum(judgement.get("role") is None for line in lines for judgement in line["judgements"]) == 110
     harness.suite({
         "suite": "judged",
-        "datasets": {"mine": {"files": {
-            "corpus": "data/corpus.jsonl", "queries": "data/queries.jsonl", "qrels": "judgements/qrels.tsv", "language": "en",
-        }}},
+        "datasets": {
+            "raw": {"scored": False, "files": {
+                "corpus": "data/corpus.jsonl", "queries": "data/queries.jsonl", "judged": False, "language": "en",
+            }},
+            "mine": {"of": "raw", "make": [{"judged": {"file": "judgements/judgements.jsonl"}}]},
+        },
         "systems": {"bm25": {"retriever": "bm25"}},
         "measures": ["nDCG@5"],
     })  # fmt: skip
     ran = harness.run("suite.yaml", "--out", tmp_path)
     assert ran.code == 0, ran.err
-    row = orjson.loads((tmp_path / "leaderboard.json").read_bytes())["rows"][0]
+    board = orjson.loads((tmp_path / "leaderboard.json").read_bytes())
+    row, [stage] = board["rows"][0], board["datasets"][0]["made"]
+    assert (stage["judges"], stage["after"]["judgements"]) == ({"person": 50}, 50)
     assert row["measures"]["nDCG@5"]["queries"] == 10
     assert row["measures"]["nDCG@5"]["mean"] > 0.5
     assert page.driver.title != "ran"

@@ -72,6 +72,19 @@ def test_wrong_options_are_refused(tmp_path, capsys, options, problem):
     assert problem in capsys.readouterr().err
 
 
+def test_it_is_noted_when_fewer_people_can_judge_than_each_pair_needs(tmp_path):
+    made = make_project(tmp_path, votes=1, more=1)
+    people.invite(made.journal, "ann", "annotator")
+    people.invite(made.journal, "rae", "reviewer")
+    with made.journal.reading() as state:
+        assert "for each pair: 1, and 1 more where they disagree; people who can judge: 1" in people.too_few(
+            state
+        )
+    people.invite(made.journal, "bo", "annotator")
+    with made.journal.reading() as state:
+        assert people.too_few(state) is None
+
+
 def test_a_person_is_either_annotator_or_reviewer(tmp_path, capsys):
     pool = write_pool(tmp_path / "pool", pairs(1))
     command = ["annotate", str(pool), "--out", str(tmp_path / "out")]
