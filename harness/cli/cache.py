@@ -30,6 +30,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
         shared.store(action)
         if work in (ls, push, pull):
             shared.remote(action)
+        if work is gc:
+            text = "remove files of this remote, not of the store: pieces of no artifact, and old parts"
+            action.add_argument("--remote", metavar="ADDRESS", help=text)
         if work in (push, pull):
             chosen = "a suite whose steps are meant" + (
                 " (default: all that the store holds)" if work is push else ""
@@ -125,6 +128,8 @@ def verify(options: argparse.Namespace) -> int:
 
 
 def gc(options: argparse.Namespace) -> int:
+    if options.remote:
+        return _gc_remote(options)
     store = _opened(options.store)
     if not options.dry_run and not os.access(store.artifacts, os.W_OK):
         raise StoreError(f"{store.root}: is read-only, so that nothing can be removed; make it writable")
@@ -149,6 +154,25 @@ def gc(options: argparse.Namespace) -> int:
         freed += size
         print(f"{'would remove' if options.dry_run else 'removed'}  {folder.relative_to(store.root)}")
     print(f"{_size(freed)} {'would be' if options.dry_run else ''} freed".replace("  ", " "))
+    return 0
+
+
+def _gc_remote(options: argparse.Namespace) -> int:
+    from harness.store import remote_cleaning
+
+    if options.unused_for < 1:
+        raise HarnessError("--unused-for: of a remote is at least 1, because runs may be pushing to it")
+    if options.keep:
+        raise HarnessError("--keep: is of a store; all finished artifacts of a remote are kept")
+    remote, limit = _remote(options), time.time() - options.unused_for * DAY
+    entries = remote_cleaning.unneeded(remote, limit)
+    if options.dry_run:
+        for entry in entries:
+            print(f"would remove  {entry.path}")
+        print(f"{_size(sum(entry.size for entry in entries))} would be freed")
+        return 0
+    freed = remote_cleaning.remove(remote, entries, limit, lambda entry: print(f"removed  {entry.path}"))
+    print(f"{_size(freed)} freed")
     return 0
 
 

@@ -30,6 +30,7 @@ THREADS = 8  # transfers at once
 PAUSES = (0.2, 1.0, 4.0)  # seconds before each retry of a failed transfer
 RETRY_SECONDS = 10  # the client of Google's storage retries a request for so long, within each of ours
 ATTEMPTS = 3  # requests of the S3 client per transfer; a request without an answer ends after about 3 s
+FRESH_SECONDS = 12 * 3600.0  # a push writes an older piece again, because `cache gc` may remove it
 TOLD_EVERY = 10.0  # seconds between two notes on failed transfers
 Note = Callable[[str], None]
 T = TypeVar("T")
@@ -155,7 +156,8 @@ class Remote:
             file.seek(start)
             data = file.read(PIECE)
         digest = hashlib.sha256(data).hexdigest()
-        if not self._exists(self._piece_path(digest)):
+        info = self._info(self._piece_path(digest))
+        if not self._is_file(info) or info.size != len(data) or time.time() - _changed(info) > FRESH_SECONDS:
             self._write(self._piece_path(digest), data)
         return digest
 
@@ -166,6 +168,21 @@ class Remote:
     def forget(self, step: str) -> None:
         """Take an artifact out of the remote. Its pieces stay, because other artifacts may share them."""
         self._forget(step)
+
+    def entries(self, folder: str) -> list[tuple[str, int, float]]:
+        """The path, size and time of the last change of each file in a folder of the remote."""
+        selector = self._fs.FileSelector(f"{self._root}/{folder}", allow_not_found=True, recursive=True)
+        infos = self._retried(lambda: self._files.get_file_info(selector))
+        files = [info for info in infos if self._is_file(info)]
+        return sorted((info.path.removeprefix(f"{self._root}/"), info.size, _changed(info)) for info in files)
+
+    def remove_if_old(self, path: str, before: float) -> bool:
+        """Remove a file unless it was changed since the time `before`. Returns whether it was removed."""
+        info = self._info(f"{self._root}/{path}")
+        old = self._is_file(info) and _changed(info) < before
+        if old:
+            self._retried(lambda: self._files.delete_file(info.path))
+        return old
 
     def _forget(self, step: str) -> None:
         with contextlib.suppress(OSError):
@@ -178,7 +195,12 @@ class Remote:
         return f"{self._root}/pieces/{digest[:2]}/{digest}"
 
     def _exists(self, path: str) -> bool:
-        info = self._retried(lambda: self._files.get_file_info(path))
+        return self._is_file(self._info(path))
+
+    def _info(self, path: str) -> Any:
+        return self._retried(lambda: self._files.get_file_info(path))
+
+    def _is_file(self, info: Any) -> bool:
         return bool(info.type == self._fs.FileType.File)
 
     def _read(self, path: str) -> bytes | None:
@@ -230,6 +252,11 @@ class Remote:
 
 class Refused(HarnessError):
     """The remote denies this user an operation."""
+
+
+def _changed(info: Any) -> float:
+    """The time of a file's last change, in seconds since 1970."""
+    return float(info.mtime.timestamp()) if info.mtime is not None else time.time()
 
 
 def _unheard(text: str) -> None:

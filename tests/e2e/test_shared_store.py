@@ -20,3 +20,13 @@ def test_the_second_one_fetches_all_that_the_first_one_did(
         assert results(one.out) == undisturbed
     assert "finished steps were fetched" in ran.err
     assert " 0 to do" in ran.err
+    cleaned = one.command("cache", "gc", "--remote", shared)
+    assert (cleaned.code, cleaned.out) == (0, "0 B freed\n")
+
+
+def test_a_remote_is_not_cleaned_of_what_a_run_may_be_pushing(tmp_path: Path) -> None:
+    shared = (tmp_path / "shared").as_uri()
+    for words in (["--unused-for", "0.5"], ["--keep", "suite.yaml"]):
+        ran = Harness(tmp_path).command("cache", "gc", "--remote", shared, *words)
+        assert ran.code == 2
+        assert ran.err.startswith(f"{words[0]}: ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import socket
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.store import remote as remotes
+from harness.store import remote_cleaning
 from harness.store.artifacts import Store
 from harness.store.remote import Remote, fetch_missing, push_all
 
@@ -260,3 +262,51 @@ def test_an_s3_that_never_answers_is_given_up(here, monkeypatch):
             remote.has(STEP)
     assert len(notes) == 1
     assert notes[0].endswith("; trying again")
+
+
+def aged(folder: Path, days: float) -> None:
+    """Give all files below a folder another age."""
+    then = time.time() - days * 86400
+    for path in folder.rglob("*"):
+        if path.is_file():
+            os.utime(path, (then, then))
+
+
+def test_cleaning_removes_old_parts_and_pieces_of_no_artifact_alone(here, there, remote, tmp_path):
+    part, shared = "part-" + "2" * 64, tmp_path / "shared"
+    make(here)
+    make(here, part, "of a part that no run has joined")
+    make(here, OTHER, "of an artifact that was taken out")
+    for step in (STEP, part, OTHER):
+        remote.push(here, step)
+    remote.forget(OTHER)
+    (shared / "steps" / ".half").write_text("by a killed run")
+    month = time.time() - 30 * 86400
+    assert remote_cleaning.unneeded(remote, month) == []  # all of it is new
+    aged(shared, 31)
+    young = shared / "pieces" / "ab" / "young"
+    young.parent.mkdir(exist_ok=True)
+    young.write_text("of a push that is at work")
+    entries = remote_cleaning.unneeded(remote, month)
+    assert {entry.path for entry in entries} >= {f"steps/{part}.json", "steps/.half"}
+    assert remote_cleaning.remove(remote, entries, month, lambda entry: None) == sum(e.size for e in entries)
+    assert remote.steps() == [STEP]
+    assert young.exists()
+    assert remote.fetch(there, STEP, print)
+    assert contents(there) == contents(here)
+    assert remote_cleaning.unneeded(remote, month) == []
+    texts = [path.read_bytes() for path in (shared / "pieces").rglob("*") if path.is_file()]
+    assert not any(b"of a part" in text or b"was taken out" in text for text in texts)
+
+
+def test_a_push_writes_old_pieces_again_so_that_cleaning_cannot_remove_them(here, there, remote, tmp_path):
+    make(here)
+    remote.push(here, STEP)
+    remote.forget(STEP)
+    aged(tmp_path / "shared", 31)
+    month = time.time() - 30 * 86400
+    entries = remote_cleaning.unneeded(remote, month)
+    assert entries
+    remote.push(here, STEP)  # between the two
+    assert remote_cleaning.remove(remote, entries, month, lambda entry: None) == 0
+    assert remote.fetch(there, STEP, print)
