@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from harness.errors import HarnessError
 from harness.hookspecs import hookimpl
 from harness.records import Trainer, param
 from harness.types import Facts
@@ -50,6 +51,9 @@ class Common:
     dropout: float = param(0.1, "of hidden states and attention", minimum=0, maximum=0.99)
     dtype: Dtype = param("auto", COMPUTED)
     device: Device = param("auto", "where the model is trained")
+    processes: int = param(
+        1, "how many processes of one machine share each batch; on GPUs each has one", minimum=1
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +80,7 @@ class BiEncoder(Encoder):
         "contrastive", "softmax over a batch, or distillation from the scores of the run with the negatives"
     )
     in_batch: bool = param(True, "the passages of other queries of a batch are negatives too")
+    cross_device: bool = param(True, "also those of queries that belong to other processes (RocketQA)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +150,11 @@ def resolve(params: Any, facts: Facts) -> Any:
     from harness.toolkit.neural import hardware, models
 
     device = hardware.device(params.device)
+    if device == "cuda" and params.processes > hardware.gpus():
+        raise HarnessError(
+            f"processes: {params.processes} were asked for, and {hardware.gpus()} GPUs are here; "
+            "each process needs one"
+        )
     resolved: dict[str, Any] = {"device": device, "dtype": hardware.dtype(params.dtype, device)}
     for name, revision in _models(params):
         at, commit = models.located(getattr(params, name), getattr(params, revision))
@@ -210,6 +220,7 @@ def harness_trainers() -> Iterable[Trainer]:
     shared: dict[str, Any] = {
         "needs": ("torch", "transformers", "safetensors", "tokenizers"),
         "extra": "dense",
+        "cores": "all",
         "libraries": ("torch", "transformers", "tokenizers", "numpy"),
         "resolve": resolve,
         "missing_files": missing_files,

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from harness.errors import HarnessError
 from harness.types import JSON, Examples, Training
-from harness_training import CrossEncoderParams, batches, losses
+from harness_training import CrossEncoderParams, courses, losses
 from harness_training.batches import Batch
 from harness_training.loop import Optimisation, run
 from harness_training.networks import Scorer
+from harness_training.processes import Course, Share
 
 
 class CrossEncoder:
@@ -22,36 +22,35 @@ class CrossEncoder:
         self._params = params
 
     def train(self, examples: Examples, folder: Path, training: Training) -> Mapping[str, JSON]:
-        params = self._params
-        queries = batches.usable(examples)
-        if not len(queries):
-            raise HarnessError("training: no query has a positive; check what it trains on")
+        return courses.trained(CrossEncoder, self._params, examples, folder, training)
+
+    def learn(self, course: Course) -> dict[str, JSON]:
+        params, training = self._params, course.training
         assert isinstance(params.init, Path)
         classes = 2 if params.loss == "two-classes" else 1
         scorer = Scorer(params.init, classes, params.dropout, params.dtype, training.seed, params.device)
-        steps = batches.steps_of(queries, params.batch, params.epochs)
 
         def backward(step: int, micro: int) -> float:
-            batch = batches.batch_of(
-                examples, queries, step, size=params.batch, negatives=examples.take, seed=training.seed,
-                draw=examples.draw,
-            )  # fmt: skip
-            return self._backward(scorer, batch, (training.seed, step), micro)
+            share = course.group.share
+            return self._backward(scorer, course.batch(step), (training.seed, step), micro, share)
 
-        how = Optimisation.of(params, steps)
-        found = run({"model": scorer}, how, backward, folder, training)
-        scorer.save(folder / "model", params.length)
-        return {**found, "queries": len(queries), "queries_left_out": len(examples.queries) - len(queries)}
+        facts = run({"model": scorer}, Optimisation.of(params, course.steps), backward, course)
+        if course.group.first:
+            scorer.save(course.folder / "model", params.length)
+        return facts
 
-    def _backward(self, scorer: Scorer, batch: Batch, seeds: tuple[int, int], micro: int) -> float:
-        """Add the gradients of a batch, some whole lists at a time, and return its loss. Each part is
-        weighted by its share of the batch."""
+    def _backward(
+        self, scorer: Scorer, batch: Batch, seeds: tuple[int, int], micro: int, share: Share
+    ) -> float:
+        """Add the gradients of this process's lists of a batch, some whole lists at a time, and return their
+        loss. Each part is weighted by its share of the batch."""
         params, total = self._params, 0.0
         whole = int((batch.lists >= 0).sum()) if params.loss != "listwise" else len(batch.lists)
         width = batch.lists.shape[1]
         rows = max(1, micro // width)
-        for start in range(0, len(batch.lists), rows):
-            lists = batch.lists[start : start + rows]
+        first, end = share(len(batch.lists))
+        for start in range(first, end, rows):
+            lists = batch.lists[start : min(start + rows, end)]
             there = lists >= 0
             row, column = np.nonzero(there)
             scorer.keys.set(seeds, ((start + row) * width + column).tolist())

@@ -13,10 +13,11 @@ from torch import Tensor
 
 from harness.errors import HarnessError
 from harness.types import JSON, Examples, Training
-from harness_training import DualEncoderParams, PromptsParams, batches, losses, networks
+from harness_training import BiEncoder, batches, courses, losses, networks
 from harness_training.batches import Batch
 from harness_training.loop import Optimisation, run
 from harness_training.networks import Tower
+from harness_training.processes import ALONE, Course, Group
 
 TAUGHT = ("margin-mse", "kl")  # losses that read a teacher's scores
 
@@ -32,36 +33,32 @@ class Lot(NamedTuple):
 
 
 class DualEncoder:
-    def __init__(self, params: DualEncoderParams | PromptsParams) -> None:
+    def __init__(self, params: BiEncoder) -> None:
         self._params = params
 
     def train(self, examples: Examples, folder: Path, training: Training) -> Mapping[str, JSON]:
-        params, taught = self._params, self._params.loss in TAUGHT
-        queries = batches.usable(examples, scored=taught)
-        if not len(queries):
-            what = "a positive that a teacher scored" if taught else "a positive"
-            raise HarnessError(f"training: no query has {what}; check what it trains on")
-        steps = batches.steps_of(queries, params.batch, params.epochs)
-        towers = self._towers(training.seed)
+        taught = self._params.loss in TAUGHT
+        return courses.trained(type(self), self._params, examples, folder, training, scored=taught)
+
+    def learn(self, course: Course) -> dict[str, JSON]:
+        params, seed, group = self._params, course.training.seed, course.group
+        towers = self._towers(seed)
 
         def backward(step: int, micro: int) -> float:
-            batch = batches.batch_of(
-                examples, queries, step, size=params.batch, negatives=examples.take, seed=training.seed,
-                draw=examples.draw, scored=taught,
-            )  # fmt: skip
-            lots = self._lots(towers, batch, micro)
-            count = len(batch.queries)
+            batch = course.batch(step)
+            lots = self._lots(towers, batch, micro, group)
+            count, width = len(batch.queries), towers["passage"].width
+            blank = torch.zeros(count + len(batch.texts), width, device=params.device)
             return backward_in_parts(
-                lots, count + len(batch.texts), (training.seed, step),
-                lambda vectors: self._loss(vectors[:count], vectors[count:], batch),
+                lots, blank, (seed, step),
+                lambda vectors: self._loss(vectors[:count], vectors[count:], batch, group), group,
             )  # fmt: skip
 
-        how = Optimisation.of(params, steps)
-        found = run(towers, how, backward, folder, training)
-        for part, tower in towers.items():
-            at = folder / (part if params.untied else "model")
+        facts = run(towers, Optimisation.of(params, course.steps), backward, course)
+        for part, tower in towers.items() if group.first else ():
+            at = course.folder / (part if params.untied else "model")
             tower.save(at, params.passage_length, params.query_prompt, params.passage_prompt)
-        return {**found, "queries": len(queries), "queries_left_out": len(examples.queries) - len(queries)}
+        return facts
 
     def _towers(self, seed: int = 0) -> dict[str, Tower]:
         params = self._params
@@ -87,9 +84,9 @@ class DualEncoder:
             for name in names
         }
 
-    def _lots(self, towers: Mapping[str, Tower], batch: Batch, micro: int) -> list[Lot]:
-        """The micro-batches of a batch: those of queries first, then those of passages. Queries and passages
-        are sorted by length."""
+    def _lots(self, towers: Mapping[str, Tower], batch: Batch, micro: int, group: Group = ALONE) -> list[Lot]:
+        """The micro-batches of a batch that this process computes: those of queries first, then those of
+        passages. Queries and passages are sorted by length."""
         params, lots = self._params, list[Lot]()
         sides = (
             (towers.get("query", towers["passage"]), params.query_prompt, batch.queries, params.query_length),
@@ -97,25 +94,26 @@ class DualEncoder:
         )
         offset = 0
         for side, (tower, prompt, texts, length) in enumerate(sides):
-            for places in networks.by_length(texts, micro):
+            for places in networks.by_length(texts, micro, group):
                 given = [prompt + texts[place] for place in places]
                 lots.append(Lot(tower, given, length, [offset + place for place in places], side))
             offset += len(texts)
         return lots
 
-    def _loss(self, queries: Tensor, passages: Tensor, batch: Batch) -> Tensor:
-        """The loss of a batch, from the vectors of its queries, float[Q, d], and passages, float[P, d]."""
+    def _loss(self, queries: Tensor, passages: Tensor, batch: Batch, group: Group = ALONE) -> Tensor:
+        """The loss of a batch, from the vectors of its queries, float[Q, d], and passages, float[P, d]. A
+        query is compared with the passages of its batch, of its process's share of the queries, or of its
+        list (RocketQA, Qu et al. 2021, section 4.1.1)."""
         params = self._params
         lists = torch.from_numpy(batch.lists).to(queries.device)  # int64[Q, L]
         scores = queries @ passages.T / params.temperature  # float[Q, P]
         if params.loss == "contrastive":
-            allowed = torch.from_numpy(batch.allowed)
+            allowed, count = batch.allowed, len(batch.queries)
             if not params.in_batch:
-                listed = torch.zeros_like(allowed)
-                for row, places in enumerate(batch.lists):
-                    listed[row, torch.from_numpy(places[places >= 0])] = True
-                allowed = allowed & listed
-            return losses.contrastive(scores, lists[:, 0], allowed.to(queries.device))
+                allowed = batches.within(batch, range(count))
+            elif not params.cross_device:
+                allowed = batches.within(batch, [group.owner(query, count) for query in range(count)])
+            return losses.contrastive(scores, lists[:, 0], torch.from_numpy(allowed).to(queries.device))
         listed_scores = scores.gather(1, lists.clamp(min=0))
         there = torch.from_numpy((batch.lists >= 0) & ~np.isnan(batch.scores)).to(queries.device)
         teacher = torch.from_numpy(np.nan_to_num(batch.scores)).to(queries.device)
@@ -125,39 +123,30 @@ class DualEncoder:
 
 
 def backward_in_parts(
-    lots: Sequence[Lot], count: int, seeds: tuple[int, ...], loss_of: Callable[[Tensor], Tensor]
-) -> float:
-    """Add the gradients of a loss over the vectors of all lots, float[count, d], and return the loss. Memory
-    holds the activations of one lot at a time (gradient cache, Gao et al. 2021, section 3.2): first the
-    vectors are computed without gradients, then the gradient of the loss with respect to the vectors, and
-    then each lot is computed again and gets its part of this gradient. Both passes of a lot drop the same
-    numbers. One lot of queries and one of passages are computed only once, because no memory would be
-    saved."""
-    if len(lots) <= 2:
-        loss = loss_of(_joined(lots, [_vectors(lot, seeds) for lot in lots], count))
-        loss.backward()
-        return float(loss.detach())
-    with torch.no_grad():
+    lots: Sequence[Lot], vectors: Tensor, seeds: tuple[int, ...], loss_of: Callable[[Tensor], Tensor],
+    group: Group = ALONE,
+) -> float:  # fmt: skip
+    """Add the gradients of a loss over the vectors of a batch with respect to the lots of this process.
+    `vectors`, float[n, d], begin as 0. The first process returns the loss, the others return 0. Memory holds
+    the activations of one lot at a time (gradient cache, Gao et al. 2021, section 3.2): first the vectors are
+    computed without gradients, and the processes exchange them; then the gradient of the loss with respect to
+    the vectors is computed; then each lot is computed again and gets its part of this gradient. Both passes
+    of a lot drop the same numbers. One lot of queries and one of passages are computed only once, because no
+    memory would be saved."""
+    once = len(lots) <= 2
+    with torch.set_grad_enabled(once):
         parts = [_vectors(lot, seeds) for lot in lots]
-    vectors = _joined(lots, parts, count).requires_grad_(True)
-    loss = loss_of(vectors)
+    for lot, part in zip(lots, parts, strict=True):
+        vectors[lot.places] = part.detach()
+    loss = loss_of(group.summed(vectors).requires_grad_(True))
     loss.backward()
     assert vectors.grad is not None
-    for lot in lots:
-        again = _vectors(lot, seeds)
-        again.backward(vectors.grad[lot.places])
-    return float(loss.detach())
+    for lot, part in zip(lots, parts, strict=True):
+        (part if once else _vectors(lot, seeds)).backward(vectors.grad[lot.places])
+    return float(loss.detach()) if group.first else 0.0
 
 
 def _vectors(lot: Lot, seeds: tuple[int, ...]) -> Tensor:
     lot.tower.keys.set((*seeds, lot.side), lot.places)
     found: Tensor = lot.tower(lot.texts, lot.length)
     return found
-
-
-def _joined(lots: Sequence[Lot], parts: Sequence[Tensor], count: int) -> Tensor:
-    """float[count, d]: the vectors of all lots, in the order of the batch."""
-    order = torch.tensor([place for lot in lots for place in lot.places])
-    back = torch.empty(count, dtype=torch.int64)
-    back[order] = torch.arange(count)
-    return torch.cat(list(parts))[back.to(parts[0].device)]

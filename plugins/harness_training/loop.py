@@ -14,9 +14,10 @@ import torch
 from torch import nn
 
 from harness.errors import HarnessError
-from harness.types import JSON, Training
+from harness.types import JSON
 from harness_training import saved_state
 from harness_training.lamb import Lamb
+from harness_training.processes import Course
 
 STATE, LOG = "state", "log.jsonl"
 ROOT = {"adamw": 1e-8, "lamb": 1e-6}  # the published epsilons, added to the root of the second moment
@@ -52,13 +53,13 @@ def run(
     models: Mapping[str, nn.Module],
     how: Optimisation,
     backward: Callable[[int, int], float],
-    folder: Path,
-    training: Training,
+    course: Course,
 ) -> dict[str, JSON]:
-    """Train the segment of `training`, and return the facts that the row shows. `backward(step, micro)` adds
-    the gradients of one batch and returns its loss; it has `micro` texts or pairs in memory at a time, and
-    must depend only on the step and the weights. Afterwards `folder` has the log and, unless the segment is
-    the last, the state that the next segment begins with."""
+    """Train a segment, and return the facts that the row shows. `backward(step, micro)` adds the gradients of
+    this process's share of a batch and returns the loss of the share; it has `micro` texts or pairs in memory
+    at a time, and must depend only on the step and the weights. Afterwards the folder has the log and, unless
+    the segment is the last, the state that the next segment begins with."""
+    folder, training, together = course.folder, course.training, course.group
     optimiser = optimiser_of(models, how)
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     state = saved_state.newest(folder / STATE)  # left by a run that was killed
@@ -72,7 +73,7 @@ def run(
         step, losses = state.step, state.tensors["losses"].tolist()
     last = how.steps * (training.segment + 1) // training.segments
     kept, cost, micro = time.monotonic(), 0.0, how.micro
-    began, first, read = kept, step, _read(models)
+    began, first, read, tokens = kept, step, _read(models), 0.0
     for model in models.values():
         model.train()
     while step < last:
@@ -84,9 +85,12 @@ def run(
         except (RuntimeError, MemoryError) as error:
             if not out_of_memory(error) or micro == 1:
                 raise
+            if together.size > 1:
+                raise HarnessError(f"training: memory is short; say a lower `micro` than {micro}") from error
             micro //= 2
             training.progress(step, how.steps, f"memory is short: {micro} texts or pairs at a time")
             continue
+        loss, tokens = together.reduced(parameters, (loss, _read(models)))
         if not math.isfinite(loss):
             raise HarnessError(
                 f"training: the loss of batch {step + 1} of {how.steps} is {loss}; lower the learning rate, "
@@ -98,17 +102,19 @@ def run(
         losses.append(loss)
         step += 1
         passed = time.monotonic() - began
-        pace = (_read(models) - read) / passed
+        pace = (tokens - read) / passed
         left = passed / (step - first) * (last - step)
         recent = sum(losses[-20:]) / len(losses[-20:])
         training.progress(
             step, how.steps,
             f"loss {recent:.4f}, rate {rate_at(step - 1, how):.2g}, {pace:.0f} tokens/s, {left:.0f} s left",
         )  # fmt: skip
-        if step < last and time.monotonic() - kept > SHARE * cost:
+        if step < last and together.first and time.monotonic() - kept > SHARE * cost:
             before = time.monotonic()
             _keep(folder, step, models, optimiser, losses)
             kept, cost = time.monotonic(), time.monotonic() - before
+    if not together.first:
+        return {}
     saved_state.remove(folder / STATE)
     if training.segment + 1 < training.segments:
         _keep(folder, step, models, optimiser, losses)
@@ -116,7 +122,7 @@ def run(
     (folder / LOG).write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
     if step > first:
         passed = time.monotonic() - began
-        training.measured({"tokens_per_second": (_read(models) - read) / passed})
+        training.measured({"tokens_per_second": (tokens - read) / passed})
         training.measured({"steps_per_second": (step - first) / passed})
     return {"steps": step, "loss": losses[-1], **({"micro": micro} if micro < how.micro else {})}
 

@@ -18,6 +18,7 @@ from harness.toolkit.neural import checkpoints, model_folder, tokens
 from harness.toolkit.neural.tokens import Tokeniser, Tokens
 from harness_training import dropout as fast
 from harness_training import folders, packed
+from harness_training.processes import ALONE, Group
 
 TOKENISER = (
     "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt", "vocab.json",
@@ -51,6 +52,7 @@ class Tower(nn.Module):  # type: ignore[misc]
         self.packed = packed.network(model) if device == "cpu" else None  # None: it needs padding
         self.tokens = 0  # tokens that the network has been trained on
         self.places = model_folder.places(self.inner)
+        self.width = int(model.config.hidden_size)
 
     def forward(self, texts: Sequence[str], length: int) -> Tensor:
         encoded, _ = tokens.tokenise(self.tokeniser, texts, length)
@@ -134,11 +136,11 @@ def pooled(states: Tensor, mask: Tensor, how: str) -> Tensor:
     raise HarnessError(f"pooling: '{how}' is not one of cls, mean, max, last")
 
 
-def by_length(texts: Sequence[str], size: int) -> list[list[int]]:
-    """The places of the texts of each micro-batch. Texts of similar length are together, so that there is
-    little padding."""
-    order = np.argsort([len(text) for text in texts], kind="stable")
-    return [order[start : start + size].tolist() for start in range(0, len(texts), size)]
+def by_length(texts: Sequence[str], size: int, group: Group = ALONE) -> list[list[int]]:
+    """The places of the texts of each micro-batch of this process. Texts of similar length are together, so
+    that there is little padding, and every process gets as many short ones as long ones."""
+    order = np.argsort([len(text) for text in texts], kind="stable")[group.number :: group.size]
+    return [order[start : start + size].tolist() for start in range(0, len(order), size)]
 
 
 def autocast(dtype: str, device: str) -> Any:
@@ -161,8 +163,7 @@ def describe(tower: Tower, folder: Path, length: int, query_prompt: str, passage
     folder.mkdir(parents=True, exist_ok=True)
     _configure(tower.network, folder)
     _copy_tokeniser(tower.inner, folder)
-    width = int(tower.network.config.hidden_size)
-    folders.describe(folder, tower.pooling, tower.unit, width, length, query_prompt, passage_prompt)
+    folders.describe(folder, tower.pooling, tower.unit, tower.width, length, query_prompt, passage_prompt)
 
 
 def _configure(network: Any, folder: Path) -> None:

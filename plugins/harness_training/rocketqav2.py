@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from harness.errors import HarnessError
 from harness.types import JSON, Examples, Training
-from harness_training import RocketQAv2Params, batches, losses
+from harness_training import RocketQAv2Params, courses, losses
 from harness_training.batches import Batch
 from harness_training.loop import Optimisation, run
 from harness_training.networks import Scorer, Tower
+from harness_training.processes import Course, Share
 
 RETRIEVER, RERANKER = "retriever", "reranker"
 
@@ -24,10 +24,10 @@ class RocketQAv2:
         self._params = params
 
     def train(self, examples: Examples, folder: Path, training: Training) -> Mapping[str, JSON]:
-        params = self._params
-        queries = batches.usable(examples)
-        if not len(queries):
-            raise HarnessError("training: no query has a positive; check what it trains on")
+        return courses.trained(RocketQAv2, self._params, examples, folder, training)
+
+    def learn(self, course: Course) -> dict[str, JSON]:
+        params, training = self._params, course.training
         assert isinstance(params.init, Path)
         assert isinstance(params.init_reranker, Path)
         unit = params.similarity == "cosine"
@@ -38,30 +38,28 @@ class RocketQAv2:
         models = {RETRIEVER: tower} if static else {RETRIEVER: tower, RERANKER: scorer}
         if static:
             scorer.eval().requires_grad_(False)
-        steps = batches.steps_of(queries, params.batch, params.epochs)
 
         def backward(step: int, micro: int) -> float:
-            batch = batches.batch_of(
-                examples, queries, step, size=params.batch, negatives=examples.take, seed=training.seed,
-                draw=examples.draw,
-            )  # fmt: skip
-            return self._backward(tower, scorer, batch, (training.seed, step), micro)
+            share = course.group.share
+            return self._backward(tower, scorer, course.batch(step), (training.seed, step), micro, share)
 
-        how = Optimisation.of(params, steps)
-        found = run(models, how, backward, folder, training)
-        tower.save(folder / RETRIEVER, params.passage_length, params.query_prompt, params.passage_prompt)
-        scorer.save(folder / RERANKER, params.query_length + params.passage_length)
-        return {**found, "queries": len(queries), "queries_left_out": len(examples.queries) - len(queries)}
+        facts = run(models, Optimisation.of(params, course.steps), backward, course)
+        if course.group.first:
+            at = course.folder / RETRIEVER
+            tower.save(at, params.passage_length, params.query_prompt, params.passage_prompt)
+            scorer.save(course.folder / RERANKER, params.query_length + params.passage_length)
+        return facts
 
     def _backward(
-        self, tower: Tower, scorer: Scorer, batch: Batch, seeds: tuple[int, int], micro: int
+        self, tower: Tower, scorer: Scorer, batch: Batch, seeds: tuple[int, int], micro: int, share: Share
     ) -> float:
-        """Add the gradients of equation 6, some whole lists at a time, and return the loss. This is exact,
-        because the loss of a list does not depend on other lists."""
+        """Add the gradients of equation 6 over this process's lists, some whole lists at a time, and return
+        their part of the loss. This is exact, because the loss of a list does not depend on other lists."""
         total, count, width = 0.0, len(batch.lists), batch.lists.shape[1]
         rows = max(1, micro // width)
-        for start in range(0, count, rows):
-            lists = batch.lists[start : start + rows]
+        first, end = share(count)
+        for start in range(first, end, rows):
+            lists = batch.lists[start : min(start + rows, end)]
             row, column = np.nonzero(lists >= 0)
             scorer.keys.set(seeds, ((start + row) * width + column).tolist())
             loss = self._loss(tower, scorer, batch, lists, start) * len(lists) / count

@@ -129,7 +129,7 @@ def test_the_gradient_cache_equals_the_plain_batch(tmp_path):
         batch = batches.batch_of(examples(), np.arange(5), 0, size=5, negatives=2, seed=0)
         count = len(batch.queries)
         loss = dual_encoder.backward_in_parts(
-            trainer._lots(towers, batch, micro), count + len(batch.texts), (0,),
+            trainer._lots(towers, batch, micro), torch.zeros(count + len(batch.texts), 32), (0,),
             lambda v, t=trainer, b=batch, c=count: t._loss(v[:c], v[c:], b),
         )  # fmt: skip
         slopes = [p.grad.clone() for p in towers["passage"].parameters() if p.grad is not None]

@@ -39,3 +39,20 @@ def test_they_reach_the_steps_and_change_no_key(tmp_path: Path) -> None:
 def test_strange_ones_are_refused_with_their_place(tmp_path: Path, resources: str) -> None:
     with pytest.raises(HarnessError, match=r"suite.yaml:5: systems.one.retriever.*resources.*expected"):
         steps(tmp_path, resources)
+
+
+def test_a_training_may_ask_for_them(tmp_path: Path) -> None:
+    path = tmp_path / "suite.yaml"
+    path.write_text("""
+suite: resources
+datasets: {tour: tour, other: {tour: {seed: 1}, scored: false}}
+systems:
+  trained: {retriever: {dense: {model: {made: de}}}}
+models:
+  de: {train: {dual-encoder: {init: ./absent, processes: 2}, resources: {gpus: 2}}, on: other/test}
+measures: [nDCG@10]
+""")
+    records = catalogue.load()
+    steps = plan.build(load(path, records), records, Store(tmp_path / "store").open().digest).steps
+    training = next(step for step in steps.values() if step.kind == "train")
+    assert training.work["method"]["resources"] == {"gpus": 2}

@@ -1,0 +1,35 @@
+"""What all trainers of this package begin with: which queries train, and the batch of each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.errors import HarnessError
+from harness.types import JSON, Examples, Training
+from harness_training import batches, processes
+from harness_training.batches import Batch
+from harness_training.processes import Course, Learner
+
+
+def trained(
+    learner: Callable[[Any], Learner], params: Any, examples: Examples, folder: Path, training: Training,
+    scored: bool = False,
+) -> Mapping[str, JSON]:  # fmt: skip
+    """The facts of a training that `learner(params)` does on the queries that have a positive; with `scored`,
+    on those with a positive that a teacher scored."""
+    queries = batches.usable(examples, scored)
+    if not len(queries):
+        what = "a positive that a teacher scored" if scored else "a positive"
+        raise HarnessError(f"training: no query has {what}; check what it trains on")
+
+    def batch(step: int) -> Batch:
+        return batches.batch_of(
+            examples, queries, step, size=params.batch, negatives=examples.take, seed=training.seed,
+            draw=examples.draw, scored=scored,
+        )  # fmt: skip
+
+    steps = batches.steps_of(queries, params.batch, params.epochs)
+    facts = processes.learnt(learner, params, Course(steps, batch, folder, training))
+    return {**facts, "queries": len(queries), "queries_left_out": len(examples.queries) - len(queries)}
