@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 import orjson
 
 from harness.errors import ContractError, HarnessError, StoreError
+from harness.execution import energy
 from harness.plan.kinds import PART
 from harness.store import disk, responses
 from harness.store.artifacts import Corrupt, Store
@@ -155,10 +156,12 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line, kept: dict[s
         os.environ[responses.STEP] = whole
         kind = request["kind"] if whole == step else work["kind"]
         task = steps.Task(kind, work, folder, store, catalogue, line.progress, line.compiling, whole, kept)
-        with StepCost(folder, _cpu) as spent:
+        with StepCost(folder, _cpu, energy.Meter()) as spent:
             outcome = _outcome(task, line)
         cpu_seconds = spent.before.cpu_seconds + spent.cpu_seconds
         cost: dict[str, JSON] = {"cpu_seconds": cpu_seconds, "peak_mb": _peak_mb()}
+        if (joules := spent.joules) is not None:
+            cost["energy_joules"] = round(joules, 3)
         cost |= {**outcome.cost, "seconds": spent.before.seconds + outcome.cost["seconds"]}
         if whole == step and (asked := responses.of_step(store.responses, step)) is not None:
             cost["services"] = asked

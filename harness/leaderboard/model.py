@@ -140,11 +140,13 @@ class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: Number | None = None
     cpu_seconds: Number | None = None
     peak_mb: Number | None = None
+    energy_joules: Number | None = None  # of the machine during the steps; None if it does not tell
     bytes: Count | None = None
     compile_seconds: Number | None = None  # spent once for each store; not part of `seconds`
     tuning_seconds: Number | None = None  # finding the tuned values; not part of `seconds`
     training_tokens_per_second: Number | None = None  # of the last training of its models
     training_peak_mb: Number | None = None
+    training_energy_joules: Number | None = None  # of the machine while the row's models were made
     training_seconds: Number | None = None  # making the row's models, with their negatives and validation
     contexts: dict[str, ContextCost] | None = None
     augment_seconds: Number | None = None

@@ -28,7 +28,7 @@ def cost(row: Row, plan: Plan, store: Store) -> Cost:
     tuned = [step.id for step in steps if step.kind == "tune"]
     tuning_steps = {*(plan.ancestors(tuned) - ancestors), *tuned}
     tuning = [store.read(step, trust=True).cost["seconds"] for step in tuning_steps]
-    training = training_rows.seconds(row, plan, store)
+    making = training_rows.making_costs(row, plan, store)
     latencies = [spent["latency_ms"] for kind, spent in methods if kind == "search" and "latency_ms" in spent]
     services = [spent["services"] for _, spent in methods if "services" in spent]
     by_kind: dict[str, JSON] = {}
@@ -39,11 +39,13 @@ def cost(row: Row, plan: Plan, store: Store) -> Cost:
     return Cost(
         seconds=round(sum(spent["seconds"] for _, spent in methods), 3),
         cpu_seconds=round(sum(spent["cpu_seconds"] for _, spent in methods), 3),
+        energy_joules=training_rows.joules(spent for _, spent in methods),
         peak_mb=max(spent["peak_mb"] for _, spent in methods),
         bytes=sum(spent["bytes"] for _, spent in methods),
         compile_seconds=round(compiling, 3) if compiling else None,
         tuning_seconds=round(sum(tuning), 3) if tuned else None,
-        training_seconds=None if training is None else round(training, 3),
+        training_seconds=round(sum(spent["seconds"] for spent in making), 3) if making else None,
+        training_energy_joules=training_rows.joules(making),
         **training_rows.pace(row, plan, store),
         contexts=contexts or None,
         search_latency_ms=_latency(latencies) if latencies else None,

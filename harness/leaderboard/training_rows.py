@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import orjson
@@ -52,17 +52,23 @@ def described(step: Step) -> dict[str, JSON]:
     return {**method, "training": {key: step.described[key] for key in DRAWING}}
 
 
-def seconds(row: Row, plan: Plan, store: Store) -> float | None:
-    """The seconds that making a row's models took, with their negatives and validation; None if the row has
-    no made model."""
+def making_costs(row: Row, plan: Plan, store: Store) -> list[JSON]:
+    """The costs of the steps that made a row's models, with their negatives and validation; empty if the row
+    has no made model."""
     assert row.hits is not None
     ancestors = plan.ancestors([row.hits])
     making = [step.id for step in plan.steps.values() if step.id in ancestors and step.kind in MAKING]
     if not making:
-        return None
+        return []
     ranking_steps = plan.ancestors([row.hits], stop_at=lambda step: step.kind in MAKING)
     spent = {*plan.ancestors(making), *making} - (ranking_steps - set(making))
-    return float(sum(store.read(step, trust=True).cost["seconds"] for step in sorted(spent)))
+    return [store.read(step, trust=True).cost for step in sorted(spent)]
+
+
+def joules(costs: Iterable[JSON]) -> float | None:
+    """The energy of some steps, or None if it is not known of each."""
+    energy = [spent.get("energy_joules") for spent in costs]
+    return round(sum(energy), 1) if energy and None not in energy else None
 
 
 def pace(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:

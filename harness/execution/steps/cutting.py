@@ -47,7 +47,7 @@ def with_parts(cost: dict[str, JSON], parts: Sequence[Artifact]) -> dict[str, JS
     memory."""
     total = dict(cost)
     for item in parts:
-        for name in ("seconds", "cpu_seconds", "compile_seconds"):
+        for name in ("seconds", "cpu_seconds", "compile_seconds", "energy_joules"):
             if name in item.cost:
                 total[name] = total.get(name, 0.0) + item.cost[name]
         total["peak_mb"] = max(total["peak_mb"], item.cost["peak_mb"])

@@ -17,10 +17,12 @@ def files(tmp_path):
     return folder
 
 
-def spend(files, monkeypatch, seconds: float = 0.2) -> Spent:
+def spend(files, monkeypatch) -> Spent:
+    """What was spent before. It takes 0.1 s, and goes on until it has been written that it took so long."""
     monkeypatch.setattr(step_cost, "EVERY", 0.02)
-    with StepCost(files, time.process_time) as spent:
-        time.sleep(seconds)
+    with StepCost(files, time.process_time, lambda: 1.5) as spent:
+        while step_cost._read(spent.path).seconds <= spent.before.seconds + 0.1:
+            time.sleep(0.01)
     return spent.before
 
 
@@ -28,8 +30,16 @@ def test_a_second_run_adds_to_what_the_first_left(files, monkeypatch):
     assert spend(files, monkeypatch) == Spent()
     (files / "part").write_bytes(b"work")
     before = spend(files, monkeypatch)
-    assert 0.1 < before.seconds < 5
-    assert spend(files, monkeypatch).seconds > before.seconds + 0.1
+    assert before.seconds > 0.1
+    assert before.joules == 1.5
+    again = spend(files, monkeypatch)
+    assert again.seconds > before.seconds + 0.1
+    assert again.joules == 3.0
+
+
+def test_the_energy_is_not_known_where_the_machine_does_not_tell_it(files):
+    assert StepCost(files, time.process_time, lambda: None).joules is None
+    assert StepCost(files, time.process_time, lambda: 1.5).joules == 1.5
 
 
 def test_work_that_is_done_again_is_not_counted_twice(files, monkeypatch):
@@ -38,7 +48,7 @@ def test_work_that_is_done_again_is_not_counted_twice(files, monkeypatch):
 
 
 def test_a_quick_step_writes_nothing(files):
-    with StepCost(files, time.process_time):
+    with StepCost(files, time.process_time, lambda: 1.5):
         pass
     assert not list(files.parent.glob("spent*"))
 
@@ -46,4 +56,4 @@ def test_a_quick_step_writes_nothing(files):
 def test_a_damaged_record_counts_nothing(files, monkeypatch):
     (files / "part").write_bytes(b"work")
     (files.parent / "spent.json").write_bytes(b"{")
-    assert StepCost(files, time.process_time).before == Spent()
+    assert StepCost(files, time.process_time, lambda: 1.5).before == Spent()

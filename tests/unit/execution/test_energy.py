@@ -1,0 +1,73 @@
+"""The counters of energy: which are read, that they may begin again, and that a machine may have none."""
+
+from __future__ import annotations
+
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from harness.execution.energy import Meter
+
+
+def zone(folder: Path, name: str, says: str, microjoules: int) -> Path:
+    at = folder / name
+    at.mkdir()
+    (at / "name").write_text(f"{says}\n")
+    (at / "max_energy_range_uj").write_text("10000000\n")
+    (at / "energy_uj").write_text(f"{microjoules}\n")
+    return at / "energy_uj"
+
+
+def test_packages_and_memory_count_and_their_parts_do_not(tmp_path):
+    counters = [
+        zone(tmp_path, "intel-rapl:0", "package-0", 1_000_000),
+        zone(tmp_path, "intel-rapl:0:0", "core", 0),
+        zone(tmp_path, "intel-rapl:0:1", "dram", 500_000),
+        zone(tmp_path, "intel-rapl:1", "psys", 0),
+        zone(tmp_path, "intel-rapl-mmio:0", "package-0", 0),
+    ]
+    meter = Meter(tmp_path, tmp_path)
+    assert meter() == 0.0
+    for counter in counters:
+        counter.write_text(f"{int(counter.read_text()) + 2_000_000}\n")
+    assert meter() == pytest.approx(4.0)
+
+
+def test_a_counter_that_begins_again_goes_on(tmp_path):
+    counter = zone(tmp_path, "intel-rapl:0", "package-0", 9_000_000)
+    meter = Meter(tmp_path, tmp_path)
+    for microjoules in (1_000_000, 9_000_000, 500_000):  # 2 J, 8 J and 1.5 J later
+        counter.write_text(f"{microjoules}\n")
+        joules = meter()
+    assert joules == pytest.approx(11.5)
+
+
+def test_a_machine_without_counters_or_without_leave_to_read_them_tells_nothing(tmp_path):
+    assert Meter(tmp_path / "absent", tmp_path)() is None
+    zone(tmp_path, "intel-rapl:0", "package-0", 0).unlink()
+    assert Meter(tmp_path, tmp_path)() is None
+
+
+def test_the_gpus_that_a_process_may_use_are_counted(tmp_path, monkeypatch):
+    millijoules = {"0": 5000, "1": 7000, "GPU-a": 9000}
+    nvml = types.ModuleType("pynvml")
+    nvml.nvmlInit = lambda: None
+    nvml.nvmlDeviceGetCount = lambda: 2
+    nvml.nvmlDeviceGetHandleByIndex = str
+    nvml.nvmlDeviceGetHandleByUUID = str
+    nvml.nvmlDeviceGetTotalEnergyConsumption = millijoules.__getitem__
+    monkeypatch.setitem(sys.modules, "pynvml", nvml)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert Meter(tmp_path, tmp_path)() is None  # no GPU
+    (tmp_path / "nvidia0").touch()
+    everything = Meter(tmp_path, tmp_path)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1, GPU-a")
+    two = Meter(tmp_path, tmp_path)
+    for name in millijoules:
+        millijoules[name] += 1000
+    assert everything() == pytest.approx(2.0)
+    assert two() == pytest.approx(2.0)
+    millijoules.pop("1")  # a GPU that fails adds nothing more
+    assert two() == pytest.approx(2.0)
