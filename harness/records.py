@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -25,6 +26,19 @@ def param(
     key."""
     metadata = {"help": help, "minimum": minimum, "maximum": maximum, "keyed": keyed}
     return dataclasses.field(default=default, metadata=metadata)
+
+
+def building(package: str) -> Callable[[str, str], Callable[[Any], Any]]:
+    """For a package with several methods: the function that returns a record's `build`, from a module of
+    the package and the name of the class in it. The module is imported when the method is built."""
+
+    def build_of(module: str, name: str) -> Callable[[Any], Any]:
+        def build(params: Any) -> Any:
+            return getattr(importlib.import_module(f"{package}.{module}"), name)(params)
+
+        return build
+
+    return build_of
 
 
 @dataclass(frozen=True)

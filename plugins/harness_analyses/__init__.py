@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from harness import hookimpl
-from harness.records import Analysis, param
+from harness.records import Analysis, building, param
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,7 @@ class IlsParams:
             raise ValueError("'encoder' is one retriever with its parameters: {dense: {model: NAME}}")
 
 
-def _build(module: str, name: str) -> Any:
-    def build(params: Any) -> Any:
-        from importlib import import_module
-
-        return getattr(import_module(f"harness_analyses.{module}"), name)(params)
-
-    return build
+_build = building("harness_analyses")
 
 
 @hookimpl

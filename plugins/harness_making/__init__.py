@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from harness.errors import NoLanguage
 from harness.hookspecs import hookimpl
-from harness.records import Analysis, Maker, param
+from harness.records import Analysis, Maker, building, param
 from harness.types import Facts
 
 UNSPACED = ("zh", "ja", "th", "lo", "km", "my", "bo")  # languages written without blanks between words
@@ -146,13 +146,7 @@ class SegmentParams:
             raise ValueError("'by: boundary' and 'learn' go together: name the documents to learn from")
 
 
-def _build(module: str, name: str) -> Any:
-    def build(params: Any) -> Any:
-        from importlib import import_module
-
-        return getattr(import_module(f"harness_making.{module}"), name)(params)
-
-    return build
+_build = building("harness_making")
 
 
 @hookimpl

@@ -11,6 +11,7 @@ import numpy as np
 from harness.collection.maker_input import MakerInput
 from harness.types import Document, Judgement, Made
 from harness_making import DeduplicateParams
+from harness_making.moving import moved
 from harness_making.near import near_duplicates
 
 if TYPE_CHECKING:
@@ -83,24 +84,10 @@ def _documents(given: MakerInput, stands_for: Ints) -> Iterator[Document]:
 
 
 def _judgements(given: MakerInput, stands_for: Ints) -> Iterator[Judgement]:
-    """The judgements, moved to the passages that are kept. Judgements that meet on one passage become one,
-    with the highest grade."""
+    """The judgements, moved to the passages that are kept."""
     judged = given.judgements
     positions = given.corpus.positions(judged.passage_ids)
-    there = positions >= 0
-    names = list(judged.passage_ids)
-    for row, name in zip(
-        np.flatnonzero(there).tolist(), given.corpus.ids(stands_for[positions[there]]), strict=True
-    ):
-        names[row] = name
-    renamed = dict(zip(judged.passage_ids, names, strict=True))
-    best: dict[tuple[str, str], Judgement] = {}
-    for judgement in given.judged():
-        moved = judgement._replace(passage=renamed[judgement.passage])
-        pair = (moved.query, moved.passage)
-        if pair in best:
-            given.tally.drop("judgements", "of a passage that is the same as another", " ".join(pair))
-            labels = tuple(dict.fromkeys((*best[pair].labels, *moved.labels)))
-            moved = moved._replace(grade=max(moved.grade, best[pair].grade), labels=labels)
-        best[pair] = moved
-    yield from best.values()
+    known = positions >= 0
+    names = [name for name, is_known in zip(judged.passage_ids, known.tolist(), strict=True) if is_known]
+    kept = given.corpus.ids(stands_for[positions[known]])
+    return moved(given, dict(zip(names, kept, strict=True)), "of a passage that is the same as another")

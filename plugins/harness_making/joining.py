@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.collection.maker_input import MakerInput
-from harness.types import Document, Judgement, Made, Passage
+from harness.types import Document, Made, Passage
 from harness_making import JoinParams
+from harness_making.moving import moved
 
 
 class Join:
@@ -22,7 +23,7 @@ class Join:
         joined_into: dict[str, str] = {}  # a paragraph -> the passage that it became part of
         return Made(
             documents=self._documents(given, joined_into),
-            judgements=_judgements(given, joined_into),
+            judgements=moved(given, joined_into, "of another part of the same passage"),
         )
 
     def _documents(self, given: MakerInput, joined_into: dict[str, str]) -> Iterator[Document]:
@@ -64,18 +65,3 @@ class Join:
             return parts[0]
         text = self._params.separator.join(part.text for part in parts)
         return Passage(parts[0].id, text, any(part.candidate for part in parts))
-
-
-def _judgements(given: MakerInput, joined_into: dict[str, str]) -> Iterator[Judgement]:
-    """The judgements, moved to the joined passages. A passage has the highest grade of its parts."""
-    best: dict[tuple[str, str], Judgement] = {}
-    for judgement in given.judged():
-        pair = (judgement.query, joined_into.get(judgement.passage, judgement.passage))
-        if pair in best:
-            shown = f"{judgement.query} {judgement.passage}"
-            given.tally.drop("judgements", "of another part of the same passage", shown)
-            other = best[pair]
-            labels = tuple(dict.fromkeys((*other.labels, *judgement.labels)))
-            judgement = judgement._replace(grade=max(judgement.grade, other.grade), labels=labels)
-        best[pair] = judgement._replace(passage=pair[1])
-    yield from best.values()

@@ -11,8 +11,8 @@ import numpy as np
 
 from harness.collection.maker_input import MakerInput
 from harness.errors import HarnessError
-from harness.types import Document, Judgement, Made, Passage
-from harness_making import SegmentParams, boundaries
+from harness.types import Document, Made, Passage
+from harness_making import SegmentParams, boundaries, moving
 from harness_making.boundaries import Boundaries, Found, Running, compared, f1, running
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Segment:
         model = self._model(given) if self._params.by == "boundary" else None
         return Made(
             documents=self._documents(given, model, moved),
-            judgements=_judgements(given, moved),
+            judgements=moving.moved(given, moved, "of another part of the same passage"),
         )
 
     def _documents(
@@ -166,16 +166,3 @@ def _move(
     for passage, start, stop in zip(kept, edges[:-1], edges[1:], strict=True):
         shared = [min(stop, end) - max(start, begin) for begin, end in spans]
         moved[passage.id] = passages[int(np.argmax(shared))].id
-
-
-def _judgements(given: MakerInput, moved: dict[str, str]) -> Iterator[Judgement]:
-    best: dict[tuple[str, str], Judgement] = {}
-    for judgement in given.judged():
-        changed = judgement._replace(passage=moved.get(judgement.passage, judgement.passage))
-        pair = (changed.query, changed.passage)
-        if pair in best:
-            given.tally.drop("judgements", "of another part of the same passage", " ".join(pair))
-            labels = tuple(dict.fromkeys((*best[pair].labels, *changed.labels)))
-            changed = changed._replace(grade=max(changed.grade, best[pair].grade), labels=labels)
-        best[pair] = changed
-    yield from best.values()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from harness.hookspecs import hookimpl
-from harness.records import Maker, param
+from harness.records import Maker, building, param
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,7 @@ class ErrorsParams:
     seed: int = param(0, "of the draw", minimum=0)
 
 
-def _build(module: str, name: str) -> Any:
-    def build(params: Any) -> Any:
-        from importlib import import_module
-
-        return getattr(import_module(f"harness_pooling.{module}"), name)(params)
-
-    return build
+_build = building("harness_pooling")
 
 
 @hookimpl
