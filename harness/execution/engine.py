@@ -154,9 +154,16 @@ class Engine:
             elif kind == "progress":
                 if step.kind != PART:
                     self.reporter.progress(step, event["done"], event["total"], event["note"])
-            elif kind == "done":
-                self._done(step, event["reused"], child.output())
-                return child
+            elif kind == "done" or event.get("pushed"):  # a machine may be lost after its last step was done
+                try:
+                    self._done(step, event.get("reused", True), child.output())
+                except Corrupt as error:
+                    self._move(step, child, error.reason)
+                    return None
+                if kind == "done":
+                    return child
+                self._end(child)
+                return None
             elif kind == "corrupt":
                 if not self.schedule.remake(step, event["step"], event["reason"]):
                     known = self.steps.get(event["step"])
@@ -173,10 +180,6 @@ class Engine:
                 return None
             elif kind == "note":
                 self.reporter.note(f"{self.schedule.whole(step).label}: {event['text']}")
-            elif kind == "gone" and event.get("pushed"):
-                self._end(child)
-                self._done(step, True, "")
-                return None
             elif kind == "gone":
                 self._move(step, child, event["reason"])
                 return None

@@ -26,7 +26,7 @@ from harness.execution.workers import Worker
 from harness.plan.graph import Step
 from harness.plan.kinds import PART
 from harness.store import disk
-from harness.store.artifacts import Store
+from harness.store.artifacts import Corrupt, Store
 from harness.types import JSON
 
 ray: Any = untyped_ray  # some of its functions have types, and some have none
@@ -112,8 +112,9 @@ class RayWorkers:
     def done(self, step: Step) -> None:
         self._pushed.add(step.id)
         remote = self.store.remote
-        if remote is not None and step.kind != PART and not remote.fetch(self.store, step.id, print):
-            raise HarnessError(f"{remote.address}: lacks {step.label}, which a node has pushed")
+        if remote is not None and step.kind != PART and not remote.fetch(self.store, step.id, remote.note):
+            self._pushed.discard(step.id)
+            raise Corrupt(step.id, f"{remote.address} has lost what it had pushed")
 
     def joined(self, parts: list[str]) -> None:
         for part in parts:

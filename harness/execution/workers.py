@@ -64,7 +64,7 @@ class Workers(Protocol):
 
     def done(self, step: Step) -> None:
         """Called when a worker has done a step. Afterwards the engine's store has its artifact, unless the
-        step is a part."""
+        step is a part. Raises Corrupt if the artifact was lost on its way, so that the step is done again."""
         ...
 
     def joined(self, parts: list[str]) -> None:

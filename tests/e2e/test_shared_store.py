@@ -30,3 +30,22 @@ def test_a_remote_is_not_cleaned_of_what_a_run_may_be_pushing(tmp_path: Path) ->
         ran = Harness(tmp_path).command("cache", "gc", "--remote", shared, *words)
         assert ran.code == 2
         assert ran.err.startswith(f"{words[0]}: ")
+
+
+def test_a_store_is_pushed_listed_and_pulled_by_hand(tmp_path: Path, undisturbed: dict[str, bytes]) -> None:
+    remote = ("--remote", (tmp_path / "shared").as_uri())
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        Harness(tmp_path / name).suite(EVERYTHING)
+    first, second = Harness(tmp_path / "first"), Harness(tmp_path / "second")
+    assert first.run("suite.yaml", *remote, "--no-push").code == 0
+    assert first.command("cache", "ls", *remote).out.startswith("0 artifacts")
+    pushed = first.command("cache", "push", "--store", first.store, *remote)
+    count = len(list((first.store / "artifacts").iterdir()))
+    assert pushed.out.startswith(f"{count} artifacts pushed")
+    assert f"\n{count} artifacts" in first.command("cache", "ls", *remote).out
+    pulled = second.command("cache", "pull", "suite.yaml", "--store", second.store, *remote)
+    assert f"{count} artifacts fetched" in pulled.out
+    ran = second.run("suite.yaml")
+    assert " 0 to do" in ran.err
+    assert results(second.out) == undisturbed

@@ -12,11 +12,11 @@ from typing import ClassVar
 import pytest
 
 from harness.execution import worker_handle as module
-from harness.execution.engine import Engine, StepLimits
+from harness.execution.engine import MOVES, Engine, StepLimits
 from harness.execution.progress import Silent
 from harness.execution.worker_handle import Child
 from harness.plan.graph import Step
-from harness.store.artifacts import Store
+from harness.store.artifacts import Corrupt, Store
 
 STEP = Step("index", "0" * 64, "a dataset", "a method", {}, {"big": "x" * 300_000}, (), ())
 SAY = "import os, sys, time; line = os.fdopen(int(sys.argv[3]), 'w', buffering=1);"
@@ -105,6 +105,73 @@ def test_killing_ends_the_whole_group(start) -> None:
     assert not runs(below)
     assert child.cause() == "its process was killed (out of memory?)"
     assert child.process.returncode == -signal.SIGKILL
+
+
+class Lost:
+    """A worker whose machine is lost while it works."""
+
+    steps = 0
+
+    def __init__(self, **event: object) -> None:
+        self.last = {"event": "gone", "reason": "the node died", **event}
+        self.closed = False
+
+    def send(self, step: Step, ask: str = "result") -> None: ...
+
+    def event(self, timeout: float | None, memory: float | None) -> dict[str, object]:
+        return self.last
+
+    def output(self) -> str:
+        return ""
+
+    def kill(self) -> None: ...
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Notes(Silent):
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def engine_of(step: Step, folder: Path, done: object = lambda step: None) -> Engine:
+    """An engine that has handed out its only step."""
+    workers = SimpleNamespace(
+        count=1, idle_seconds=None, shares=lambda step: False, done=done, joined=lambda parts: None
+    )
+    engine = Engine({step.id: step}, Store(folder).open(), workers, Notes())
+    engine.schedule.want(step.id)
+    engine.schedule.next()
+    return engine
+
+
+SMALL = STEP._replace(work={"inputs": []})
+
+
+def test_a_step_that_a_lost_machine_had_pushed_is_not_done_again(tmp_path: Path) -> None:
+    engine, worker = engine_of(SMALL, tmp_path), Lost(pushed=True)
+    assert engine._execute(SMALL, worker) is None
+    assert worker.closed
+    assert len(engine.schedule) == 0
+    assert engine.schedule.failures == {}
+
+
+def test_a_step_whose_artifact_was_lost_on_its_way_is_done_again(tmp_path: Path) -> None:
+    def done(step: Step) -> None:
+        raise Corrupt(step.id, "the remote has lost it")
+
+    engine = engine_of(SMALL, tmp_path, done)
+    for _ in range(MOVES):
+        assert engine._execute(SMALL, Lost(event="done", reused=False)) is None
+        assert engine.schedule.next() == SMALL
+    assert len(engine.reporter.notes) == MOVES
+    assert engine._execute(SMALL, Lost(event="done", reused=False)) is None
+    reason = engine.schedule.failures[SMALL.id].reason
+    assert reason.endswith(f"its worker was lost {MOVES + 1} times: the remote has lost it")
 
 
 def test_the_deadline_moves_while_numba_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
