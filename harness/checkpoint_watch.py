@@ -62,9 +62,11 @@ def _tried(suite: Suite, named: str | None) -> tuple[str, str]:
     if named is None and len(fitting) == 1:
         named = next(iter(fitting))
     if named is None or named not in fitting:
-        what = "has no model of its own" if named else "several systems have a model"
-        names = ", ".join(fitting) or "none of the suite has one"
-        raise HarnessError(f"--system {named or ''}: {what}; name one of {names}")
+        if not fitting:
+            what = "no system has a model of its own; give one a model, such as {dense: {model: ...}}"
+            raise HarnessError(f"{shown_path(suite.path)}: {what}")
+        what = f"'{named}' has no model of its own" if named else "several systems have a model"
+        raise HarnessError(f"--system: {what}; choose from: {', '.join(fitting)}")
     return named, str(_model(fitting[named]))
 
 

@@ -120,8 +120,13 @@ def prepare(suite: Suite, catalogue: Catalogue, store: Store, only: Sequence[str
 
 
 def _tuning_problems(suite: Suite, catalogue: Catalogue) -> list[Problem]:
-    """The problems of the measures that systems are tuned for."""
+    """The problems of the measures that systems are tuned for, and that models are validated by."""
     problems: list[Problem] = []
+    for spec in suite.models:
+        if spec.validate is not None:
+            _, unfit = protocols.of_measures([spec.validate.measure], suite.depth, catalogue)
+            path = ("models", spec.name, "validate", "measure")
+            problems += [Problem(spec.place, path, problem.text) for problem in unfit]
     for system in suite.systems:
         for tuning in (chosen.tuned or chosen.searched for chosen in system.methods):
             if tuning is not None:

@@ -205,4 +205,5 @@ def _socket(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=128)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise HarnessError(f"--port {port}: cannot be opened ({reason.lower()}); choose another") from None
+        where = f"--host {host} --port {port}"
+        raise HarnessError(f"{where}: cannot be opened ({reason.lower()}); choose another") from None

@@ -156,7 +156,11 @@ def _of_plugin(records: Catalogue, name: str, given: Sequence[str]) -> DatasetSp
         key, equals, value = text.partition("=")
         if not equals:
             raise HarnessError(f"'{text}': expected PARAMETER=VALUE, as path=data/scifact")
-        pairs[key] = yaml.safe_load(value)
+        try:
+            pairs[key] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            what = getattr(error, "problem", None) or "cannot be parsed"
+            raise HarnessError(f"'{text}': is no YAML ({what}); check the quotes and brackets") from None
     values, problems = params.convert(entry.record.params, pairs, Path.cwd())
     if problems:
         raise Problems(problem._replace(path=(name, *problem.path)) for problem in problems)

@@ -13,10 +13,13 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from harness.errors import HarnessError, StoreError, Terminated, printable
 
 OUTPUT_FAILS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+# errors of a path that cannot be written as asked: no fault of ours, whichever command meets them
+REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR, errno.EISDIR}
 
 
 def guarded(work: Callable[[], int]) -> int:
@@ -43,6 +46,11 @@ def guarded(work: Callable[[], int]) -> int:
         _discard_output()
         return 0
     except OSError as error:
+        if error.filename is not None and (error.errno in OUTPUT_FAILS or error.errno in REFUSED):
+            from harness.store import disk
+
+            print(printable(str(disk.told(error, Path(error.filename)))), file=sys.stderr)
+            return 1
         if error.errno not in OUTPUT_FAILS or error.filename is not None:
             raise
         _discard_output()

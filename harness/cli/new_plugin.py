@@ -59,6 +59,8 @@ def write(folder: Path, files: dict[str, str]) -> None:
     """Writes the files into a new folder. Raises HarnessError if the folder exists."""
     where = shown_path(folder.absolute())
     try:
+        if folder.parent.exists() and not folder.parent.is_dir():
+            raise HarnessError(f"--into {shown_path(folder.parent)}: is no folder; choose another one")
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir()
     except FileExistsError:

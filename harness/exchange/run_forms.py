@@ -94,6 +94,8 @@ def _first_line(path: Path) -> bytes:
             first = next((line for line in file if line.strip()), b"")
     except FileNotFoundError:
         raise HarnessError(f"{path}: there is no such file; check the path") from None
+    except IsADirectoryError:
+        raise HarnessError(f"{path}: is a folder; name the runs in it") from None
     except (EOFError, zlib.error, OSError) as error:
         raise HarnessError(f"{path}: {error}; check the file") from None
     if not first:

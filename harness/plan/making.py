@@ -93,7 +93,10 @@ def _said(collection: Collection) -> dict[str, JSON]:
 def _hits(planner: Systems, given: Collection, stage: Stage, name: str) -> str:
     """The id of the step with the hits of a system on `given`, the collection before the stage."""
     if all(system.name != name for system in planner.suite.systems):
-        text = f"'{name}' is several systems or could not be read; name one system"
+        grid = sorted(system.name for system in planner.suite.systems if system.base == name)
+        if not grid:  # noted when the suite was checked
+            raise Broken(f"there is no system '{name}'")
+        text = f"'{name}' is several systems; name one of them: {', '.join(grid)}"
         planner.refuse(stage.chosen.place, (stage.chosen.name,), text)
     output = planner.output(given, name)
     if output.unit != "passage":

@@ -43,13 +43,14 @@ def planned(planner: Systems, reference: Made, place: Place | None) -> str:
     trained = _trained(planner, spec, int(spec.seeds[0] if reference.seed is None else reference.seed))
     part = reference.part or trained.parts[0]
     if part not in trained.parts or (reference.part is None and len(trained.parts) > 1):
-        what = f"has the parts {', '.join(trained.parts)}" if len(trained.parts) > 1 else "has no parts"
-        planner.refuse(place, (), f"the model '{spec.name}' {what}; write {{made: {spec.name}, part: PART}}")
+        several = f"has the parts {', '.join(trained.parts)}; write {{made: {spec.name}, part: PART}}"
+        what = several if len(trained.parts) > 1 else "has no parts; leave 'part' out"
+        planner.refuse(place, (), f"the model '{spec.name}' {what}")
     step = trained.chosen
     if reference.checkpoint is not None:
         if reference.checkpoint > len(trained.checkpoints):
-            text = f"the model '{spec.name}' has {len(trained.checkpoints)} checkpoints"
-            planner.refuse(place, (), f"{text}; choose one of them")
+            text = f"the model '{spec.name}' has no checkpoint {reference.checkpoint}"
+            planner.refuse(place, (), f"{text}; choose one from 1 to {len(trained.checkpoints)}")
         step = trained.checkpoints[reference.checkpoint - 1]
     return made_models.planned(step, part)
 

@@ -174,7 +174,7 @@ def told(error: OSError, root: Path) -> StoreError:
     if error.errno in FULL:
         return full(root)
     what = (error.strerror or str(error)).lower()
-    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST):
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST, errno.EISDIR):
         advice = "choose another folder with --store or --out"
     else:
         advice = "check the disk and run again: finished steps are kept"

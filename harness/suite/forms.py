@@ -112,12 +112,19 @@ class Forms:
             return None, None
         for name in nodes:
             del raw[name]
+        odd = {key: node for key, node in nodes.items() if not isinstance(node.value["tune"].value, dict)}
+        for key, node in odd.items():
+            got = params.shown(node.value["tune"].plain())
+            what = "expected {on: DATASET/SPLIT, measure: nDCG@10, grid: [from, to, step]}"
+            self.note(node, (*path, key, "tune"), f"{what}, got {got}")
+        if odd:
+            return None, None
         if kind not in schema.TUNABLE:
             (key, node), *_ = nodes.items()
             self.note(node, (*path, key), "is a parameter of no method of a system; it cannot be tuned")
             return None, None
         (key, node), *more = nodes.items()
-        further = set(tuning.ONLY_OF_SEARCHES) & set(node.value["tune"].value or ())
+        further = set(tuning.ONLY_OF_SEARCHES) & set(node.value["tune"].value)
         if kind == "combiners" and not more and not further:
             one = tuning.read(self, node, (*path, key), key)
             raw.update({key: one.values[0]} if one else {})

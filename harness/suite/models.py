@@ -121,6 +121,8 @@ def read(forms: Forms, node: Node | None) -> tuple[ModelSpec, ...]:
 def _model(forms: Forms, name: str, item: Node) -> ModelSpec | None:
     path = ("models", name)
     values = forms.mapping(item, path, KEYS)
+    if not isinstance(item.value, dict):
+        return None
     missing = [key for key in ("train", "on") if key not in values]
     for key in missing:
         says = {"train": "say how: {dual-encoder: {...}}", "on": "say on what it trains: DATASET/SPLIT"}[key]
@@ -130,6 +132,8 @@ def _model(forms: Forms, name: str, item: Node) -> ModelSpec | None:
     train = forms.chosen(values["train"], (*path, "train"), "trainers")
     nodes = values["on"].value if isinstance(values["on"].value, list) else [values["on"]]
     on = tuple(_split(forms, one, (*path, "on")) for one in nodes)
+    if not on:
+        forms.note(values["on"], (*path, "on"), "is empty; say on what it trains: DATASET/SPLIT")
     mined, tried = values.get("negatives"), values.get("validate")
     negatives = None if mined is None else _negatives(forms, mined, (*path, "negatives"))
     validate = None if tried is None else _validation(forms, tried, (*path, "validate"))
@@ -144,6 +148,8 @@ def _model(forms: Forms, name: str, item: Node) -> ModelSpec | None:
 
 def _negatives(forms: Forms, node: Node, path: Keys) -> Negatives | None:
     values = forms.mapping(node, path, NEGATIVES)
+    if not isinstance(node.value, dict):
+        return None
     of = forms.scalar(values, "of", str, "the name of a system", None, path=path)
     if of is None and "of" not in values:
         forms.note(node, path, "'of' is missing; name the system whose run they are taken from")
@@ -178,6 +184,8 @@ def _validation(forms: Forms, node: Node, path: Keys) -> Validation | None:
 
 def _subset(forms: Forms, node: Node, path: Keys) -> Subset | None:
     values = forms.mapping(node, path, ("of", "depth", "whole"))
+    if not isinstance(node.value, dict):
+        return None
     of = forms.scalar(values, "of", str, "the name of a system", None, path=path)
     if of is None and "of" not in values:
         forms.note(node, path, "'of' is missing; name the system whose best results are searched")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from harness.catalogue import Catalogue
 from harness.errors import HarnessError
-from harness.problems import unknown
+from harness.problems import nearest, unknown
 from harness.types import JSON
 
 MEASURES = ("nDCG@10", "R@100", "RR@10")
@@ -46,6 +46,7 @@ def suite_of(asked: Asked, catalogue: Catalogue, base: Path) -> JSON:
         elif kind is not None:
             systems[_word(method)] = {**context, "retriever": method}
         else:
+            _check_spelling(method, catalogue)
             systems[_word(method)] = {**context, "retriever": {"dense": {"model": _model(method, base)}}}
     return {
         "suite": f"{' and '.join(map(_word, asked.methods))} on {name}",
@@ -53,6 +54,15 @@ def suite_of(asked: Asked, catalogue: Catalogue, base: Path) -> JSON:
         "systems": systems,
         "measures": list(asked.measures or MEASURES),
     }
+
+
+def _check_spelling(method: str, catalogue: Catalogue) -> None:
+    """Raises HarnessError for a word that is nearly the name of a retriever or re-ranker, and so hardly that
+    of a model."""
+    known = [*catalogue.entries["retrievers"], *catalogue.entries["rerankers"]]
+    meant = nearest(method, known)
+    if meant is not None and abs(len(meant) - len(method)) < 3 and not Path(method).exists():
+        raise HarnessError(f"{method}: is no method and no model; did you mean '{meant}'?")
 
 
 def folder_of(asked: Asked) -> str:

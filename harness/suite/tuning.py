@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import random
 from collections.abc import Mapping, Sequence
@@ -73,7 +74,7 @@ def read_search(forms: Forms, nodes: Mapping[str, Node], path: Keys) -> Search |
             options.append(_values(forms, values["values"], (*at, "values")))
     path = (*path, first, "tune")
     inner = node.value["tune"]
-    values = {key: item for key, item in inner.value.items() if key in KEYS} if inner.value else {}
+    values = {key: item for key, item in inner.value.items() if key in KEYS}
     measure = forms.scalar(values, "measure", str, "a measure such as nDCG@10", None, path=path)
     if measure is None and "measure" not in values:
         forms.note(inner, path, "'measure' is missing; name the one to tune for, such as nDCG@10")
@@ -117,7 +118,8 @@ def _values(forms: Forms, node: Node, path: Keys) -> tuple[JSON, ...]:
         or len(items) < 2
         or any(item in items[:i] for i, item in enumerate(items))
     ):
-        forms.note(node, path, f"expected a list of different values, got {params.shown(items)}")
+        given = json.dumps(items, ensure_ascii=False, default=str)
+        forms.note(node, path, f"expected a list of two or more different values, got {given[:80]}")
         return ()
     return tuple(items)
 

@@ -117,7 +117,7 @@ def test_drawn_points_are_different_points_of_the_grid_and_the_same_each_time():
     ("{k1: {tune: {measure: nDCG@10, grid: [0, 1, 0.1]}}}", "expected either 'on: DATASET/SPLIT' or 'folds: 5'"),
     ("{k1: {tune: {folds: 5, grid: [0, 1, 0.1]}}}", "'measure' is missing"),
     ("{k1: {tune: {folds: 5, measure: nDCG@10}}}", "expected either a 'grid'"),
-    ("{k1: {tune: {folds: 5, measure: nDCG@10, values: [1.0, 1.0]}}}", "a list of different values"),
+    ("{k1: {tune: {folds: 5, measure: nDCG@10, values: [1.0, 1.0]}}}", "two or more different values, got \\[1.0, 1.0\\]"),
     ("{k1: {tune: {folds: 5, measure: nDCG@10, values: [1.0, high]}}}", "expected a number, got 'high'"),
     ("{b: {tune: {folds: 5, measure: nDCG@10, grid: [0, 2, 0.5]}}}", "expected at most 1"),
     ("{k1: {tune: {folds: 5, measure: nDCG@10, grid: [0, 1, 0.01]}}, b: {tune: {grid: [0, 1, 0.01]}}}", "10,201 points"),
