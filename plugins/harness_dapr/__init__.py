@@ -30,10 +30,34 @@ class DaprParams:
             raise ValueError(f"nq-hard has no split '{self.split}'; its one split is test")
 
 
+@dataclass(frozen=True)
+class OriginalParams:
+    path: Path = param(help="the folder with the files of the collection's own release")
+    dataset: Literal["ConditionalQA", "NaturalQuestions", "MSMARCO"] = param(help="which collection")
+    split: Literal["train", "dev", "test"] = param(
+        "test", "which queries; dev exists for MSMARCO alone: the others' was drawn in a way not published"
+    )
+    train: bool = param(
+        True, "the documents of training questions are in the corpus too; without: a small one"
+    )
+
+    def __post_init__(self) -> None:
+        if self.split == "dev" and self.dataset != "MSMARCO":
+            raise ValueError(f"{self.dataset} has no split 'dev' here; take train or test")
+        if self.split == "train" and not self.train:
+            raise ValueError("the split train needs 'train: true'")
+
+
 def build(params: DaprParams) -> Any:
     from harness_dapr.source import Dapr
 
     return Dapr(params)
+
+
+def build_original(params: OriginalParams) -> Any:
+    from harness_dapr.original import Original
+
+    return Original(params)
 
 
 @hookimpl
@@ -44,4 +68,12 @@ def harness_datasets() -> Iterable[Dataset]:
         build=build,
         params=DaprParams,
         needs=("msgspec", "pyarrow", "zstandard"),
+    )
+    yield Dataset(
+        name="dapr-original",
+        summary="DAPR's ConditionalQA, NQ and MS MARCO, made from their own releases (DAPR, appendix A)",
+        build=build_original,
+        params=OriginalParams,
+        needs=("msgspec", "regex"),
+        extra="dapr",
     )

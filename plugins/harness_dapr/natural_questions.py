@@ -1,0 +1,109 @@
+"""Reads Natural Questions as DAPR's authors do: a question a line, with the blocks of a Wikipedia page.
+
+The passages of a page are its blocks of the type `text`; tables and lists are left out. A positive is a long
+answer of that type. A page is in the corpus once, with the first question about it: of the test split first,
+then of the training split (DAPR, appendix A, and the released code).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from harness.toolkit.files.json_lines import Keys, Records
+from harness.toolkit.files.paths import there
+from harness.toolkit.files.reading import refuse
+from harness.types import Document, Part, Passage
+from harness_dapr import OriginalParams
+
+if TYPE_CHECKING:
+    from harness_dapr.original import Labelled
+
+FILES = {"test": "dev.jsonl", "train": "train.jsonl"}  # the paper's test split is the release's dev split
+NAMES = {"test": "dev", "train": "train"}  # with the number of its line, from 0, the id of a question
+TEXT = "text"  # the type of paragraphs; others: table, list, list_definition, invalid
+
+
+class _Question(msgspec.Struct):
+    question: str
+    title: str
+    candidates: list[str]
+    types: list[str] = msgspec.field(name="passage_types")
+    long_answers: list[int]
+
+    @property
+    def paragraphs(self) -> list[int]:
+        return [place for place, kind in enumerate(self.types) if kind == TEXT]
+
+    @property
+    def answers(self) -> list[int]:
+        return [place for place in self.long_answers if self.types[place] == TEXT]
+
+
+_KEYS = Keys(
+    ("question", "title", "candidates", "passage_types", "long_answers"),
+    {
+        "question": ("str",),
+        "title": ("str",),
+        "candidates": ("list",),
+        "passage_types": ("list",),
+        "long_answers": ("list",),
+    },
+)
+
+
+class NaturalQuestions:
+    url = "https://huggingface.co/datasets/sentence-transformers/NQ-retrieval"
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, params: OriginalParams) -> None:
+        self._split = params.split
+        splits = ("test", "train") if params.train else ("test",)
+        self._paths = {split: there(params.path / FILES[split]) for split in splits}
+
+    def files(self, part: Part) -> tuple[Path, ...]:
+        return tuple(self._paths.values())
+
+    def documents(self) -> Iterator[Document]:
+        for _, name, question in self._kept():
+            passages = tuple(
+                Passage(f"{name}-{number}", question.candidates[place])
+                for number, place in enumerate(question.paragraphs)
+            )
+            yield Document(name, question.title, passages)
+
+    def labelled(self) -> Iterator[Labelled]:
+        from harness_dapr.original import Labelled
+
+        for split, name, question in self._kept():
+            answered = any(question.candidates[place] for place in question.answers)
+            if split == self._split and answered:
+                number = {place: number for number, place in enumerate(question.paragraphs)}
+                positives = dict.fromkeys(f"{name}-{number[place]}" for place in question.answers)
+                yield Labelled(name, question.question, tuple(positives))
+
+    def _kept(self) -> Iterator[tuple[str, str, _Question]]:
+        """The questions whose pages are in the corpus, with their splits and ids. A question without a
+        paragraph is left out, and so is one of the test split whose answer is no paragraph."""
+        titles: set[str] = set()
+        for split, path in self._paths.items():
+            records: Records[Any] = Records(path, (_Question,), _KEYS)
+            for line, question in records.numbered():
+                _check(path, line, question)
+                answered = any(question.candidates[place] for place in question.answers)
+                if not any(question.candidates[place] for place in question.paragraphs):
+                    continue
+                if (split == "test" and not answered) or question.title.lower() in titles:
+                    continue
+                titles.add(question.title.lower())
+                yield split, f"{NAMES[split]}-{line - 1}", question
+
+
+def _check(path: Path, line: int, question: _Question) -> None:
+    if len(question.types) != len(question.candidates):
+        refuse(path, line, "'candidates' and 'passage_types' are of different lengths; copy the line again")
+    if any(not 0 <= place < len(question.types) for place in question.long_answers):
+        refuse(path, line, "'long_answers' names a block that is not there; copy the line again")
