@@ -27,12 +27,13 @@ class Whole(NamedTuple):
 
 
 def beir(whole: Whole, out: Path) -> list[str]:
-    """Writes `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv`. Passages name their document with the
-    keys that the dataset `files` reads."""
+    """Writes `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv`. Passages name their document, and
+    queries their answers, with the keys that the dataset `files` reads."""
     _lines(out / "corpus.jsonl", _passages(whole, documents=True))
-    _lines(out / "queries.jsonl", _queries(whole))
+    answers = zip(_queries(whole), whole.queries.answers, strict=True)
+    _lines(out / "queries.jsonl", ({**row, "answers": texts} if texts else row for row, texts in answers))
     _table(out / "qrels" / f"{whole.card.split}.tsv", ("query-id", "corpus-id", "score"), _graded(whole))
-    return [*_unjudged(whole), *_answers(whole), *_labels(whole), *_exclude(whole)]
+    return [*_unjudged(whole), *_slices(whole, out), *_labels(whole), *_exclude(whole)]
 
 
 def mteb(whole: Whole, out: Path) -> list[str]:
@@ -44,7 +45,7 @@ def mteb(whole: Whole, out: Path) -> list[str]:
         {"query-id": query, "corpus-id": passage, "score": grade} for query, passage, grade in _graded(whole)
     )
     _lines(out / "qrels" / f"{whole.card.split}.jsonl", rows)
-    return [*_documents(whole), *_unjudged(whole), *_answers(whole), *_labels(whole), *_exclude(whole)]
+    return [*_documents(whole), *_unjudged(whole), *_neither(whole), *_labels(whole), *_exclude(whole)]
 
 
 def trec(whole: Whole, out: Path) -> list[str]:
@@ -58,7 +59,7 @@ def trec(whole: Whole, out: Path) -> list[str]:
     _blanks(whole)
     judged = ((query, "0", passage, grade) for query, passage, grade in _graded(whole))
     _table(out / f"qrels.{split}.txt", None, judged)
-    return [*_answers(whole), *_labels(whole), *_exclude(whole)]
+    return [*_answers(whole), *_slices(whole, out), *_labels(whole), *_exclude(whole)]
 
 
 def dureader(whole: Whole, out: Path) -> list[str]:
@@ -72,7 +73,7 @@ def dureader(whole: Whole, out: Path) -> list[str]:
             file.write((b"{" if row == 0 else b", ") + orjson.dumps(str(row)) + b": " + orjson.dumps(name))
         file.write(b"}\n")
     _lines(out / f"{split}.json", _questions(whole))
-    notes = [*_documents(whole), *_answers(whole), *_labels(whole), *_exclude(whole)]
+    notes = [*_documents(whole), *_neither(whole), *_labels(whole), *_exclude(whole)]
     kept = np.count_nonzero(whole.judgements.grade > 0)
     if kept < len(whole.judgements.grade) or (whole.judgements.grade > 1).any():
         notes.append("this form holds positives alone: grades above 0 are 1, the others are left out")
@@ -92,7 +93,7 @@ def t2ranking(whole: Whole, out: Path) -> list[str]:
     _table(out / f"qrels.retrieval.{split}.tsv", ("qid", "pid"), positives)
     every = ((query, "0", passage, grade) for query, passage, grade in graded)
     _table(out / f"qrels.{split}.tsv", ("qid", "-", "pid", "rel"), every)
-    notes = [*_documents(whole), *_answers(whole), *_labels(whole), *_exclude(whole)]
+    notes = [*_documents(whole), *_answers(whole), *_slices(whole, out), *_labels(whole), *_exclude(whole)]
     if not any(grade >= 2 for _, _, grade in graded):
         notes.append("no grade is 2 or more, the level of T2Ranking's positives: read `judgements: graded`")
     return notes
@@ -201,9 +202,23 @@ def _unjudged(whole: Whole) -> list[str]:
 
 
 def _answers(whole: Whole) -> list[str]:
-    return ["answers and slices of queries are left out"] if any(
-        (*whole.queries.answers, *whole.queries.slices)
-    ) else []  # fmt: skip
+    return ["answers of queries are left out"] if any(whole.queries.answers) else []
+
+
+def _neither(whole: Whole) -> list[str]:
+    return [*_answers(whole), *(["slices of queries are left out"] if any(whole.queries.slices) else [])]
+
+
+def _slices(whole: Whole, out: Path) -> list[str]:
+    """Writes the slices of queries as the table that the parameter `slices` of our datasets reads."""
+    if not any(whole.queries.slices):
+        return []
+    path = out / f"slices.{whole.card.split}.tsv"
+    asked = zip(whole.queries.ids, whole.queries.slices, strict=True)
+    rows = [(query, name) for query, names in asked for name in names]
+    _flat([name for _, name in rows], "the name of a slice")
+    _table(path, None, iter(rows))
+    return [f"the slices of queries are in {path.name}: read them with `slices: {path.name}`"]
 
 
 def _labels(whole: Whole) -> list[str]:

@@ -17,7 +17,7 @@ DOCUMENTS = [
 SUITE = """
 suite: export
 datasets:
-  raw: {files: {path: raw, split: dev, language: en, licence: CC0, citation: Ann 2026}, scored: false}
+  raw: {files: {path: raw, split: dev, slices: slices.tsv, language: en, licence: CC0, citation: Ann 2026}, scored: false}
   mine: {of: raw, make: [strip-titles, {pool: {of: [bm25], depth: 2}}]}
 systems:
   bm25: {retriever: bm25}
@@ -32,7 +32,10 @@ def exported(tmp_path_factory):
     (folder / "raw" / "qrels").mkdir(parents=True)
     lines = "".join(f"{json.dumps(row)}\n" for row in DOCUMENTS)
     (folder / "raw" / "corpus.jsonl").write_text(lines, encoding="utf-8")
-    queries = "".join(f'{{"_id": "q{i}", "text": "how long {i}"}}\n' for i in (1, 2))
+    queries = "".join(
+        f'{{"_id": "q{i}", "text": "how long {i}", "answers": ["{i} years", "{i}"]}}\n' for i in (1, 2)
+    )
+    (folder / "slices.tsv").write_text("q1\tlong\nq2\tshort\nq1\tEnglish\n", encoding="utf-8")
     (folder / "raw" / "queries.jsonl").write_text(queries, encoding="utf-8")
     (folder / "raw" / "qrels" / "dev.tsv").write_text(
         "query-id\tcorpus-id\tscore\nq1\tp1\t1\nq1\tp3\t1\nq2\tp2\t1\n", encoding="utf-8"
@@ -57,16 +60,19 @@ def read(plugin, given, folder):
 
 
 FORMS = {
-    "beir": ("files", {"path": "beir", "split": "dev"}),
+    "beir": ("files", {"path": "beir", "split": "dev", "slices": "beir/slices.dev.tsv"}),
     "trec": (
         "files",
         {
             "corpus": "trec/corpus.jsonl", "queries": "trec/topics.{split}.tsv",
             "qrels": "trec/qrels.{split}.txt", "split": "dev",
+            "slices": "trec/slices.dev.tsv",
         },
     ),
     "dureader": ("dureader-retrieval", {"path": "dureader", "split": "dev"}),
-    "t2ranking": ("t2ranking", {"path": "t2ranking", "split": "dev", "judgements": "graded"}),
+    "t2ranking": ("t2ranking", {
+        "path": "t2ranking", "split": "dev", "judgements": "graded", "slices": "t2ranking/slices.dev.tsv",
+    }),
     "mteb": ("mteb", {"path": "./mteb", "split": "dev"}),
 }  # fmt: skip
 
@@ -79,6 +85,11 @@ def test_what_is_written_is_read_back_equal(form, exported, capsys):
     assert passages == {row["_id"]: ("", row["text"]) for row in DOCUMENTS}
     assert [(query.id, query.text) for query in queries] == [("q1", "how long 1"), ("q2", "how long 2")]
     assert judgements == {("q1", "p1", 1), ("q1", "p3", 1), ("q2", "p2", 1)}
+    assert [query.answers for query in queries] == (
+        [("1 years", "1"), ("2 years", "2")] if form == "beir" else [(), ()]
+    )
+    without = form in ("dureader", "mteb")
+    assert [query.slices for query in queries] == ([(), ()] if without else [("long", "English"), ("short",)])
     if form in ("beir", "trec"):
         assert documents == [("d1", ["p1", "p2"]), ("d2", ["p3"])]
     else:
@@ -86,6 +97,9 @@ def test_what_is_written_is_read_back_equal(form, exported, capsys):
     if form == "mteb":
         assert (source.card().language, source.card().licence) == ("en", "CC0")
     page = (exported / form / "README.md").read_text(encoding="utf-8")
+    assert ("answers of queries are left out" in page, "slices of queries are left out" in page) == (
+        form != "beir", without
+    )  # fmt: skip
     assert "Cite: Ann 2026" in page
     assert "| strip-titles |" in page
     card = json.loads((exported / form / "card.json").read_text(encoding="utf-8"))
