@@ -61,7 +61,7 @@ class Terminated(BaseException):
 def printable(text: str) -> str:
     """The text with control characters escaped, so that data in a message cannot move a terminal's cursor or
     change its colours."""
-    return CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
+    return CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 class ContractError(Exception):

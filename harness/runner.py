@@ -304,9 +304,9 @@ def _write_page(board: Leaderboard, planned: Plan, reporter: Reporter) -> None:
     """Write the leaderboard's page as the folder's README. A README that the harness did not write is left
     alone, and the page is written beside it."""
     text = readme.page(board, written(planned.suite.path, planned.suite.changes))
-    own = shown_path(board.folder / readme.FILE)
+    readme_path = shown_path(board.folder / readme.FILE)
     page = readme.write(board.folder, text)
     if page is None:
-        reporter.note(f"{own}: was not written by harness, and is left alone")
+        reporter.note(f"{readme_path}: was not written by harness, and is left alone")
     elif page.name != readme.FILE:
-        reporter.note(f"{own}: is left alone; the leaderboard's page is {shown_path(page)}")
+        reporter.note(f"{readme_path}: is left alone; the leaderboard's page is {shown_path(page)}")

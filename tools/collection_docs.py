@@ -119,9 +119,9 @@ def _known(entry: Entry) -> str:
 def _papers() -> Iterator[str]:
     """The tables of the official counts on each plugin's card. `harness datasets show` compares a copy with
     these counts."""
-    found = catalogue.load()
+    records = catalogue.load()
     for title, name, asked in PAPERS:
-        record = found.find("datasets", name).record
+        record = records.find("datasets", name).record
         yield f"\n## {title}\n"
         yield "| split | what is counted | printed | source |"
         yield "| --- | --- | --: | --- |"

@@ -19,21 +19,21 @@ every plugin of your installation, other people's included.
 """
 
 
-def page(found: Catalogue) -> str:
+def page(records: Catalogue) -> str:
     """The page: every record of our own plugins by kind, with its parameters."""
-    return "\n".join([HEAD, *(line for kind in catalogue.KINDS for line in _kind(found, kind))])
+    return "\n".join([HEAD, *(line for kind in catalogue.KINDS for line in _kind(records, kind))])
 
 
-def _kind(found: Catalogue, kind: str) -> Iterator[str]:
-    every = [entry for name in found.names(kind) for entry in found.entries[kind][name]]
-    own = [entry.record for entry in every if entry.plugin.distribution == catalogue.OWN]
-    if not own:
+def _kind(records: Catalogue, kind: str) -> Iterator[str]:
+    every = [entry for name in records.names(kind) for entry in records.entries[kind][name]]
+    ours = [entry.record for entry in every if entry.plugin.distribution == catalogue.OWN]
+    if not ours:
         return
     yield f"## {kind}\n"
     if kind == "protocols":
         yield "[protocols.md](protocols.md) has their columns and what their papers' scripts do otherwise.\n"
-    detailed = [record for record in own if _fields(record)]
-    if plain := [record for record in own if record not in detailed]:
+    detailed = [record for record in ours if _fields(record)]
+    if plain := [record for record in ours if record not in detailed]:
         yield "\n".join(["| name | |", "| --- | --- |", *(_line(record) for record in plain)]) + "\n"
     for record in detailed:
         yield f"### {record.name}\n"

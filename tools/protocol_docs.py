@@ -49,13 +49,13 @@ Papers use one word for several numbers. This is what each word means on this ru
 FAMILIES = {"MRR": ("MRR@10", "MRR", "RR"), "Recall@50": ("Recall@50", "R@50")}
 
 
-def page(found: Catalogue, queries: Mapping[str, Any]) -> str:
+def page(records: Catalogue, queries: Mapping[str, Any]) -> str:
     """The page of our own protocols. All of them score the toy run `queries`, which is as `toy_run.toy_of`
     takes it."""
-    every = [found.find("protocols", name) for name in found.names("protocols")]
-    own = [entry.record for entry in every if entry.plugin.distribution == catalogue.OWN]
-    sections = [section for protocol in own for section in _protocol(protocol)]
-    return "\n".join([HEAD, *_run(queries), *_scored(found, own, queries), *sections])
+    every = [records.find("protocols", name) for name in records.names("protocols")]
+    ours = [entry.record for entry in every if entry.plugin.distribution == catalogue.OWN]
+    sections = [section for protocol in ours for section in _protocol(protocol)]
+    return "\n".join([HEAD, *_run(queries), *_scored(records, ours, queries), *sections])
 
 
 def _run(queries: Mapping[str, Any]) -> Iterator[str]:
@@ -68,11 +68,11 @@ def _run(queries: Mapping[str, Any]) -> Iterator[str]:
     yield "\n".join(lines) + "\n"
 
 
-def _scored(found: Catalogue, own: list[Protocol], queries: Mapping[str, Any]) -> Iterator[str]:
-    toy, measures = toy_of(queries), measures_of_plugins(found)
+def _scored(records: Catalogue, ours: list[Protocol], queries: Mapping[str, Any]) -> Iterator[str]:
+    toy, measures = toy_of(queries), measures_of_plugins(records)
     every = [
         (protocol, column, value)
-        for protocol in own
+        for protocol in ours
         if protocol.judgements == "given"  # the run has no texts to look for answers in
         for column, value in zip(protocol.columns, values(toy, protocol, measures), strict=True)
     ]

@@ -71,8 +71,8 @@ def page() -> str:
     papers = [published.read(folder) for folder in sorted(PUBLISHED.iterdir()) if folder.is_dir()]
     rows = {paper.name: list(rows_of(paper)) for paper in papers}
     figures = {paper.name: figures_of(paper.name) for paper in papers}
-    everything: list[Row | Figure] = [item for found in rows.values() for item in found]
-    everything += [item for found in figures.values() for item in found]
+    everything: list[Row | Figure] = [item for items in rows.values() for item in items]
+    everything += [item for items in figures.values() for item in items]
     check_places(claim.place for item in everything for claim in item.claims)
     lines = [HEAD.format(tables=sum(len(paper.tables) for paper in papers), papers=len(papers)).rstrip()]
     for paper in papers:
@@ -100,18 +100,22 @@ def _line(number: int, what: str, claim: Claim) -> str:
 
 def figures_of(paper: str) -> list[Figure]:
     """The figures of a paper that show results, in order."""
-    said: dict[str, Any] = yaml.safe_load((ROOT / "tools" / "reproduction.yaml").read_text(encoding="utf-8"))
+    declared: dict[str, Any] = yaml.safe_load(
+        (ROOT / "tools" / "reproduction.yaml").read_text(encoding="utf-8")
+    )
     return [
         Figure(number, entry["shows"], tuple(map(_claim, entry["claims"])))
-        for number, entry in sorted(said[paper]["figures"].items())
+        for number, entry in sorted(declared[paper]["figures"].items())
     ]
 
 
 def rows_of(paper: Paper) -> Iterator[Row]:
     """Every printed row of a paper with its claims. Raises ValueError for a row without a claim, and for a
     claim about a table or row that the paper does not have."""
-    said: dict[str, Any] = yaml.safe_load((ROOT / "tools" / "reproduction.yaml").read_text(encoding="utf-8"))
-    mine = said[paper.name]
+    declared: dict[str, Any] = yaml.safe_load(
+        (ROOT / "tools" / "reproduction.yaml").read_text(encoding="utf-8")
+    )
+    mine = declared[paper.name]
     shared, tables = mine.get("rows", {}), mine.get("tables", {})
     strange = set(tables) - {table.number for table in paper.tables}
     if strange:
@@ -124,9 +128,9 @@ def rows_of(paper: Paper) -> Iterator[Row]:
 
 
 def _of_table(
-    paper: Paper, table: Printed, shared: Mapping[str, Any], own: Mapping[str, Any]
+    paper: Paper, table: Printed, shared: Mapping[str, Any], of_table: Mapping[str, Any]
 ) -> Iterator[Row]:
-    rows, rest = own.get("rows", {}), own.get("rest")
+    rows, rest = of_table.get("rows", {}), of_table.get("rest")
     systems = list(dict.fromkeys(line.system for line in table.lines))
     if set(rows) - set(systems):
         raise ValueError(f"{paper.name}, table {table.number} has no {sorted(set(rows) - set(systems))}")

@@ -77,26 +77,26 @@ def populations() -> tuple[Population, ...]:
 
 def coverage(repetitions: int = REPETITIONS) -> list[Rate]:
     """How often the 95 % interval contains the true mean."""
-    found = []
+    rates_of_all = []
     for at, (population, queries) in enumerate(itertools.product(populations(), SIZES)):
         rng = np.random.default_rng(at)
         values = population.draw(rng, (queries, repetitions))
         low, high = _ends(bootstrap.exact(values), at) / queries
         held = np.mean((low <= population.mean) & (population.mean <= high))
-        found.append(Rate(population.name, queries, float(held), repetitions))
-    return found
+        rates_of_all.append(Rate(population.name, queries, float(held), repetitions))
+    return rates_of_all
 
 
 def coverage_of_differences(repetitions: int = REPETITIONS) -> list[Rate]:
     """How often the 95 % interval contains the true difference of two systems. They agree on half of the
     queries, and the values of the second are multiplied by 0.9. The last population has ratios of sums."""
-    found = []
+    rates_of_all = []
     for at, (population, queries) in enumerate(itertools.product(populations(), SIZES)):
         rng = np.random.default_rng(100 + at)
         one, other = _pair(population, rng, queries, repetitions)
         low, high = _ends(bootstrap.exact(one - 0.9 * other), at) / queries
         truth = 0.1 * population.mean
-        found.append(
+        rates_of_all.append(
             Rate(population.name, queries, float(np.mean((low <= truth) & (truth <= high))), repetitions)
         )
     for at, queries in enumerate(SIZES):
@@ -107,14 +107,14 @@ def coverage_of_differences(repetitions: int = REPETITIONS) -> list[Rate]:
         sums = np.split(bootstrap.resampled(stacked, at), 3, axis=1)
         low, high = np.quantile(ratio(sums[0], sums[2]) - ratio(sums[1], sums[2]), (0.025, 0.975), axis=0)
         held = float(np.mean((low <= 0.1) & (high >= 0.1)))
-        found.append(Rate("micro recall, a ratio of sums", queries, held, repetitions))
-    return found
+        rates_of_all.append(Rate("micro recall, a ratio of sums", queries, held, repetitions))
+    return rates_of_all
 
 
 def false_positives(repetitions: int = REPETITIONS) -> list[tuple[Rate, Rate, Rate]]:
     """How often randomisation, t and Wilcoxon call two systems different that are not. The two values of a
     query are two draws from one distribution, or equal."""
-    found = []
+    rates_of_all = []
     for at, (population, queries) in enumerate(itertools.product(populations(), (10, *SIZES[:3]))):
         rng = np.random.default_rng(300 + at)
         one, other = _pair(population, rng, queries, repetitions)
@@ -127,14 +127,14 @@ def false_positives(repetitions: int = REPETITIONS) -> list[tuple[Rate, Rate, Ra
         by_rank = np.array([paired.wilcoxon(column).p for column in columns])
         shares = [float(np.mean(p <= ALPHA)) for p in (tested.p, by_t, by_rank)]
         rates = [Rate(population.name, queries, share, repetitions) for share in shares]
-        found.append((rates[0], rates[1], rates[2]))
-    return found
+        rates_of_all.append((rates[0], rates[1], rates[2]))
+    return rates_of_all
 
 
 def family_errors(families: int = FAMILIES) -> list[tuple[str, Rate, Rate, Rate]]:
     """How often the tests of all pairs of eight systems have at least one false positive, by max-T, Holm and
     without correction. In the second half of the cases, four of the systems really are better."""
-    found = []
+    rates_of_all = []
     cases = itertools.product(("all eight alike", "four better than four"), (30, 150))
     for at, (name, queries) in enumerate(cases):
         rng = np.random.default_rng(400 + at)
@@ -152,19 +152,19 @@ def family_errors(families: int = FAMILIES) -> list[tuple[str, Rate, Rate, Rate]
             for column, p in enumerate((tested.adjusted, family.holm(tested.p, zeros), tested.p)):
                 wrong[number, column] = (p[true] <= ALPHA).any()
         rates = [Rate(name, queries, float(share), families) for share in wrong.mean(axis=0)]
-        found.append((name, rates[0], rates[1], rates[2]))
-    return found
+        rates_of_all.append((name, rates[0], rates[1], rates[2]))
+    return rates_of_all
 
 
 def power(repetitions: int = REPETITIONS) -> list[Rate]:
     """How often the t-test finds a true difference of exactly the detectable size."""
-    found = []
+    rates_of_all = []
     for at, queries in enumerate((10, *SIZES[:3])):
         rng = np.random.default_rng(500 + at)
         columns = rng.normal(paired.detectable_shift(queries, ALPHA, paired.POWER), 1, (repetitions, queries))
         share = float(np.mean([paired.t_test(column).p <= ALPHA for column in columns]))
-        found.append(Rate("normal differences", queries, share, repetitions))
-    return found
+        rates_of_all.append(Rate("normal differences", queries, share, repetitions))
+    return rates_of_all
 
 
 def luck_of_seeds(repetitions: int = SEEDED) -> list[tuple[Rate, Rate, Rate, Rate]]:
@@ -197,8 +197,8 @@ def luck_of_seeds(repetitions: int = SEEDED) -> list[tuple[Rate, Rate, Rate, Rat
 def _recipe(rng: np.random.Generator, hard: Floats, count: int, spread: float) -> Floats:
     """float64[S, Q]: the values of a recipe's seeds. A seed shifts all queries by the same number, and each
     query by a number of its own."""
-    own = rng.normal(0, spread, (count, 1)) + rng.normal(0, 0.05, (count, len(hard)))
-    return np.asarray(hard + own + rng.normal(0, 0.1, len(hard)))
+    noise = rng.normal(0, spread, (count, 1)) + rng.normal(0, 0.05, (count, len(hard)))
+    return np.asarray(hard + noise + rng.normal(0, 0.1, len(hard)))
 
 
 def _resampled(rng: np.random.Generator, one: Floats, other: Floats, times: int = 200) -> tuple[float, float]:

@@ -46,7 +46,7 @@ def toy_of(queries: Mapping[str, Any]) -> Toy:
     return Toy(Hits(passages, scores), _judged(judged), _documents(document_of))
 
 
-def values(toy: Toy, protocol: Protocol, own: Mapping[str, Measure]) -> list[float]:
+def values(toy: Toy, protocol: Protocol, plugin_measures: Mapping[str, Measure]) -> list[float]:
     """The mean of each column of the protocol, in order."""
     size = len(toy.documents.document_of)
     scores = score(
@@ -54,12 +54,12 @@ def values(toy: Toy, protocol: Protocol, own: Mapping[str, Measure]) -> list[flo
         toy.judged,
         protocol.columns,
         size=size,
-        plugin_measures=own,
+        plugin_measures=plugin_measures,
         documents=toy.documents,
         depth=protocol.depth,
     )
-    found = summarise(scores, seed=0)
-    return [found[column.label].mean for column in protocol.columns]
+    summary = summarise(scores, seed=0)
+    return [summary[column.label].mean for column in protocol.columns]
 
 
 def _judged(rows: list[tuple[int, int, int]]) -> Judged:

@@ -53,21 +53,21 @@ SCALE = 100
 
 def lines(paths: list[Path], limit: int) -> list[list[str]]:
     """The different lines of the texts, each as a list of words; `limit` lines at most."""
-    found: dict[tuple[str, ...], None] = {}
+    sentences: dict[tuple[str, ...], None] = {}
     for path in paths:
         for row in path.read_text(encoding="utf-8").split("\n"):
             if row:
                 row = json.loads(row)
                 for text in (row.get("title", ""), *row["text"].splitlines()):
-                    found[tuple(text[a:b] for a, b in english.tokens(text))] = None
-    return [list(words) for words in found if words][:limit]
+                    sentences[tuple(text[a:b] for a, b in english.tokens(text))] = None
+    return [list(words) for words in sentences if words][:limit]
 
 
 def tagged(given: list[list[str]], model: str) -> list[str]:
     """The classes that spaCy gives to the words of each line. The words are those of our own tokeniser."""
     nlp = spacy.load(model, exclude=["parser", "ner", "lemmatizer"])
     documents = (Doc(nlp.vocab, words=words) for words in given)
-    return ["".join(classed(token) for token in found) for found in nlp.pipe(documents, batch_size=256)]
+    return ["".join(classed(token) for token in sentence) for sentence in nlp.pipe(documents, batch_size=256)]
 
 
 def classed(token: Token) -> str:

@@ -39,9 +39,9 @@ def main() -> None:
         print("  ".join(f"{name}: {size / 1e6:,.0f} MB" for name, size in sizes.items()))
         for part in PARTS:
             command = [sys.executable, __file__, "--child", part, "--keep", str(folder)]
-            found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+            costs = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
             print(
-                f"{part:11} {found.pop('seconds'):7.1f} s  {found.pop('peak'):7.0f} MB  {json.dumps(found)}"
+                f"{part:11} {costs.pop('seconds'):7.1f} s  {costs.pop('peak'):7.0f} MB  {json.dumps(costs)}"
             )
 
 
@@ -71,11 +71,11 @@ def generate(folder: Path, passages: int, queries: int) -> None:
             file.write(b"%d\t%b\n" % (number, stream[3 * offset : 3 * (offset + size)]))
     with (folder / "qrels.dev.tsv").open("wb") as file:
         file.write(b"qid\t-\tpid\trel\n")
-        found = rng.integers(0, passages // JUDGEMENTS, (queries, JUDGEMENTS)) * JUDGEMENTS + np.arange(
-            JUDGEMENTS
-        )
+        passages_judged = rng.integers(
+            0, passages // JUDGEMENTS, (queries, JUDGEMENTS)
+        ) * JUDGEMENTS + np.arange(JUDGEMENTS)
         grades = rng.choice(4, (queries, JUDGEMENTS), p=[0.4, 0.3, 0.2, 0.1])
-        for number, (pids, rels) in enumerate(zip(found.tolist(), grades.tolist(), strict=True)):
+        for number, (pids, rels) in enumerate(zip(passages_judged.tolist(), grades.tolist(), strict=True)):
             file.write(
                 b"".join(b"%d\t0\t%d\t%d\n" % (number, *pair) for pair in zip(pids, rels, strict=True))
             )
@@ -88,16 +88,16 @@ def measured(part: str, folder: Path) -> dict[str, float]:
     made[part].mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
     if part == "corpus":
-        found = corpus.write(source, made[part], lambda done, total: None)
+        facts = corpus.write(source, made[part], lambda done, total: None)
     elif part == "queries":
-        found = write_queries(source.queries(), made[part])
+        facts = write_queries(source.queries(), made[part])
     elif part == "judgements":
-        found = write_judgements(source.judgements(), made[part])
+        facts = write_judgements(source.judgements(), made[part])
     else:
         card = cards.card(made["corpus"], made["queries"], made["judgements"], source.card())
         names = ("passages", "queries", "judgements", "queries_without_positive")
-        found = {**{name: card[name] for name in names}, "mean": card["passage_characters"]["mean"]}
-    return {"seconds": time.perf_counter() - start, "peak": peak_megabytes(), **found}
+        facts = {**{name: card[name] for name in names}, "mean": card["passage_characters"]["mean"]}
+    return {"seconds": time.perf_counter() - start, "peak": peak_megabytes(), **facts}
 
 
 def peak_megabytes() -> float:

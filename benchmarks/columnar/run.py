@@ -38,8 +38,8 @@ def main() -> None:
         if not args.cold:
             warm(args.keep)
         start = time.process_time()
-        found = JOBS[args.child](args.keep)
-        print(json.dumps({**found, "cpu": time.process_time() - start, "peak": peak_megabytes()}))
+        measured = JOBS[args.child](args.keep)
+        print(json.dumps({**measured, "cpu": time.process_time() - start, "peak": peak_megabytes()}))
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = args.keep or Path(temporary)
@@ -85,8 +85,8 @@ def generate(folder: Path, passages: int, scattered: bool) -> None:
 def child(job: str, folder: Path, cold: bool) -> dict[str, float]:
     """Run one job in a process of its own."""
     command = [sys.executable, __file__, "--child", job, "--keep", str(folder), *["--cold"] * cold]
-    found: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    return found
+    measured: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return measured
 
 
 def warm(folder: Path) -> None:

@@ -38,9 +38,9 @@ class Listed:
 
 def mean_pooled(states, batch):
     """float32[n, d]: the mean of each text's states, scaled to length 1."""
-    found = states(batch)
-    found = found.float().numpy() if isinstance(found, torch.Tensor) else found
-    return _unit(np.add.reduceat(found, batch.bounds[:-1]) / np.diff(batch.bounds)[:, None])
+    vectors = states(batch)
+    vectors = vectors.float().numpy() if isinstance(vectors, torch.Tensor) else vectors
+    return _unit(np.add.reduceat(vectors, batch.bounds[:-1]) / np.diff(batch.bounds)[:, None])
 
 
 def ours(dtype, backend="torch"):
@@ -105,17 +105,17 @@ def openvino(precision, hint):
         tokeniser = tokens.load(folder)
 
         def encode(texts):
-            jobs, found = ov.AsyncInferQueue(compiled), [None] * len(texts)
+            jobs, rows = ov.AsyncInferQueue(compiled), [None] * len(texts)
 
             def keep(request, places):
                 for place, row in zip(places, request.get_output_tensor(0).data.copy(), strict=True):
-                    found[place] = row
+                    rows[place] = row
 
             jobs.set_callback(keep)
             for places, ids, mask in sorted_batches(tokeniser, texts, length):
                 jobs.start_async({0: ids, 1: mask}, places)
             jobs.wait_all()
-            return _unit(np.stack(found))
+            return _unit(np.stack(rows))
 
         return encode
 
@@ -143,12 +143,12 @@ def onnx_runtime(int8):
         tokeniser = tokens.load(folder)
 
         def encode(texts):
-            found = [None] * len(texts)
+            vectors_of_texts = [None] * len(texts)
             for places, *given in sorted_batches(tokeniser, texts, length):
                 rows = session.run(None, dict(zip(names, given, strict=True)))[0]
                 for place, row in zip(places, rows, strict=True):
-                    found[place] = row
-            return _unit(np.stack(found))
+                    vectors_of_texts[place] = row
+            return _unit(np.stack(vectors_of_texts))
 
         return encode
 

@@ -76,7 +76,7 @@ def main():
     with tempfile.TemporaryDirectory(dir=options.work) as folder:
         tokeniser = tokenizer(Path(folder))
         before, began = peak_mb(), time.perf_counter()
-        told = loop.encode(
+        encoded = loop.encode(
             Generated(options.passages),
             Path(folder),
             lambda batch: tokens.tokenise(tokeniser, batch.texts, 32),
@@ -84,8 +84,8 @@ def main():
             vectors.writer(Path(folder), options.passages, 32),
         )
         spent = time.perf_counter() - began
-    found = {"passages": told.texts, "tokens": told.tokens, "seconds": round(spent, 1)}
-    print(json.dumps({**found, "peak_mb": peak_mb(), "peak_mb_before": before}))
+    measured = {"passages": encoded.texts, "tokens": encoded.tokens, "seconds": round(spent, 1)}
+    print(json.dumps({**measured, "peak_mb": peak_mb(), "peak_mb_before": before}))
 
 
 if __name__ == "__main__":

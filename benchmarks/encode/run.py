@@ -30,11 +30,11 @@ def collection(folder: Path) -> list[str]:
 def work(folder: Path, texts: list[str]) -> float:
     """The mean GFLOP that a BERT needs for a text, with attention. A multiplication and its addition are
     2."""
-    said = json.loads((folder / "config.json").read_bytes())
-    found, _ = tokens.tokenise(tokens.load(folder), texts, LENGTH)
-    lengths, width, inner = np.diff(found.bounds), said["hidden_size"], said["intermediate_size"]
+    config = json.loads((folder / "config.json").read_bytes())
+    tokenised, _ = tokens.tokenise(tokens.load(folder), texts, LENGTH)
+    lengths, width, inner = np.diff(tokenised.bounds), config["hidden_size"], config["intermediate_size"]
     linear, attention = 2 * lengths * (4 * width**2 + 2 * width * inner), 4 * lengths**2 * width
-    return float((linear + attention).mean() * said["num_hidden_layers"] / 1e9)
+    return float((linear + attention).mean() * config["num_hidden_layers"] / 1e9)
 
 
 def peak(dtype: torch.dtype, size: int = 4096) -> tuple[float, float]:
@@ -66,11 +66,11 @@ def cosines(engines: dict[str, Engine], folder: Path, texts: list[str]) -> dict[
         ),
         texts,
     )
-    found = {}
+    least = {}
     for name, engine in engines.items():
-        found[name] = float((engine(texts) * exact).sum(axis=1).min())
-        print(f"{name}: least cosine {found[name]:.6f}", file=sys.stderr, flush=True)
-    return found
+        least[name] = float((engine(texts) * exact).sum(axis=1).min())
+        print(f"{name}: least cosine {least[name]:.6f}", file=sys.stderr, flush=True)
+    return least
 
 
 def main() -> None:
@@ -103,18 +103,18 @@ def measured(
 ) -> dict[str, list[tuple[float, float]]]:
     for engine in engines.values():
         engine(texts[:8])  # compiles what is compiled at the first use
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in ("peak fp32", "peak bf16", *engines)}
+    rates: dict[str, list[tuple[float, float]]] = {name: [] for name in ("peak fp32", "peak bf16", *engines)}
     for _ in range(rounds):
-        found["peak fp32"].append(peak(torch.float32))
-        found["peak bf16"].append(peak(torch.bfloat16))
+        rates["peak fp32"].append(peak(torch.float32))
+        rates["peak bf16"].append(peak(torch.bfloat16))
         for name, engine in engines.items():
-            found[name].append(timed(engine, texts))
-            print(name, *(f"{rate:.1f}" for rate in found[name][-1]), file=sys.stderr, flush=True)
-    return found
+            rates[name].append(timed(engine, texts))
+            print(name, *(f"{rate:.1f}" for rate in rates[name][-1]), file=sys.stderr, flush=True)
+    return rates
 
 
-def report(found: dict[str, list[tuple[float, float]]], gflop: float, least: dict[str, float]) -> None:
-    best = {name: [max(column) for column in zip(*rates, strict=True)] for name, rates in found.items()}
+def report(rates: dict[str, list[tuple[float, float]]], gflop: float, least: dict[str, float]) -> None:
+    best = {name: [max(column) for column in zip(*rates, strict=True)] for name, rates in rates.items()}
     print(f"peak of a large product, GFLOP/s: {best.pop('peak fp32')[1]:.0f} in fp32,", end=" ")
     top = best.pop("peak bf16")[1]
     print(f"{top:.0f} in bf16; {gflop:.2f} GFLOP a text\n")
@@ -123,8 +123,8 @@ def report(found: dict[str, list[tuple[float, float]]], gflop: float, least: dic
     ours = best["ours"][1] if "ours" in best else float("nan")
     for name, (clock, cores) in best.items():
         share, cosine = cores * gflop / top, least.get(name)
-        told = "-" if cosine is None else f"{cosine:.5f}"
-        print(f"| {name} | {clock:.1f} | {cores:.1f} | 1 / {ours / cores:.2f} | {share:.0%} | {told} |")
+        shown = "-" if cosine is None else f"{cosine:.5f}"
+        print(f"| {name} | {clock:.1f} | {cores:.1f} | 1 / {ours / cores:.2f} | {share:.0%} | {shown} |")
 
 
 if __name__ == "__main__":

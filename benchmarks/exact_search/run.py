@@ -54,8 +54,8 @@ def in_float32():
 def timed(work, *given):
     """The seconds by the clock, the seconds of all cores together, and the result of `work`."""
     began, used = time.perf_counter(), time.process_time()
-    found = work(*given)
-    return time.perf_counter() - began, time.process_time() - used, found
+    result = work(*given)
+    return time.perf_counter() - began, time.process_time() - used, result
 
 
 def main():

@@ -24,12 +24,12 @@ CHARACTERS = 65_536
 
 def documents(folder: Path, most: int) -> list[Document]:
     """The first `most` documents of a folder. The passages of a document are in the order of the file."""
-    found: dict[str, list[Passage]] = {}
+    documents: dict[str, list[Passage]] = {}
     for line in (folder / "corpus.jsonl").read_text(encoding="utf-8").split("\n"):
         if line:
             row = json.loads(line)
-            found.setdefault(row.get("doc_id") or row["_id"], []).append(Passage(row["_id"], row["text"]))
-    return [Document(id, "", tuple(passages)) for id, passages in islice(found.items(), most)]
+            documents.setdefault(row.get("doc_id") or row["_id"], []).append(Passage(row["_id"], row["text"]))
+    return [Document(id, "", tuple(passages)) for id, passages in islice(documents.items(), most)]
 
 
 def seconds(work: Callable[[], object]) -> tuple[float, float]:
@@ -47,8 +47,8 @@ def stages(params: Keyphrases, texts: list[str]) -> dict[str, Callable[[], objec
     words = [tag(text) for text in texts]
 
     def rank() -> None:
-        for text, own in zip(texts, words, strict=True):
-            topicrank.topics(text, list(topicrank.occurrences(text, own, rules)))
+        for text, words_of_text in zip(texts, words, strict=True):
+            topicrank.topics(text, list(topicrank.occurrences(text, words_of_text, rules)))
 
     augmenter.extracted(params, texts[:1])  # compiles the code and loads the tagger
     return {
@@ -101,8 +101,8 @@ def measure(given: list[Document], taggers: list[Keyphrases], options: argparse.
     print(f"| what | {unit} a second by the clock | a second of computing |\n| --- | --- | --- |")
     for name, (clock, computing) in best.items():
         times = options.times if "process" in name else 1
-        own = "" if "processes" in name else f"{words * times / computing:,.0f}"
-        print(f"| {name} | {words * times / clock:,.0f} | {own} |")
+        rate = "" if "processes" in name else f"{words * times / computing:,.0f}"
+        print(f"| {name} | {words * times / clock:,.0f} | {rate} |")
 
 
 def main() -> None:

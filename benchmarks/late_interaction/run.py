@@ -56,14 +56,14 @@ def by_padding(index: storage.Index, queries: np.ndarray, k: int) -> np.ndarray:
     for part in index.parts:
         lengths = np.diff(part.bounds)
         for first in range(0, len(lengths), 256):
-            own = lengths[first : first + 256]
-            there = torch.from_numpy(np.arange(own.max()) < own[:, None])
-            padded = torch.zeros((len(own), int(own.max()), DIMENSION))
+            counts = lengths[first : first + 256]
+            filled = torch.from_numpy(np.arange(counts.max()) < counts[:, None])
+            padded = torch.zeros((len(counts), int(counts.max()), DIMENSION))
             begin = part.bounds[first]
-            padded[there] = torch.from_numpy(part.vectors[begin : begin + own.sum()].astype(np.float32))
+            padded[filled] = torch.from_numpy(part.vectors[begin : begin + counts.sum()].astype(np.float32))
             for row, query in enumerate(queries):
                 similar = padded @ torch.from_numpy(query).T
-                similar[~there] = -9999
+                similar[~filled] = -9999
                 scores = similar.max(dim=1).values.sum(dim=1)
                 best[row] = torch.cat([best[row], scores]).topk(k).values
     return best.numpy()
@@ -88,18 +88,18 @@ def main() -> None:
     ours(index, queries, 100)  # compiles the code
     ways = {"ours": ours, "torch, a product a query": by_matmul, "torch, padded": by_padding}
     seconds = dict.fromkeys(ways, np.inf)
-    found = {}
+    scores = {}
     for _ in range(options.rounds):
         for name, way in ways.items():
             began = time.process_time()
-            found[name] = way(index, queries, 100)
+            scores[name] = way(index, queries, 100)
             seconds[name] = min(seconds[name], time.process_time() - began)
     work = 2 * tokens * DIMENSION * LENGTH * options.queries
     print(f"{options.passages} passages, {tokens} vectors, {options.queries} queries, k = 100, one core")
     print("| way | ms a query | GFLOP/s | times ours | largest difference of a score |")
     print("| --- | --- | --- | --- | --- |")
     for name, spent in seconds.items():
-        differ = np.abs(found[name] - found["ours"]).max()
+        differ = np.abs(scores[name] - scores["ours"]).max()
         rate = work / spent / 1e9
         print(
             f"| {name} | {spent / options.queries * 1e3:.1f} | {rate:.0f} | {spent / seconds['ours']:.2f} "

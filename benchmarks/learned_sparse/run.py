@@ -27,12 +27,16 @@ def rows(count: int, terms: int, seed: int) -> list[storage.Row]:
     chance = np.random.default_rng(seed)
     share = np.cumsum(1 / np.arange(1, VOCABULARY + 1) ** 0.8)
     names = np.random.default_rng(0).permutation(VOCABULARY).astype(np.int32)
-    found = []
+    rows = []
     for _ in range(count):
         drawn = np.searchsorted(share, chance.random(terms) * share[-1])
-        own = np.unique(names[drawn])
-        found.append(storage.Row(own, np.log1p(chance.exponential(1.0, len(own)) + 1e-3).astype(np.float32)))
-    return found
+        drawn_terms = np.unique(names[drawn])
+        rows.append(
+            storage.Row(
+                drawn_terms, np.log1p(chance.exponential(1.0, len(drawn_terms)) + 1e-3).astype(np.float32)
+            )
+        )
+    return rows
 
 
 def matrix(of: list[storage.Row]) -> scipy.sparse.csr_matrix:
@@ -66,8 +70,8 @@ def main() -> None:
         (folder / storage.SHARDS / "shards").mkdir(parents=True)
         write = storage.writer(folder, None)
         for number, first in enumerate(range(0, len(passages), SHARD)):
-            own = passages[first : first + SHARD]
-            write(Shard(number, first, np.arange(first, first + len(own)), own))
+            shard_rows = passages[first : first + SHARD]
+            write(Shard(number, first, np.arange(first, first + len(shard_rows)), shard_rows))
         count = storage.finish(folder, VOCABULARY, None)
         spent = time.process_time() - began
         print(f"{options.passages} passages, {count} postings: written in {spent:.1f} s; one core")
@@ -80,7 +84,7 @@ def main() -> None:
             search.search(texts, k)
             for _ in range(options.rounds):
                 began = time.process_time()
-                found = search.search(texts, k).scores
+                scores = search.search(texts, k).scores
                 least["ours"] = min(least["ours"], time.process_time() - began)
                 began = time.process_time()
                 expected = by_scipy(asked, postings, k)
@@ -88,7 +92,7 @@ def main() -> None:
             each = {way: seconds / options.queries * 1e3 for way, seconds in least.items()}
             print(
                 f"| {k} | {each['ours']:.3f} | {each['scipy']:.2f} | {each['scipy'] / each['ours']:.1f} "
-                f"| {np.abs(found - expected).max():.1e} |"
+                f"| {np.abs(scores - expected).max():.1e} |"
             )
 
 

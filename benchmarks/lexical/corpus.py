@@ -27,13 +27,13 @@ def words(count: int) -> list[str]:
     """`count` different pronounceable words. The short words come first, because they are the frequent words
     of a language."""
     syllables = [a + b for a in "bcdfghjklmnprstvwz" for b in "aeiou"]
-    base, found, size = len(syllables), [], 1
-    while len(found) < count:
-        for number in range(min(base**size, count - len(found))):
+    base, words, size = len(syllables), [], 1
+    while len(words) < count:
+        for number in range(min(base**size, count - len(words))):
             mixed = number * 7919 % base**size  # words of near ranks should not be near in the alphabet
-            found.append("".join(syllables[mixed // base**i % base] for i in range(size)) + "x" * (size % 2))
+            words.append("".join(syllables[mixed // base**i % base] for i in range(size)) + "x" * (size % 2))
         size += 1
-    return found
+    return words
 
 
 def _zipf(rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:

@@ -21,10 +21,10 @@ DEPTHS = (10, 100, 1000)
 def child(python: str, engine: str, stage: str, job: dict, work: Path) -> dict | None:
     """The measurements of one engine, or None if the engine is not installed or failed. The reason is printed
     to stderr."""
-    found = subprocess.run(
+    finished = subprocess.run(
         [python, "-c", f"import {ENGINES[engine].needs.split('.')[0]}"], capture_output=True, text=True
     )
-    if found.returncode:
+    if finished.returncode:
         print(f"{engine}: skipped, {python} has no {ENGINES[engine].needs}", file=sys.stderr)
         return None
     path = work / "job.json"

@@ -21,13 +21,13 @@ def all_spans(
     passages: Any, bounds: Any, answers: Any, ends: Any, vocabulary: int, gain: int, cost: int
 ) -> Any:
     """bool[passages]: the labels, from comparing every span of every passage with every answer."""
-    found = np.zeros(len(bounds) - 1, np.bool_)
+    has_answer = np.zeros(len(bounds) - 1, np.bool_)
     wanted, seen = np.zeros(vocabulary, np.int64), np.zeros(vocabulary, np.int64)
     for a in range(len(ends) - 1):
         size = ends[a + 1] - ends[a]
         for i in range(ends[a], ends[a + 1]):
             wanted[answers[i]] += 1
-        for p in range(len(found)):
+        for p in range(len(has_answer)):
             for start in range(bounds[p], bounds[p + 1]):
                 shared = 0
                 for i in range(start, bounds[p + 1]):
@@ -35,12 +35,12 @@ def all_spans(
                         shared += 1
                     seen[passages[i]] += 1
                     if gain * shared - cost * (i - start + 1) >= cost * size:
-                        found[p] = True
+                        has_answer[p] = True
                 for i in range(start, bounds[p + 1]):
                     seen[passages[i]] = 0
         for i in range(ends[a], ends[a + 1]):
             wanted[answers[i]] = 0
-    return found
+    return has_answer
 
 
 def main() -> None:

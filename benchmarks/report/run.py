@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def timed(report: Path, rounds: int) -> None:
-    found: dict[str, list[float]] = {}
+    times: dict[str, list[float]] = {}
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as profile:
             options = webdriver.ChromeOptions()
@@ -79,12 +79,12 @@ def timed(report: Path, rounds: int) -> None:
             browser = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
             try:
                 browser.get(report.as_uri())
-                found.setdefault("open", []).append(browser.execute_async_script(OPENED))
+                times.setdefault("open", []).append(browser.execute_async_script(OPENED))
                 for name, (selector, value) in ACTIONS.items():
-                    found.setdefault(name, []).append(browser.execute_async_script(TIMED, selector, value))
+                    times.setdefault(name, []).append(browser.execute_async_script(TIMED, selector, value))
             finally:
                 browser.quit()
-    for name, values in found.items():
+    for name, values in times.items():
         print(f"| {name} | {statistics.median(values):.0f} ms (at most {max(values):.0f}) |")
 
 

@@ -88,11 +88,11 @@ def by_ir_measures(hits: Hits, judged: Judged) -> dict[str, np.ndarray]:
     }
     measures = {ir_measures.parse_measure(name): name for name in MEASURES}
     place = {name: number for number, name in enumerate(sorted(qrels, key=int))}
-    found = {name: np.zeros(len(qrels)) for name in MEASURES}
+    values_of = {name: np.zeros(len(qrels)) for name in MEASURES}
     for value in ir_measures.iter_calc(list(measures), qrels, run):
         if value.query_id in place:
-            found[measures[value.measure]][place[value.query_id]] = value.value
-    return found
+            values_of[measures[value.measure]][place[value.query_id]] = value.value
+    return values_of
 
 
 if __name__ == "__main__":

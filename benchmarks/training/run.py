@@ -177,7 +177,7 @@ class Measured(NamedTuple):
 
 def measured(engines: dict[str, Step], flop: float, rounds: int) -> Measured:
     """`rounds` rounds after one that warms up."""
-    found = Measured({name: [] for name in engines}, {name: [] for name in engines}, [])
+    measured = Measured({name: [] for name in engines}, {name: [] for name in engines}, [])
     for number in range(rounds + 1):
         before = peak()
         for name, step in engines.items():
@@ -185,17 +185,17 @@ def measured(engines: dict[str, Step], flop: float, rounds: int) -> Measured:
             step()
             if not number:
                 continue
-            found.seconds[name].append(time.perf_counter() - began)
-            found.cpu[name].append(time.process_time() - cpu)
+            measured.seconds[name].append(time.perf_counter() - began)
+            measured.cpu[name].append(time.process_time() - cpu)
             if name == "ours":
-                found.share.append(flop / found.seconds[name][-1] / max(before, peak()))
-    return found
+                measured.share.append(flop / measured.seconds[name][-1] / max(before, peak()))
+    return measured
 
 
-def report(name: str, pairs: int, found: Measured) -> None:
-    mine, mine_cpu = np.array(found.seconds["ours"]), np.array(found.cpu["ours"])
-    for engine, values in found.seconds.items():
-        each, cpu = np.array(values), np.array(found.cpu[engine])
+def report(name: str, pairs: int, measured: Measured) -> None:
+    mine, mine_cpu = np.array(measured.seconds["ours"]), np.array(measured.cpu["ours"])
+    for engine, values in measured.seconds.items():
+        each, cpu = np.array(values), np.array(measured.cpu[engine])
         ratio = ""
         if engine != "ours":
             by_round = np.sort(each / mine)
@@ -209,8 +209,8 @@ def report(name: str, pairs: int, found: Measured) -> None:
             flush=True,
         )
     print(
-        f"{name}: share of the matmul peak of the same moment: median {np.median(found.share):.2f}, "
-        f"best {max(found.share):.2f}"
+        f"{name}: share of the matmul peak of the same moment: median {np.median(measured.share):.2f}, "
+        f"best {max(measured.share):.2f}"
     )
 
 

@@ -176,35 +176,35 @@ def plain(value: Any) -> Any:
     return [plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def text(found: Summary) -> str:
+def text(counted: Summary) -> str:
     """The summary as the command prints it."""
-    total = sum(package.pairs for package in found.packages)
+    total = sum(package.pairs for package in counted.packages)
     lines = [
-        f"{found.decided + found.dropped} of {total} pairs are done: "
-        f"{found.decided} decided, {found.dropped} dropped; {found.judged} were judged before",
+        f"{counted.decided + counted.dropped} of {total} pairs are done: "
+        f"{counted.decided} decided, {counted.dropped} dropped; {counted.judged} were judged before",
     ]
-    if found.stuck:
-        lines.append(f"{found.stuck} pairs wait for a further annotator: all who are invited were asked")
-    for item in found.annotators:
+    if counted.stuck:
+        lines.append(f"{counted.stuck} pairs wait for a further annotator: all who are invited were asked")
+    for item in counted.annotators:
         gold = f", gold {item.gold:.0%} of {item.gold_asked}" if item.gold is not None else ""
         same = f", {item.majority:.0%} as decided" if item.majority is not None else ""
         lines.append(f"  {item.name}: {item.answered} judged, {item.skipped} skipped{same}{gold}")
-    for package in found.packages:
+    for package in counted.packages:
         checked = ", ".join(f"{name} {count}/{package.sample}" for name, count in package.reviewed.items())
         shown = f", accuracy {package.accuracy:.1%}" if package.accuracy is not None else ""
         shown += f" (reviewed: {checked})" if checked else ""
         lines.append(
             f"  package {package.number + 1}: {package.done}/{package.pairs}, {package.standing}{shown}"
         )
-    if found.several:
-        lines.append(f"agreement over {found.several} pairs with several votes:")
-        lines.append(f"  Fleiss' kappa {_number(found.fleiss)}")
-        alphas = ", ".join(f"{level} {_number(value)}" for level, value in found.alphas.items())
+    if counted.several:
+        lines.append(f"agreement over {counted.several} pairs with several votes:")
+        lines.append(f"  Fleiss' kappa {_number(counted.fleiss)}")
+        alphas = ", ".join(f"{level} {_number(value)}" for level, value in counted.alphas.items())
         lines.append(f"  Krippendorff's alpha: {alphas}")
-    for pair in found.people:
+    for pair in counted.people:
         names = f"{pair.first} and {pair.second}"
         lines.append(f"  {names}: same {pair.same:.0%} of {pair.pairs}, {_kappas(pair.kappa, pair.weighted)}")
-    for judge in found.machines:
+    for judge in counted.machines:
         lines.append(f"machine {judge.judge}: {judge.graded} graded")
         if judge.same is not None:
             kappas = _kappas(judge.kappa, judge.weighted)

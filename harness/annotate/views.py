@@ -82,13 +82,13 @@ def answered(project: Project, name: str, number: int) -> dict[str, Any]:
     """The person's choice and the machines' grades. The page gets a machine's grade only here, after the
     person has chosen."""
     with project.journal.reading() as state:
-        found = state.pairs[number]
-        vote = next((vote for vote in found.votes if vote.person == name), None)
+        pair = state.pairs[number]
+        vote = next((vote for vote in pair.votes if vote.person == name), None)
         return {
             "choice": msgspec.to_builtins(vote.choice) if vote else None,
             "machines": [
                 {"judge": judge, **msgspec.to_builtins(grading.choice)}
-                for judge, grading in sorted(found.machines.items())
+                for judge, grading in sorted(pair.machines.items())
             ],
         }
 

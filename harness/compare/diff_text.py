@@ -15,38 +15,38 @@ LISTED = 20  # how many changes, new rows and missing rows are listed
 FORMATS = ("table", "markdown", "json")
 
 
-def render(found: Diff, form: str, every: bool = False) -> str:
+def render(diff: Diff, form: str, every: bool = False) -> str:
     """The differences as text. The tables are those of the first column of each dataset in which a mean
     differs, or of `every` column."""
     if form == "json":
-        return orjson.dumps(_plain(found), option=orjson.OPT_INDENT_2).decode() + "\n"
-    tables, further = _tables(found, every)
+        return orjson.dumps(_plain(diff), option=orjson.OPT_INDENT_2).decode() + "\n"
+    tables, further = _tables(diff, every)
     written = text_tables.of_tables(tables, form)
     bullet = "- " if form == "markdown" else "  "
-    before, after = found.names
-    parts = [f"{before} -> {after}", "", *_changes(found, bullet)]
+    before, after = diff.names
+    parts = [f"{before} -> {after}", "", *_changes(diff, bullet)]
     parts += [written] if tables else []
     parts += [*further, *([""] if further else [])]
     parts += [
-        *_listed("rows that are new", found.came, bullet),
-        *_listed("rows that are gone", found.went, bullet),
+        *_listed("rows that are new", diff.came, bullet),
+        *_listed("rows that are gone", diff.went, bullet),
     ]
-    parts += [*(f"not compared: {reason}" for reason in found.refused)]
-    if found.same:
-        parts.append(f"{found.same} row{'s have' if found.same > 1 else ' has'} the same numbers in both.")
-    if any(item.comparison for item in found.moved):
+    parts += [*(f"not compared: {reason}" for reason in diff.refused)]
+    if diff.same:
+        parts.append(f"{diff.same} row{'s have' if diff.same > 1 else ' has'} the same numbers in both.")
+    if any(item.comparison for item in diff.moved):
         parts.append(
             "A star marks a significant difference (paired randomisation test, step-down max-T within each "
-            f"dataset and measure, below {found.alpha:g}); 95 % bootstrap intervals of each difference."
+            f"dataset and measure, below {diff.alpha:g}); 95 % bootstrap intervals of each difference."
         )
-    parts += [f"Note: {note}." for note in found.notes]
+    parts += [f"Note: {note}." for note in diff.notes]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _changes(found: Diff, bullet: str) -> list[str]:
-    if not found.changes:
+def _changes(diff: Diff, bullet: str) -> list[str]:
+    if not diff.changes:
         return ["Nothing that decides about a number was changed.", ""]
-    return _listed("changed", [_change(item) for item in found.changes], bullet)
+    return _listed("changed", [_change(item) for item in diff.changes], bullet)
 
 
 def _change(item: Change) -> str:
@@ -66,19 +66,19 @@ def _listed(title: str, lines: list[str] | tuple[str, ...], bullet: str) -> list
     return [f"{title}:", *blank, *(f"{bullet}{line}" for line in lines[:LISTED]), *rest, ""]
 
 
-def _tables(found: Diff, every: bool) -> tuple[list[Table], list[str]]:
+def _tables(diff: Diff, every: bool) -> tuple[list[Table], list[str]]:
     """The tables, and one line for each dataset on what else is significant."""
     tables, further = [], []
-    for dataset, of_dataset in groupby(found.moved, key=lambda item: item.dataset):
+    for dataset, of_dataset in groupby(diff.moved, key=lambda item: item.dataset):
         by_measure = {
             label: list(items) for label, items in groupby(of_dataset, key=lambda item: item.measure)
         }
         first = next(iter(by_measure))
         for label, items in by_measure.items():
             if every or label == first:
-                tables.append(_table(f"{dataset}: {label}", items, found.alpha))
+                tables.append(_table(f"{dataset}: {label}", items, diff.alpha))
         rest = [item for label, items in by_measure.items() if label != first for item in items]
-        sure = [item for item in rest if _star(item, found.alpha)]
+        sure = [item for item in rest if _star(item, diff.alpha)]
         if rest and not every:
             differences = [f"{item.system} {item.measure} {item.after - item.before:+.4f}*" for item in sure]
             others = f"{len(rest)} mean{'s' if len(rest) > 1 else ''} of other measures"
@@ -109,14 +109,14 @@ def _star(item: Moved, alpha: float) -> bool:
     return item.comparison is not None and item.comparison.corrected < alpha
 
 
-def _plain(found: Diff) -> dict[str, object]:
+def _plain(diff: Diff) -> dict[str, object]:
     rows = [
         {
             **item._asdict(),
             "difference": item.after - item.before,
             "comparison": item.comparison and item.comparison._asdict(),
         }
-        for item in found.moved
+        for item in diff.moved
     ]
-    changes = [item._asdict() for item in found.changes]
-    return {**found._asdict(), "changes": changes, "moved": rows}
+    changes = [item._asdict() for item in diff.changes]
+    return {**diff._asdict(), "changes": changes, "moved": rows}

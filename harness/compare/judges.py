@@ -54,19 +54,19 @@ def agreements(
                 by_machine = means.get(machine.dataset, {}).get(measure, {})
                 systems = [name for name in by_people if name in by_machine]
                 if len(systems) > 1:
-                    told = {
+                    distinguished = {
                         pair
                         for pair in combinations(systems, 2)
                         if (people.dataset, measure, frozenset(pair)) in sure
                     }
                     names = people.dataset, machine.dataset, measure
-                    made.append(_agreement(names, systems, by_people, by_machine, told))
+                    made.append(_agreement(names, systems, by_people, by_machine, distinguished))
     return tuple(made)
 
 
 def _agreement(
     names: tuple[str, str, str], systems: Sequence[str], by_people: dict[str, float],
-    by_machine: dict[str, float], told: set[tuple[str, str]],
+    by_machine: dict[str, float], distinguished: set[tuple[str, str]],
 ) -> OrderAgreement:  # fmt: skip
     pairs = list(combinations(systems, 2))
     signs = [
@@ -81,7 +81,13 @@ def _agreement(
         else None
     )
     return OrderAgreement(
-        *names, len(systems), len(pairs), len(alike), len(told), len(told.intersection(alike)), tau
+        *names,
+        len(systems),
+        len(pairs),
+        len(alike),
+        len(distinguished),
+        len(distinguished.intersection(alike)),
+        tau,
     )
 
 

@@ -98,9 +98,9 @@ def card(board: Leaderboard, model: MadeModel, rows: Sequence[Row]) -> str:
 
 
 def _said(step: Step) -> dict[str, JSON]:
-    said: dict[str, JSON] = {"step": step.step, "key": step.key[:12], "method": step.name}
-    said["params"] = step.params
-    return {**said, "training": step.training} if step.training else said
+    described: dict[str, JSON] = {"step": step.step, "key": step.key[:12], "method": step.name}
+    described["params"] = step.params
+    return {**described, "training": step.training} if step.training else described
 
 
 def _licence(base: str) -> str | None:

@@ -41,14 +41,14 @@ def write(out: Path, suite: Path, store: Path, specs: Iterable[DatasetSpec]) -> 
 def merge(folders: Iterable[Path], out: Path) -> None:
     """Writes into `out` the hints of the leaderboards in `folders`, whose rows are merged there. Writes
     nothing if no folder has hints."""
-    found = [hints for folder in folders if (hints := read(folder)) is not None]
-    if not found:
+    hints_here = [hints for folder in folders if (hints := read(folder)) is not None]
+    if not hints_here:
         return
     datasets: dict[str, JSON] = {}
-    for hints in found:
+    for hints in hints_here:
         for name, node in hints.datasets.items():
             datasets.setdefault(name, _moved(node.plain(written=True), node.file.parent, out))
-    suites, stores = ([place for hints in found for place in getattr(hints, key)] for key in PLACES)
+    suites, stores = ([place for hints in hints_here for place in getattr(hints, key)] for key in PLACES)
     _write(out, suites, stores, datasets)
 
 

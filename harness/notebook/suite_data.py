@@ -66,14 +66,14 @@ class _Reader:
 
     def method(self, called: Callable[..., Any]) -> JSON:
         try:
-            found = captured.capture(called)
+            function = captured.capture(called)
         except captured.Uncapturable as reason:
             name = getattr(called, "__name__", type(called).__name__)
             self.objects.append((name, str(reason)))
             number = self.served.add(called)
             given = {"name": name, "run": self.run, "served": number, "address": str(self.served.address)}
             return {key: _escaped(item) for key, item in given.items()}
-        return {key: _escaped(item) for key, item in found._asdict().items()}
+        return {key: _escaped(item) for key, item in function._asdict().items()}
 
 
 def _escaped(value: JSON) -> JSON:

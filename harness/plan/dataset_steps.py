@@ -139,9 +139,9 @@ def limited_inputs(inputs: Mapping[Part, Inputs], spec: DatasetSpec) -> dict[Par
     if spec.sample is not None:
         needed["corpus"] = ("queries", "judgements")
     joined = {}
-    for part, own in inputs.items():
+    for part, given in inputs.items():
         others = [inputs[name] for name in needed.get(part, ())]
         further = {f"of {name}": inputs[name].params for name in needed.get(part, ())}
-        files = (file for other in (own, *others) for file in other.files)
-        joined[part] = Inputs({**own.params, **further}, tuple(dict.fromkeys(files)))
+        files = (file for other in (given, *others) for file in other.files)
+        joined[part] = Inputs({**given.params, **further}, tuple(dict.fromkeys(files)))
     return joined

@@ -42,7 +42,7 @@ def output(planner: Systems, collection: Collection, system: System) -> Output |
         pairs = dict(zip(search.parameters, point, strict=True))
         trials.append(planner.unshared(other, replaced(system, partial(tried, values=pairs))))
     unit, place = trials[0].unit, "/".join(search.on) if search.on else f"{search.folds} folds"
-    said: dict[str, JSON] = {
+    rules_of_search: dict[str, JSON] = {
         "parameters": list(search.parameters), "points": [list(point) for point in search.points],
         "measure": search.measure, "folds": search.folds, "unit": unit,
     }  # fmt: skip
@@ -50,17 +50,22 @@ def output(planner: Systems, collection: Collection, system: System) -> Output |
     resolved, _ = planner.resolved(collection, chosen, unit)
     method = planner.method(collection, chosen, resolved, search.parameters)
     shown = work_of(chosen, resolved)
-    described = {"method": method, **said, "measured": planner.measured(search.measure), "rules": rules}
+    described = {
+        "method": method,
+        **rules_of_search,
+        "measured": planner.measured(search.measure),
+        "rules": rules,
+    }
     hits = [trial.hits for trial in trials]
-    work = {"method": shown, **said, "trials": hits, "rules": rules, "on": place}
+    work = {"method": shown, **rules_of_search, "trials": hits, "rules": rules, "on": place}
     ids = [*dict.fromkeys(hits), *(other.parts[part] for part in PARTS)]
     step = planner.add(
         "tune", other.spec.name, f"{system.name} on {place}", {**described, "trials": hits}, work, ids, ()
     )
     if search.on is not None:
-        found = tuple((name, step) for name in search.parameters)
+        steps_of_values = tuple((name, step) for name in search.parameters)
         return planner.unshared(
-            collection, replaced(system, lambda item: item._replace(searched=None, found=found))
+            collection, replaced(system, lambda item: item._replace(searched=None, found=steps_of_values))
         )
     described = {"method": method, "picked": hits}
     ids = [*dict.fromkeys(hits), collection.parts["corpus"], collection.parts["queries"], step]
@@ -101,8 +106,8 @@ def replaced(system: System, change: Callable[[Chosen], Chosen]) -> System:
 
 def described(chosen: Chosen, method: dict[str, JSON], leave_out: tuple[str, ...]) -> dict[str, JSON]:
     """The description of a method for a key. Values that steps find are named by these steps."""
-    found = {name: f"tuned:{step}/{name}" for name, step in chosen.found if name not in leave_out}
-    return {**method, "params": {**method["params"], **found}} if found else method
+    tuned = {name: f"tuned:{step}/{name}" for name, step in chosen.found if name not in leave_out}
+    return {**method, "params": {**method["params"], **tuned}} if tuned else method
 
 
 def steps_in(described: JSON) -> list[str]:

@@ -37,17 +37,17 @@ class Base(Datasets):
         work: JSON = {}
         encoder, needs = None, missing_modules_of(chosen)
         named_by = chosen.entry.record.encoder
-        said = None if named_by is None else getattr(chosen.params, named_by)
+        encoder_given = None if named_by is None else getattr(chosen.params, named_by)
         noted = len(self.problems)
         try:
             self.rehearse(chosen, chosen.params)
             with self.guarded(chosen):
-                left_out = (named_by,) if said is not None else ()
+                left_out = (named_by,) if encoder_given is not None else ()
                 described = keys.method(chosen.entry, chosen.params, self.digest, left_out)
                 work = work_of(chosen, chosen.params)
-            if said is not None:
+            if encoder_given is not None:
                 given = next(iter(self.collections.values()))
-                described["encoder"], encoder, more = self.encoder(given, chosen, said)
+                described["encoder"], encoder, more = self.encoder(given, chosen, encoder_given)
                 needs += more
         except Broken as error:
             if len(self.problems) == noted:  # not a user's mistake, which `refuse` has noted
@@ -69,14 +69,15 @@ class Base(Datasets):
             encoder=encoder,
         )
 
-    def encoder(self, given: Collection, chosen: Chosen, said: Any) -> tuple[JSON, JSON, list[Need]]:
+    def encoder(self, given: Collection, chosen: Chosen, encoder_given: Any) -> tuple[JSON, JSON, list[Need]]:
         """The parts of the retriever that a maker or an analysis encodes texts with: its description for the
-        key, its work, and its needs. `said` is what the parameter says: `{RETRIEVER: {parameters}}`."""
+        key, its work, and its needs. `encoder_given` is the parameter's value:
+        `{RETRIEVER: {parameters}}`."""
         path = (chosen.name, str(chosen.entry.record.encoder))
-        if len(said) != 1:
+        if len(encoder_given) != 1:
             text = "expected one retriever with its parameters: {dense: {model: ...}}"
             self.refuse(chosen.place, path, text)
-        (name, inner), *_ = said.items()
+        (name, inner), *_ = encoder_given.items()
         try:
             entry = self.catalogue.find("retrievers", name)
         except HarnessError as error:

@@ -40,14 +40,14 @@ def unneeded(remote: Remote, before: float) -> list[Entry]:
     return [*unneeded_lists, *(entry for entry in pieces if entry.path.rpartition("/")[2] not in needed)]
 
 
-def remove(remote: Remote, entries: list[Entry], before: float, told: Callable[[Entry], None]) -> int:
+def remove(remote: Remote, entries: list[Entry], before: float, removed: Callable[[Entry], None]) -> int:
     """Remove these files, except those that were written again meanwhile. Returns the bytes that this
     freed."""
     freed = 0
     for entry in entries:
         if remote.remove_if_old(entry.path, before):
             freed += entry.size
-            told(entry)
+            removed(entry)
     return freed
 
 

@@ -76,9 +76,9 @@ def joined(
                 return None
             below = other
         chosen = below.chosen._replace(place=node.place)
-        own = options[name]
-        limit, sample = own.limit or below.limit, own.sample or below.sample
-        done[name] = own._replace(chosen=chosen, make=(*below.make, *own.make), limit=limit, sample=sample)
+        spec = options[name]
+        limit, sample = spec.limit or below.limit, spec.sample or below.sample
+        done[name] = spec._replace(chosen=chosen, make=(*below.make, *spec.make), limit=limit, sample=sample)
         return done[name]
 
     for name in options:

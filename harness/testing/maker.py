@@ -113,8 +113,8 @@ def _unwatched(done: int, total: int | None, note: str = "") -> None:
 
 
 def _names(subject: Subject, values: Any, kind: str) -> list[str]:
-    said = [getattr(values, name) for name in getattr(subject.record, kind)]
-    names = [name for value in said for name in (value if isinstance(value, tuple) else (value,))]
+    values_given = [getattr(values, name) for name in getattr(subject.record, kind)]
+    names = [name for value in values_given for name in (value if isinstance(value, tuple) else (value,))]
     return [name for name in dict.fromkeys(names) if name is not None]
 
 
@@ -176,10 +176,10 @@ def names_what_it_reads_and_changes(subject: Subject, _: Path) -> None:
 
 def makes_the_parts_that_it_names(subject: Subject, folder: Path) -> None:
     changed = {part for part, value in made(subject, folder).items() if value is not None}
-    said = set(subject.record.changes)
-    require(changed == said, f"it returns {_list(changed)}, and its record changes {_list(said)}")
+    expected = set(subject.record.changes)
+    require(changed == expected, f"it returns {_list(changed)}, and its record changes {_list(expected)}")
     files = (folder / "working" / "kept").is_dir()
-    require(said or files, "it changes no part, and leaves no file in `given.folder / 'kept'` either")
+    require(expected or files, "it changes no part, and leaves no file in `given.folder / 'kept'` either")
 
 
 def makes_parts_that_fit_each_other(subject: Subject, folder: Path) -> None:

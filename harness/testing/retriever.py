@@ -225,18 +225,18 @@ def takes_the_forms_of_queries_that_it_names(subject: Subject, folder: Path) -> 
     corpus = corpus_of(subject)
     searcher = index(subject, corpus, folder).open(corpus, folder)
     plain = checked(searcher, corpus, QUERIES, 10)
-    found = {}
+    hits_by_form = {}
     if "terms" in subject.record.queries:
         require(isinstance(searcher, TermSearcher), "it takes terms, but its searcher is no TermSearcher")
         counts = [Counter(terms) for terms in searcher.terms(QUERIES)]
         weighted = [{term: float(count) for term, count in row.items()} for row in counts]
-        found["terms"] = searcher.search_terms(weighted, 10)
+        hits_by_form["terms"] = searcher.search_terms(weighted, 10)
     if "vectors" in subject.record.queries:
         require(
             isinstance(searcher, VectorSearcher), "it takes vectors, but its searcher is no VectorSearcher"
         )
-        found["vectors"] = searcher.search_vectors(searcher.encode(QUERIES), 10)
-    for form, hits in found.items():
+        hits_by_form["vectors"] = searcher.search_vectors(searcher.encode(QUERIES), 10)
+    for form, hits in hits_by_form.items():
         for row in range(len(QUERIES)):
             one, two = hit_checks.of(plain, row), hit_checks.of(hits, row)
             require(hit_checks.same(one, two, subject.tolerance), f"a query as {form} finds something else")

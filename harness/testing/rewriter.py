@@ -96,8 +96,8 @@ def opened(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
     folder.mkdir(exist_ok=True)
     method = index(subject, corpus, folder)
     asks = subject.record.gives != "text"
-    own = folder if subject.record.indexed else None
-    return method.open(corpus, own, Searching(corpus) if asks else None)
+    index_folder = folder if subject.record.indexed else None
+    return method.open(corpus, index_folder, Searching(corpus) if asks else None)
 
 
 def feedback_of(subject: Subject, corpus: MemoryTexts, queries: Sequence[str]) -> Hits | None:

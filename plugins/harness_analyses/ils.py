@@ -64,10 +64,10 @@ class Ils:
             hits = runs[0].hits.passages[:, : self._params.depth] if runs else np.zeros((0, 0), np.int64)
             return {query: row[row >= 0] for query, row in enumerate(hits)}
         judged = data.judged
-        there = judged.passage < data.corpus.passages
+        kept = judged.passage < data.corpus.passages
         if self._params.of == "positives":
-            there &= judged.grade > 0
-        queries, positions = judged.query[there], judged.passage[there]
+            kept &= judged.grade > 0
+        queries, positions = judged.query[kept], judged.passage[kept]
         return {int(query): positions[queries == query] for query in np.unique(queries)}
 
 

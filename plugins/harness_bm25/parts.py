@@ -57,9 +57,9 @@ class Joined:
             numbers = np.array([known.setdefault(word, len(known)) for word in words], np.int32)
             terms, text_ends, first, at = _array(part, "terms"), _array(part, "ends"), 0, 0
             for count in _array(part, "batches").tolist():
-                own = np.array(text_ends[at : at + count])
-                size = int(own[-1]) if count else 0
-                yield Encoded(numbers[terms[first : first + size]], own)
+                ends_of_batch = np.array(text_ends[at : at + count])
+                size = int(ends_of_batch[-1]) if count else 0
+                yield Encoded(numbers[terms[first : first + size]], ends_of_batch)
                 first, at = first + size, at + count
 
 

@@ -61,9 +61,11 @@ def clusters(documents: Path, resolved: Path) -> Iterator[dict[str, object]]:
             refuse(resolved, line[0], f"{documents} ends before this line; resolve that file again")
         if line is None:
             refuse(documents, given[0], f"{resolved} ends before this line; resolve this file again")
-        number, found = line
-        places = _places(resolved, number, given[1].document, found.document)
-        spans = [[_span(resolved, number, places, span) for span in cluster] for cluster in found.clusters]
+        number, prediction = line
+        places = _places(resolved, number, given[1].document, prediction.document)
+        spans = [
+            [_span(resolved, number, places, span) for span in cluster] for cluster in prediction.clusters
+        ]
         yield {"id": given[1].id, "text": given[1].document, "clusters": spans}
 
 

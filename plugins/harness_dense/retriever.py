@@ -136,8 +136,8 @@ class Search:
 
     def vectors(self, positions: Ints) -> Floats:
         rows = rows_of(positions, self._index.positions)
-        found = self._index.rows[np.maximum(rows, 0)] if len(self._index.rows) else np.zeros((len(rows), 0))
-        return np.where(rows[:, None] >= 0, found, 0).astype(np.float32)
+        vectors = self._index.rows[np.maximum(rows, 0)] if len(self._index.rows) else np.zeros((len(rows), 0))
+        return np.where(rows[:, None] >= 0, vectors, 0).astype(np.float32)
 
     def _rows(self, tower: towers.Tower, texts: Sequence[str]) -> tuple[Floats, Lost]:
         if not texts:

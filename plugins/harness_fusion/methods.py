@@ -33,10 +33,10 @@ class Convex:
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
         weights = self._weights(len(inputs))
 
-        def score(block: Sequence[Hits], found: Candidates) -> Doubles:
-            total = np.zeros(len(found.rows))
+        def score(block: Sequence[Hits], candidates: Candidates) -> Doubles:
+            total = np.zeros(len(candidates.rows))
             for weight, hits in zip(weights, block, strict=True):
-                total += weight * _normalised(hits, found, structure, self.form)
+                total += weight * _normalised(hits, candidates, structure, self.form)
             return total
 
         return fused(inputs, depth, structure, self.candidates, score)
@@ -63,12 +63,12 @@ class ReciprocalRank:
     def combine(self, inputs: Sequence[Hits], depth: int, structure: Structure) -> Hits:
         weights = checked_weights("rrf", self.weights, len(inputs))
 
-        def score(block: Sequence[Hits], found: Candidates) -> Doubles:
-            total = np.zeros(len(found.rows))
+        def score(block: Sequence[Hits], candidates: Candidates) -> Doubles:
+            total = np.zeros(len(candidates.rows))
             for weight, hits in zip(weights, block, strict=True):
                 ranks = np.arange(1, hits.passages.shape[1] + 1, dtype=np.float64)
                 worth = np.broadcast_to(weight / (self.k + ranks), hits.passages.shape)
-                total += np.nan_to_num(scores_at(hits, worth, found, structure), nan=0.0)
+                total += np.nan_to_num(scores_at(hits, worth, candidates, structure), nan=0.0)
             return total
 
         return fused(inputs, depth, structure, self.candidates, score)

@@ -92,8 +92,8 @@ class Search:
 
     def vectors(self, positions: Ints) -> Floats:
         rows = rows_of(positions, self._positions)
-        found = self._rows[np.maximum(rows, 0)] if len(self._rows) else np.zeros((len(rows), 0))
-        return np.where(rows[:, None] >= 0, found, 0).astype(np.float32)
+        vectors = self._rows[np.maximum(rows, 0)] if len(self._rows) else np.zeros((len(rows), 0))
+        return np.where(rows[:, None] >= 0, vectors, 0).astype(np.float32)
 
 
 def _embedded(client: services.Client, params: EmbeddingParams, prompt: str, texts: Sequence[str]) -> Floats:

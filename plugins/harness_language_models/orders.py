@@ -31,8 +31,8 @@ def permutation(text: str, count: int) -> tuple[list[int], bool]:
 
 def letter(text: str, letters: str) -> int | None:
     """The place in `letters` of the letter that an answer names, or None if it names none."""
-    found = re.search(rf"(?:^|\bpassage\s+|[^\w])([{letters}])(?![\w'])", text.strip(), re.IGNORECASE)
-    return letters.index(found[1].upper()) if found else None
+    match = re.search(rf"(?:^|\bpassage\s+|[^\w])([{letters}])(?![\w'])", text.strip(), re.IGNORECASE)
+    return letters.index(match[1].upper()) if match else None
 
 
 def scores_of(order: Sequence[int]) -> list[float]:

@@ -159,9 +159,9 @@ class Open:
         if chances[YES] or chances[NO]:
             least = 1e-6  # the probability of a word that the service does not list
             return float(np.log(max(chances[YES], least)) - np.log(max(chances[NO], least)))
-        found = re.search(r"\b(yes|no)\b", reply.text.lower())
-        self._counts["answers_mended"] += found is None
-        return 1.0 if found and found[1] == YES else 0.0
+        match = re.search(r"\b(yes|no)\b", reply.text.lower())
+        self._counts["answers_mended"] += match is None
+        return 1.0 if match and match[1] == YES else 0.0
 
 
 def window_prompt(query: str, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:

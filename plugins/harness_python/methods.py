@@ -65,13 +65,13 @@ class Opened:
         for i, (names, given) in enumerate(rows):
             places = self._places(names)
             order = np.argsort(-np.asarray(given, np.float64), kind="stable")
-            found = self._positions[places[order]]
+            positions = self._positions[places[order]]
             if within is not None:
-                kept = np.isin(found, within[i][within[i] >= 0])
-                found, order = found[kept], order[kept]
-            found, order = found[:k], order[:k]
-            passages[i, : len(found)] = found
-            scores[i, : len(found)] = np.asarray(given, np.float32)[order]
+                kept = np.isin(positions, within[i][within[i] >= 0])
+                positions, order = positions[kept], order[kept]
+            positions, order = positions[:k], order[:k]
+            passages[i, : len(positions)] = positions
+            scores[i, : len(positions)] = np.asarray(given, np.float32)[order]
         return Hits(passages, scores, self._texts.unit)
 
     def score(self, queries: Sequence[str], candidates: Ints) -> Floats:
@@ -158,7 +158,7 @@ class Remote:
         }  # fmt: skip
         self._socket.sendall(orjson.dumps(request, default=list) + b"\n")
         line = self._answers.readline()
-        said = orjson.loads(line) if line else {"error": "the process that runs the suite has gone"}
-        if "error" in said:
-            raise RuntimeError(said["error"])
-        return said["answer"]
+        message = orjson.loads(line) if line else {"error": "the process that runs the suite has gone"}
+        if "error" in message:
+            raise RuntimeError(message["error"])
+        return message["answer"]

@@ -125,19 +125,19 @@ def bo1(read: Read, known: TermStatistics, params: Bo1Params) -> dict[str, float
     w(t) = f log2((1 + F/N) / (F/N)) + log2(1 + F/N).
     It is divided by the weight that the most frequent term of the hits would have if all its occurrences
     were in the hits. The result is added to the term's qtf / max qtf in the query."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     hits: Counter[str] = Counter()
     for text in read.texts:
-        found.update(text)
+        counts.update(text)
         hits.update(text.keys())
     query = {term: count / max(read.query.values()) for term, count in read.query.items()}
-    if not found:
+    if not counts:
         return query
-    most = max(found.values())
+    most = max(counts.values())
     bound = _divergence(most, most / known.all_texts)
     worth = {
         term: _divergence(count, read.facts[term][1] / known.all_texts) / bound
-        for term, count in found.items()
+        for term, count in counts.items()
         if (term in query or hits[term] >= params.in_documents) and read.facts[term][1] > 0
     }
     best = sorted(worth.items(), key=lambda item: (-item[1], item[0]))[: params.terms]

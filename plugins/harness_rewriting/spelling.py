@@ -60,7 +60,7 @@ class Corrected:
         self._known: dict[str, str] = {}
 
     def rewrite(self, queries: Sequence[str], feedback: Hits | None) -> Rewritten:
-        return Rewritten(texts=[WORD.sub(lambda found: self._right(found[0]), query) for query in queries])
+        return Rewritten(texts=[WORD.sub(lambda match: self._right(match[0]), query) for query in queries])
 
     def _right(self, word: str) -> str:
         """The word itself, or its correction in lower case if it is misspelt."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 import tiny_models
-from running import COMMAND, leaderboard
-from test_new_plugin import child, made
+from running import COMMAND, leaderboard, new_package
+from test_new_plugin import child
 
 pytestmark = [pytest.mark.slow, pytest.mark.extras]
 pytest.importorskip("torch")
@@ -38,7 +38,7 @@ depth: 20
 def test_a_linear_model_of_another_distribution_stands_beside_our_network(tmp_path):
     """It shares its examples with our trainer, and is exported with a card. (`test_new_plugin` runs the contract
     of trainers on this package.)"""
-    package = made(tmp_path, "trainer", "my-linear")
+    package = new_package(tmp_path, "trainer", "my-linear")
     tiny_models.bert(package / "tiny")
     (package / "suite.yaml").write_text(SUITE)
     store = ("--store", str(tmp_path / "store"))

@@ -80,9 +80,9 @@ def _parquet(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
                 if column.required and column.name not in present:
                     refuse(path, 1, f"the column '{column.name}' is missing; copy the file again")
             names = [column.name for column in renamed if column.name in present]
-            for found in table.iter_batches(batch_size=8192, columns=names):
-                lines = range(row, row + found.num_rows)
-                yield Part(lines, _named_as(columns, _cast(path, row, found, renamed)))
+            for batch in table.iter_batches(batch_size=8192, columns=names):
+                lines = range(row, row + batch.num_rows)
+                yield Part(lines, _named_as(columns, _cast(path, row, batch, renamed)))
                 row = lines.stop
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             if isinstance(error, OSError) and error.errno is not None:
@@ -95,13 +95,13 @@ def _parquet(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
             refuse(path, row, f"{what}; copy the file again")
 
 
-def _cast(path: Path, row: int, found: pa.RecordBatch, columns: Sequence[Column]) -> pa.RecordBatch:
+def _cast(path: Path, row: int, batch: pa.RecordBatch, columns: Sequence[Column]) -> pa.RecordBatch:
     arrays = []
     for column in columns:
-        if column.name not in found.schema.names:
-            arrays.append(pa.nulls(found.num_rows, column.type))
+        if column.name not in batch.schema.names:
+            arrays.append(pa.nulls(batch.num_rows, column.type))
             continue
-        array = found.column(column.name)
+        array = batch.column(column.name)
         try:
             arrays.append(array.cast(column.type))
             arrays[-1].validate(full=True)  # Parquet does not check that its texts are UTF-8
@@ -130,10 +130,10 @@ def _json_lines(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
     }
     required = tuple(column.name for column in wanted if column.required)
     records: Records[Any] = Records(path, (row_type,), Keys(required, kinds))
-    for numbers, found in records.with_lines():
+    for numbers, rows in records.with_lines():
         try:
             arrays = [
-                _whole([getattr(row, f"_{place}") for row in found], column.type)
+                _whole([getattr(row, f"_{place}") for row in rows], column.type)
                 for place, column in enumerate(columns)
             ]
         except (pa.ArrowInvalid, OverflowError):
@@ -156,10 +156,10 @@ def _keys_of_first(path: Path, columns: Sequence[Column]) -> Sequence[str]:
     if not any(column.also for column in columns):
         return ()
     try:
-        found: Any = msgspec.json.decode(next((line for _, line in lines(path)), b"{}"))
+        first: Any = msgspec.json.decode(next((line for _, line in lines(path)), b"{}"))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ()
-    return list(found) if isinstance(found, dict) else ()
+    return list(first) if isinstance(first, dict) else ()
 
 
 def _tsv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
@@ -167,7 +167,7 @@ def _tsv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
     header: list[str] = []
     for first, chunk in chunks(path):
         numbers: list[int] = []
-        found: list[list[Any]] = []
+        rows: list[list[Any]] = []
         for number, line in lines_of(first, chunk):
             cells = text_of(path, number, line).split("\t")
             if not header:
@@ -178,11 +178,11 @@ def _tsv(path: Path, columns: Sequence[Column]) -> Iterator[Part]:
                 wanted = f"{len(header)} columns between tabs ({', '.join(header)})"
                 refuse(path, number, f"expected {wanted}, got {len(cells)}; mend the line")
             numbers.append(number)
-            found.append([_cell(path, number, cells, *pair) for pair in zip(columns, places, strict=True)])
-        if found:
+            rows.append([_cell(path, number, cells, *pair) for pair in zip(columns, places, strict=True)])
+        if rows:
             arrays = [
                 pa.array(values, column.type)
-                for column, values in zip(columns, zip(*found, strict=True), strict=True)
+                for column, values in zip(columns, zip(*rows, strict=True), strict=True)
             ]
             yield Part(numbers, pa.RecordBatch.from_arrays(arrays, schema=_schema(columns)))
 
@@ -256,14 +256,14 @@ def _of_cell(path: Path, line: int, cells: Sequence[str], column: Column, place:
 def _places(
     path: Path, line: int, header: Sequence[str], columns: Sequence[Column], between: str = "tabs"
 ) -> list[int | None]:
-    found: list[int | None] = []
+    places: list[int | None] = []
     for column in columns:
         name = _as_named(column, header).name
         if column.required and name not in header:
             wanted = ", ".join(column.name for column in columns if column.required)
             refuse(path, line, f"the header must have: {wanted} (between {between}); mend it")
-        found.append(header.index(name) if name in header else None)
-    return found
+        places.append(header.index(name) if name in header else None)
+    return places
 
 
 def _cell(path: Path, line: int, cells: Sequence[str], column: Column, place: int | None) -> Any:
@@ -277,11 +277,11 @@ def _cell(path: Path, line: int, cells: Sequence[str], column: Column, place: in
     return int(cells[place])
 
 
-def _as_named(column: Column, there: Sequence[str]) -> Column:
-    """The column, renamed to the one of its names that is in `there`, if any."""
-    if column.name in there:
+def _as_named(column: Column, names: Sequence[str]) -> Column:
+    """The column, renamed to the one of its names that is in `names`, if any."""
+    if column.name in names:
         return column
-    return column._replace(name=next((name for name in column.also if name in there), column.name))
+    return column._replace(name=next((name for name in column.also if name in names), column.name))
 
 
 def _named_as(columns: Sequence[Column], batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -88,12 +88,12 @@ class Client:
             if stop.is_set():
                 return
             try:
-                found = self._asked(request, stop)
+                answered = self._asked(request, stop)
             except BaseException:
                 stop.set()
                 raise
             with lock:
-                answers.update(found)
+                answers.update(answered)
                 count[0] += 1
                 if done:
                     done(count[0])

@@ -80,19 +80,19 @@ def _decoded(content: bytes) -> JSON:
 def _failure(response: httpx.Response, content: bytes, service: Service) -> Retry | Refused:
     code, message = _error(content)
     message = redacted(message, service)
-    said = f": {message[:SHOWN]}" if message else ""
+    reason = f": {message[:SHOWN]}" if message else ""
     if response.status_code in AGAIN and code != "insufficient_quota":
         return Retry(str(response.status_code), _wait(response.headers.get("Retry-After")))
-    return Refused(f"{response.status_code} {response.reason_phrase}{said}")
+    return Refused(f"{response.status_code} {response.reason_phrase}{reason}")
 
 
 def _error(content: bytes) -> tuple[str, str]:
     """The code and the message of an error, in any of the forms that services use."""
     try:
-        said: Any = orjson.loads(content)
+        body: Any = orjson.loads(content)
     except orjson.JSONDecodeError:
         return "", content.decode("utf-8", "replace").strip()
-    inner = said.get("error", said) if isinstance(said, dict) else said
+    inner = body.get("error", body) if isinstance(body, dict) else body
     if not isinstance(inner, dict):
         return "", str(inner)
     return str(inner.get("code") or ""), str(inner.get("message") or inner.get("detail") or "")
