@@ -2,39 +2,58 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
 
+from harness.cli import arguments as shared
 from harness.errors import HarnessError
 from harness.execution import progress
-from harness.execution.estimate import Estimate, estimates, sizes_of
+from harness.execution.estimate import Estimate, estimates, measured, sizes_of
 from harness.execution.open_dataset import with_rebuilds
 from harness.plan.kinds import PARTS
 from harness.runner import Prepared
 from harness.store.artifacts import Store
 
 
-def estimated(prepared: Prepared, store: Store, jobs: int) -> int:
-    """Reads the datasets, because all estimates depend on their sizes, and prints the table of estimates.
-    Raises HarnessError if the disk is too small for what will be written."""
-    planned, reporter = prepared.plan, progress.reporter(sys.stderr)
-    ancestors = planned.ancestors(prepared.targets)
-    data = [step for step in planned.steps if step in ancestors and planned.steps[step].kind in PARTS]
-    reporter.planned(len(data), sum(store.has(step) for step in data))
-    try:
-        with_rebuilds(planned.steps, data, lambda failures: None, store, reporter, jobs)
-    finally:
-        reporter.close()
-    todo = [step for step in planned.steps if step in ancestors and not store.has(step)]
-    listed = estimates(planned, store, todo, sizes_of(planned, store))
+def estimated(prepared: Prepared, store: Store, options: argparse.Namespace) -> int:
+    """Prints the table of estimates. Raises HarnessError if the disk is too small for what will be
+    written."""
+    listed = listing(prepared, store, options)
     free = shutil.disk_usage(store.root).free
-    print("\n".join(table(listed, jobs, free)))
+    print("\n".join(table(listed, options.jobs or 1, free)))
+    if store.remote is not None or options.engine == "ray":
+        print("\n".join(transfer(listed, prepared, store, options.engine == "ray")))
     wanted = sum(item.bytes or 0.0 for item in listed)
     if wanted > free:
         text = f"{wanted / 1e9:.1f} GB are to be written, and {free / 1e9:.1f} GB are free"
         raise HarnessError(f"{store.root}: {text}; choose another disk with --store")
     return 0
+
+
+def listing(prepared: Prepared, store: Store, options: argparse.Namespace) -> list[Estimate]:
+    """The estimates of all steps to do. The datasets are read first, because all estimates depend on their
+    sizes."""
+    planned, reporter = prepared.plan, progress.reporter(sys.stderr)
+    ancestors = planned.ancestors(prepared.targets)
+    data = [step for step in planned.steps if step in ancestors and planned.steps[step].kind in PARTS]
+    reporter.planned(len(data), sum(store.has(step) for step in data))
+    try:
+        with_rebuilds(planned.steps, data, lambda failures: None, store, reporter, options.jobs or 1)
+        todo = [step for step in planned.steps if step in ancestors and not store.has(step)]
+        trials = {}
+        if options.calibrate:
+            from harness import catalogue
+            from harness.cli.calibration import calibrate
+
+            trials = calibrate(
+                options.suite, catalogue.load(), store, shared.changes_of(options), options.only,
+                [planned.steps[step] for step in todo], reporter,
+            )  # fmt: skip
+    finally:
+        reporter.close()
+    return estimates(planned, measured(store), todo, sizes_of(planned, store), trials)
 
 
 def table(listed: Sequence[Estimate], jobs: int, free: float) -> Iterator[str]:
@@ -52,8 +71,33 @@ def table(listed: Sequence[Estimate], jobs: int, free: float) -> Iterator[str]:
         yield f"with {jobs} at once at least {_duration(max(longest, sum(seconds) / jobs))}"
     yield f"{_size(free)} are free where the store is"
     if unknown:
-        advice = "try them with --limit or --sample first"
+        advice = "add --calibrate, or try them with --limit or --sample first"
         yield f"{len(unknown)} steps are of methods that have not run here; {advice}"
+
+
+def transfer(listed: Sequence[Estimate], prepared: Prepared, store: Store, ray: bool) -> Iterator[str]:
+    """Lines on what goes to and from the remote: here, and to each node of a Ray cluster."""
+    remote = store.remote
+    sizes = {item.step.id: item.bytes or 0.0 for item in listed}
+    there = set(remote.steps()) if remote is not None and remote.read else set()
+    fetched = [remote.listed(step) for step in sizes if step in there] if remote is not None else []
+    pushed = sum(size for step, size in sizes.items() if step not in there)
+    if remote is not None:
+        size = _size(sum(item.size for item in fetched if item is not None))
+        yield f"{remote.address}: {len(fetched)} of the steps are there, {size} to fetch"
+        if remote.write:
+            yield f"{_size(pushed)} will be pushed"
+    if ray:
+        read = {name for item in listed for name in item.step.inputs if item.step.id not in there}
+        total = sum(_bytes_of(name, sizes, store) for name in read)
+        shared_by = "the remote" if remote is not None else "a folder"
+        yield f"a Ray node reads {_size(total)} through {shared_by} at most, if it does every step"
+
+
+def _bytes_of(step: str, sizes: dict[str, float], store: Store) -> float:
+    if step in sizes:
+        return sizes[step]
+    return float(store.read(step, trust=True).cost["bytes"]) if store.has(step) else 0.0
 
 
 def _duration(seconds: float | None) -> str:

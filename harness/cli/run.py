@@ -32,6 +32,10 @@ def arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--dry-run", action="store_true", help=dry)
     estimate = "with --dry-run: what each step will cost, from what such steps have cost in this store"
     command.add_argument("--estimate", action="store_true", help=estimate)
+    calibrate = (
+        "with --estimate: do a little of each step's work first, for a second or so each, to measure it"
+    )
+    command.add_argument("--calibrate", action="store_true", help=calibrate)
     only = "run only the rows whose system, dataset or DATASET/SYSTEM matches, and keep the other rows of "
     only += "the leaderboard as they are (may be repeated)"
     command.add_argument("--only", action="append", default=[], metavar="GLOB", help=only)
@@ -67,10 +71,12 @@ def run(options: argparse.Namespace) -> int:
     prepared = runner.read(options.suite, catalogue.load(), store, options.only, shared.changes_of(options))
     if options.estimate and not options.dry_run:
         raise HarnessError("--estimate: is of a plan that is not run; add --dry-run")
+    if options.calibrate and not options.estimate:
+        raise HarnessError("--calibrate: is for an estimate; add --dry-run --estimate")
     if options.estimate:
         from harness.cli.estimate import estimated
 
-        return estimated(prepared, store, options.jobs or 1)
+        return estimated(prepared, store, options)
     if options.dry_run:
         print("\n".join(dry_run(prepared, store)))
         return 0

@@ -7,16 +7,22 @@ import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from harness.collection.corpus import Corpus
 from harness.collection.queries import read_queries
+from harness.execution.growth import at
 from harness.plan.graph import Plan, Step
 from harness.plan.kinds import PARTS
 from harness.store.artifacts import Artifact, Corrupt, Store
 from harness.types import JSON
 
+Work = tuple[float, ...]
+"""The amount of work of a step: the counts that its cost grows with."""
+
 
 class Sizes(NamedTuple):
-    """The size of a dataset."""
+    """The size of a dataset. Only candidates are counted as passages."""
 
     passages: int
     documents: int
@@ -26,7 +32,8 @@ class Sizes(NamedTuple):
 class Measured(NamedTuple):
     """The cost of one finished step."""
 
-    units: float  # the amount of work, as `_units` counts it
+    corpus: str  # the id of the corpus that the step read
+    work: Work
     seconds: float
     bytes: float
     peak_mb: float
@@ -36,24 +43,51 @@ class Estimate(NamedTuple):
     """The expected cost of one step; None for each number where the store has no similar step."""
 
     step: Step
-    units: float
+    work: Work | None
     seconds: float | None
     bytes: float | None
     peak_mb: float | None
 
 
-def estimates(plan: Plan, store: Store, steps: Iterable[str], sizes: Mapping[str, Sizes]) -> list[Estimate]:
-    """The estimate of each step, from the sizes of the datasets. Steps without a known cost are listed
-    too."""
-    measured = _measured(store)
+Key = tuple[str, ...]  # kind and method of a step, then its parameters and the unit of its texts
+Costs = Mapping[Key, Sequence[Measured]]
+
+
+def estimates(
+    plan: Plan, measured: Costs, steps: Iterable[str], sizes: Mapping[str, Sizes],
+    trials: Mapping[str, str] | None = None,
+) -> list[Estimate]:  # fmt: skip
+    """The estimate of each step, from the sizes of the datasets. Steps without a known cost are listed too.
+    `trials` maps further corpora, by their ids, to the datasets that they are a part of."""
+    datasets = {collection.parts["corpus"]: name for name, collection in plan.collections.items()
+                if "corpus" in collection.parts} | dict(trials or {})  # fmt: skip
     listed = []
     for name in steps:
         step = plan.steps[name]
-        units = _units(step, sizes.get(step.dataset))
-        known = _alike(step, measured)
-        listed.append(_estimate(step, units, known) if units is not None and known
-                      else Estimate(step, units or 0.0, None, None, None))  # fmt: skip
+        work, known = work_of(step, sizes.get(step.dataset)), _alike(step, measured, datasets)
+        if work is None or not known:
+            listed.append(Estimate(step, work, None, None, None))
+            continue
+        counts = [one.work for one in known]
+        listed.append(
+            Estimate(
+                step, work, at(counts, [one.seconds for one in known], work),
+                at(counts, [one.bytes for one in known], work), _memory(step, work, known),
+            )
+        )  # fmt: skip
     return listed
+
+
+def _memory(step: Step, work: Work, known: Sequence[Measured]) -> float:
+    """The memory that a step takes. It grows with the texts, if at all; queries are searched a few at a
+    time."""
+    peaks = [one.peak_mb for one in known]
+    if step.kind in ("augment", "index", "search"):
+        texts = [[one.work[-1] / (one.work[0] if step.kind == "search" else 1)] for one in known]
+        asked = [work[-1] / (work[0] if step.kind == "search" else 1)]
+        if len(np.unique(texts)) > 1:
+            return max(min(peaks), at(texts, peaks, asked, steady=True))
+    return max(peaks)
 
 
 def sizes_of(plan: Plan, store: Store) -> dict[str, Sizes]:
@@ -63,90 +97,73 @@ def sizes_of(plan: Plan, store: Store) -> dict[str, Sizes]:
         with contextlib.suppress(Corrupt, KeyError):
             corpus = Corpus(store.read(collection.parts["corpus"], trust=True).folder)
             queries = read_queries(store.read(collection.parts["queries"], trust=True).folder)
-            sizes[name] = Sizes(corpus.passages, corpus.documents, len(queries.ids))
+            candidates = int(np.count_nonzero(corpus.candidate))
+            sizes[name] = Sizes(candidates, corpus.documents, len(queries.ids))
     return sizes
 
 
-def _units(step: Step, sizes: Sizes | None) -> float | None:
-    """The amount of work of a step, in the unit that its time grows with: texts, pairs, queries, or queries
-    times texts. None if the amount is not known."""
+def work_of(step: Step, sizes: Sizes | None) -> Work | None:
+    """The amount of work of a step: texts, pairs, or queries and queries times texts. None if it is not
+    known."""
     if sizes is None or step.kind in PARTS:
         return None
-    texts = sizes.documents if _unit(step.work) == "document" else sizes.passages
+    unit = step.work.get("texts", {}).get("unit", "passage")
+    texts = float(sizes.documents if unit == "document" else sizes.passages)
     if step.kind in ("augment", "index"):
-        return texts
+        return (texts,)
     if step.kind == "search":
-        return float(sizes.queries) * texts
+        return (float(sizes.queries), sizes.queries * texts)
     if step.kind == "rerank":
-        return float(sizes.queries * step.work["depth"])
-    return float(sizes.queries)
+        return (float(sizes.queries * min(step.work["depth"], texts)),)
+    return (float(sizes.queries),)
 
 
-def _unit(work: Mapping[str, JSON]) -> str:
-    return str(work.get("texts", {}).get("unit", "passage"))
-
-
-def _measured(store: Store) -> dict[tuple[str, str, str], list[Measured]]:
+def measured(store: Store) -> dict[Key, list[Measured]]:
     """The costs of all artifacts in the store, by kind, method and parameters."""
-    found: dict[tuple[str, str, str], list[Measured]] = {}
-    counts: dict[str, float] = {}  # id of an index -> number of its texts
+    costs: dict[Key, list[Measured]] = {}
+    texts: dict[str, float] = {}  # id of an index -> number of its texts
     artifacts = []
     for name in store.steps():
         with contextlib.suppress(Corrupt):
             artifacts.append(store.read(name, trust=True))
     for artifact in artifacts:
         if "texts" in artifact.facts and artifact.described["kind"] == "index":
-            counts[artifact.id] = artifact.facts["texts"]
+            texts[artifact.id] = artifact.facts["texts"]
     for artifact in artifacts:
-        units = _units_of(artifact, counts)
-        if units:
+        work, inputs = _work_done(artifact, texts), artifact.described.get("inputs", ())
+        if work is not None and work[0]:
             cost = artifact.cost
-            spent = cost.get(f"{artifact.described['kind']}_seconds", cost["seconds"])
-            one = Measured(units, max(spent, cost["seconds"]), cost["bytes"], cost["peak_mb"])
-            found.setdefault(_kind(artifact.described), []).append(one)
-    return found
+            corpus = next((step for step in inputs if step.startswith("corpus-")), "")
+            one = Measured(corpus, work, cost["seconds"], cost["bytes"], cost["peak_mb"])
+            costs.setdefault(key_of(artifact.described), []).append(one)
+    return costs
 
 
-def _units_of(artifact: Artifact, texts_of_index: Mapping[str, float]) -> float | None:
+def _work_done(artifact: Artifact, texts_of_index: Mapping[str, float]) -> Work | None:
     kind, cost, facts = artifact.described["kind"], artifact.cost, artifact.facts
     if kind == "index":
-        return float(facts["texts"])
+        return (float(facts["texts"]),)
     if kind == "augment":
-        return float(facts["reported"]["passages"])
+        return (float(facts["reported"]["passages"]),)
     if kind == "search":
         index = next((step for step in artifact.described["inputs"] if step in texts_of_index), None)
-        return None if index is None else float(cost["queries"]) * texts_of_index[index]
+        queries = float(cost["queries"])
+        return None if index is None else (queries, queries * texts_of_index[index])
     if kind == "rerank":
-        return float(cost["pairs"])
-    return float(cost["queries"]) if kind == "combine" else None
+        return (float(cost["pairs"]),)
+    return (float(cost["queries"]),) if "queries" in cost else None
 
 
-def _kind(described: Mapping[str, JSON]) -> tuple[str, str, str]:
-    method = described.get("method", {})
-    return described["kind"], str(method.get("name")), str(sorted(method.get("params", {}).items()))
+def key_of(described: Mapping[str, JSON]) -> Key:
+    method, unit = described.get("method", {}), described.get("texts", {}).get("unit", "")
+    return described["kind"], str(method.get("name")), str(sorted(method.get("params", {}).items())), unit
 
 
-def _alike(step: Step, measured: Mapping[tuple[str, str, str], Sequence[Measured]]) -> Sequence[Measured]:
-    """The costs of the step's method with the same parameters; if there are none, with any parameters."""
-    kind, name, params = _kind(step.described)
-    exact = measured.get((kind, name, params))
-    return exact or [one for key, costs in measured.items() if key[:2] == (kind, name) for one in costs]
-
-
-def _estimate(step: Step, units: float, known: Sequence[Measured]) -> Estimate:
-    """The estimate on the straight line through the smallest and the largest measured step. If the largest
-    has less than twice the units of the smallest, time and disk are in proportion to the largest, and the
-    memory is that of the largest."""
-    first, last = min(known, key=lambda one: one.units), max(known, key=lambda one: one.units)
-    if last.units < 2 * first.units:
-        share = units / last.units
-        return Estimate(step, units, last.seconds * share, last.bytes * share, last.peak_mb)
-
-    def at(low: float, high: float) -> float:
-        slope = max(0.0, (high - low) / (last.units - first.units))
-        return max(0.0, high + slope * (units - last.units))
-
-    return Estimate(
-        step, units, at(first.seconds, last.seconds), at(first.bytes, last.bytes),
-        at(first.peak_mb, last.peak_mb),
-    )  # fmt: skip
+def _alike(step: Step, measured: Costs, datasets: Mapping[str, str]) -> Sequence[Measured]:
+    """The costs of the step's method: with the same parameters on the same dataset; if there are none, with
+    the same parameters; if there are none, with any parameters."""
+    wanted = key_of(step.described)
+    exact = measured.get(wanted, ())
+    same = [one for one in exact if datasets.get(one.corpus) == step.dataset]
+    alike = same or exact
+    return alike or [one for key, costs in measured.items() if key[:2] == wanted[:2] for one in costs]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,6 +39,31 @@ def test_steps_that_never_ran_are_marked_and_others_are_estimated(harness: Harne
     assert second.code == 0, second.err
     assert "?" not in second.out
     assert "with 2 at once at least" in second.out
+
+
+def test_a_calibration_gives_every_step_an_estimate_and_does_none_of_them(harness: Harness) -> None:
+    harness.suite(suite(40))
+    asked = ("run", "suite.yaml", "--store", harness.store, "--dry-run", "--estimate")
+    calibrated = harness.command(*asked, "--calibrate")
+    assert calibrated.code == 0, calibrated.err
+    assert "calibration: 4 steps with 2 queries and 64 passages" in calibrated.err
+    assert "4 steps to do" in calibrated.out
+    assert "?" not in calibrated.out
+    refused = harness.command("run", "suite.yaml", "--store", harness.store, "--calibrate")
+    assert (refused.code, "add --dry-run --estimate" in refused.err) == (2, True)
+
+
+def test_an_estimate_tells_what_goes_to_and_from_the_remote(harness: Harness, tmp_path: Path) -> None:
+    harness.suite(suite(20))
+    remote = ("--remote", (tmp_path / "remote").as_uri())
+    assert harness.run("suite.yaml", *remote).code == 0
+    fresh = str(tmp_path / "other")
+    asked = ("run", "suite.yaml", "--store", fresh, "--dry-run", "--estimate", *remote)
+    told = harness.command(*asked)
+    assert told.code == 0, told.err
+    assert "4 of the steps are there" in told.out
+    assert "0.0 MB will be pushed" in told.out
+    assert "a Ray node reads" in harness.command(*asked, "--engine", "ray").out
 
 
 def test_what_the_disk_cannot_hold_is_refused(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:

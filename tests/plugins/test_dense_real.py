@@ -69,6 +69,10 @@ def test_an_int8_export_with_the_settings_of_its_model(collection, model, langua
     assert found["bge"] > least
 
 
+def lines_of(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
 def test_int8_vectors_find_nearly_all_that_exact_ones_find(tmp_path):
     """One encoding, stored twice: 96 % of the ten and of the hundred nearest passages at the least."""
     data = needed("HARNESS_REAL_DATA", "onnxruntime", "tokenizers") / "cmrc2018"
@@ -79,7 +83,7 @@ def test_int8_vectors_find_nearly_all_that_exact_ones_find(tmp_path):
     from harness_dense import DenseParams, build, resolve
 
     params = resolve(DenseParams(model=model, settings="bge-small-zh-v1.5"), Facts("zh", "zh", "passage"))
-    corpus = testing.texts([json.loads(line)["text"] for line in (data / "corpus.jsonl").open()])
+    corpus = testing.texts([json.loads(line)["text"] for line in lines_of(data / "corpus.jsonl")])
     method = build(params)
     method.index(corpus, tmp_path)
     rows, positions = vectors.read(tmp_path)
@@ -87,7 +91,7 @@ def test_int8_vectors_find_nearly_all_that_exact_ones_find(tmp_path):
     put = vectors.writer(tmp_path / "int8", len(rows), rows.shape[1], "int8")
     for number, first in enumerate(range(0, len(rows), 1024)):
         put(Shard(number, first, positions[first : first + 1024], list(rows[first : first + 1024])))
-    asked = [json.loads(line)["text"] for line in (data / "queries.jsonl").open()][:200]
+    asked = [json.loads(line)["text"] for line in lines_of(data / "queries.jsonl")][:200]
     queries = method.encode(asked, True)
     best, _ = exact.search(queries, rows, 100)
     near, _ = exact.search(queries, vectors.read(tmp_path / "int8").rows, 100)

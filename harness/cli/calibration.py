@@ -1,0 +1,79 @@
+"""`--calibrate`: does a little of the work that a suite would do, so that its costs can be estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from harness import runner
+from harness.catalogue import Catalogue
+from harness.errors import HarnessError
+from harness.execution.engine import limits_of, missing_needs
+from harness.execution.estimate import Key, key_of
+from harness.execution.open_dataset import with_rebuilds
+from harness.execution.progress import Reporter
+from harness.plan.graph import Plan, Step
+from harness.plan.kinds import METHODS, PARTS
+from harness.store.artifacts import Corrupt, Store
+from harness.suite import Changes
+
+# numbers of queries and passages; one of the two grows at a time, so that what a cost grows with is seen
+LEVELS = ((2, 64), (2, 512), (16, 512), (16, 4096), (128, 4096), (128, 32768))
+ENOUGH = 1.0  # seconds that a step takes longer than at its smallest size; it is then not measured further
+MOST = 20.0  # seconds of a step, after which it is not measured at a larger size
+
+
+def calibrate(
+    suite: Path, catalogue: Catalogue, store: Store, changes: Changes, only: Sequence[str],
+    todo: Iterable[Step], reporter: Reporter,
+) -> dict[str, str]:  # fmt: skip
+    """Do the steps that are like those in `todo` on parts of the datasets. The parts grow until each step
+    takes about a second longer than at first: starting a method takes as long as the work at the smallest
+    size. The artifacts are in the store afterwards. Returns the ids of the corpora of these parts, with the
+    datasets' names."""
+    corpora: dict[str, str] = {}
+    costs: dict[tuple[str, Key], dict[tuple[int, int], float]] = {
+        (step.dataset, key_of(step.described)): {} for step in todo if step.kind in METHODS
+    }
+    for queries, passages in LEVELS:
+        smaller = changes._replace(
+            limit=min(queries, changes.limit or queries), sample=min(passages, changes.sample or passages)
+        )
+        try:
+            trial = runner.read(suite, catalogue, store, only, smaller).plan
+        except HarnessError as error:
+            reporter.note(f"calibration: {error}")
+            return corpora
+        corpora |= {item.parts["corpus"]: name for name, item in trial.collections.items() if item.parts}
+        wanted = [step for step in trial.steps.values() if _wanted(step, trial, costs, store)]
+        if not wanted:
+            return corpora
+        reporter.note(f"calibration: {len(wanted)} steps with {queries} queries and {passages:,} passages")
+        targets = [step.id for step in wanted]
+        with_rebuilds(trial.steps, targets, lambda failed: None, store, reporter, 1, limits_of(trial.suite))
+        for step in wanted:
+            try:
+                seconds = store.read(step.id, trust=True).cost["seconds"]
+            except Corrupt:  # it failed, so its cost stays unknown
+                seconds = float("inf")
+            costs[step.dataset, key_of(step.described)][queries, passages] = seconds
+    return corpora
+
+
+def _wanted(
+    step: Step, trial: Plan, costs: dict[tuple[str, Key], dict[tuple[int, int], float]], store: Store
+) -> bool:
+    """Whether to measure a step: no step of a method that it needs has taken long, and none trains a model or
+    makes a collection."""
+    ancestors = [trial.steps[name] for name in trial.ancestors([step.id])]
+    if (step.dataset, key_of(step.described)) not in costs or missing_needs(trial.steps, store, [step.id]):
+        return False
+    for item in ancestors:
+        if item.kind in METHODS:
+            known = costs.get((item.dataset, key_of(item.described)), {})
+            seconds = known.values() or (0.0,)
+            if max(seconds) - min(seconds) > ENOUGH or max(seconds) > MOST:
+                return False
+        elif item.kind not in PARTS:
+            return False
+    return True
