@@ -135,15 +135,10 @@ def _page(
         yield ""
         yield "## How it was made"
         yield ""
-        yield "| stage | took in | left | dropped |"
-        yield "| --- | --- | --- | --- |"
-    for step, known in stages:
-        taken, left = (
-            ", ".join(f"{count:,} {what}" for what, count in known[key].items())
-            for key in ("before", "after")
+        yield from made_stages.table(
+            made_stages.Counted(step.subject, known["before"], known["after"], made_stages.dropped(known))
+            for step, known in stages
         )
-        dropped = "; ".join(f"{item['count']:,} {item['what']}: {item['why']}" for item in known["dropped"])
-        yield f"| {step.subject} | {taken} | {left} | {dropped or 'nothing'} |"
     if form != "pool":
         yield ""
         yield f"`{cards.FILE}` has all counts, and examples of what was dropped."

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from msgspec import UNSET
 
 from harness.leaderboard.model import DroppedPart, MadeStage
+from harness.leaderboard.text_tables import escaped
 from harness.plan.graph import Collection, Plan, Step
 from harness.store.artifacts import Store
 from harness.types import JSON
@@ -26,6 +27,33 @@ def facts(collection: Collection, steps: Mapping[str, Step], store: Store) -> It
         yield MadeFacts(steps[stage], store.read(stage, trust=True).facts["made"])
 
 
+def dropped(known: JSON) -> tuple[DroppedPart, ...]:
+    """What a stage dropped, from its facts, without the examples."""
+    return tuple(DroppedPart(item["what"], item["why"], item["count"]) for item in known["dropped"])
+
+
+class Counted(NamedTuple):
+    """What is shown of a stage."""
+
+    name: str
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+    dropped: Iterable[DroppedPart]
+
+
+def table(stages: Iterable[Counted]) -> Iterator[str]:
+    """The lines of a Markdown table of stages."""
+    yield "| stage | took in | left | dropped |"
+    yield "| --- | --- | --- | --- |"
+    for stage in stages:
+        taken, left = (
+            ", ".join(f"{count:,} {what}" for what, count in counts.items())
+            for counts in (stage.before, stage.after)
+        )
+        lost = "; ".join(f"{item.count:,} {item.what}: {item.why}" for item in stage.dropped)
+        yield f"| {escaped(stage.name)} | {taken} | {left} | {escaped(lost) or 'nothing'} |"
+
+
 def stages(collection: Collection, planned: Plan, store: Store) -> tuple[MadeStage, ...]:
     return tuple(
         MadeStage(
@@ -33,7 +61,7 @@ def stages(collection: Collection, planned: Plan, store: Store) -> tuple[MadeSta
             params=step.described["method"]["params"],
             before=known["before"],
             after=known["after"],
-            dropped=tuple(DroppedPart(item["what"], item["why"], item["count"]) for item in known["dropped"]),
+            dropped=dropped(known),
             facts=known["facts"],
             judges=known.get("judges") or UNSET,
         )

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
-from harness.leaderboard import seed_rows
+from harness.leaderboard import made_stages, seed_rows
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.text_tables import (
     Table,
@@ -68,6 +68,7 @@ def page(board: Leaderboard, command: str) -> str:
     parts += [*(f"- {escaped(line)}" for line in failures(board))]
     parts += [*(["", *notes] if (notes := _notes(board)) else [])]
     parts += _contexts(board)
+    parts += _made(board)
     parts += pictures(board.folder)
     parts += [
         "",
@@ -165,6 +166,19 @@ def _contexts(board: Leaderboard) -> list[str]:
         return []
     head = ("dataset", "context", "passages changed", "cost", "words a second")
     return ["", "What context changed and cost:", "", markdown(Table("", head, (*lines.values(),)))]
+
+
+def _made(board: Leaderboard) -> list[str]:
+    """How the datasets were made that the suite makes."""
+    lines = []
+    for dataset in board.data.datasets:
+        if dataset.made:
+            stages = (
+                made_stages.Counted(each.maker, each.before, each.after, each.dropped)
+                for each in dataset.made
+            )
+            lines += ["", f"How {escaped(dataset.name)} was made:", "", *made_stages.table(stages)]
+    return lines
 
 
 def _limits(board: Leaderboard, dataset: str) -> list[str]:

@@ -54,6 +54,10 @@ def test_a_made_collection_is_run_shown_and_verified(tmp_path, capsys):
     [dropped] = [item for item in last["dropped"] if item["what"] == "passages"]
     assert dropped["count"] == last["before"]["passages"] - last["after"]["passages"] > 0
     assert mine["counts"]["titled_documents"] == 0
+    page = (tmp_path / "README.md").read_text(encoding="utf-8")
+    _, _, rows = page.partition("How again was made:")
+    assert rows.count("| join-paragraphs |") == 2
+    assert f"{dropped['count']} passages: joined with the one before" in rows
     assert "made of 'mine': join-paragraphs -> strip-titles -> join-paragraphs" in again["notes"]
     text = json.dumps(board)
     capsys.readouterr()
