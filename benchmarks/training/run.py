@@ -74,14 +74,15 @@ def ours(
         nonlocal done
         given = slice(done * count % len(queries), done * count % len(queries) + count)
         batch = batches.Batch(queries[given], texts[given], lists, silent, every)
-        optimiser.zero_grad(set_to_none=True)
         vectors = torch.zeros(2 * count, towers["passage"].width)
-        loss = backward_in_parts(
-            trainer._lots(towers, batch, micro), vectors, (seed, done),
-            lambda vectors: trainer._loss(vectors[:count], vectors[count:], batch),
-        )  # fmt: skip
-        torch.nn.utils.clip_grad_norm_(weights, 1.0)
-        optimiser.step()
+        with loop.threads_for(towers):
+            optimiser.zero_grad(set_to_none=True)
+            loss = backward_in_parts(
+                trainer._lots(towers, batch, micro), vectors, (seed, done),
+                lambda vectors: trainer._loss(vectors[:count], vectors[count:], batch),
+            )  # fmt: skip
+            torch.nn.utils.clip_grad_norm_(weights, 1.0)
+            optimiser.step()
         done += 1
         return loss
 

@@ -3,9 +3,10 @@ and ends with the same bytes as one that was not killed."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -59,6 +60,16 @@ def run(
     this process's share of a batch and returns the loss of the share; it has `micro` texts or pairs in memory
     at a time, and must depend only on the step and the weights. Afterwards the folder has the log and, unless
     the segment is the last, the state that the next segment begins with."""
+    with threads_for(models):
+        return _run(models, how, backward, course)
+
+
+def _run(
+    models: Mapping[str, nn.Module],
+    how: Optimisation,
+    backward: Callable[[int, int], float],
+    course: Course,
+) -> dict[str, JSON]:
     folder, training, together = course.folder, course.training, course.group
     optimiser = optimiser_of(models, how)
     parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
@@ -125,6 +136,19 @@ def run(
         training.measured({"tokens_per_second": (tokens - read) / passed})
         training.measured({"steps_per_second": (step - first) / passed})
     return {"steps": step, "loss": losses[-1], **({"micro": micro} if micro < how.micro else {})}
+
+
+@contextlib.contextmanager
+def threads_for(models: Mapping[str, nn.Module]) -> Iterator[None]:
+    """Within the block, torch has one thread if every model gives each core whole texts: what is left is soon
+    done, and threads that wait for each other at every small operation cost more than they bring."""
+    before = torch.get_num_threads()
+    if all(getattr(model, "packed", None) is not None for model in models.values()):
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def optimiser_of(models: Mapping[str, nn.Module], how: Optimisation) -> torch.optim.Optimizer:

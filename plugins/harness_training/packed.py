@@ -32,7 +32,7 @@ Made = TypeVar("Made")
 Layers: TypeAlias = "Callable[[Share, Tensor, Sequence[Tensor]], Tensor]"
 
 SHARE = 2048  # the most tokens of a share: enough for fast matrix products, and little enough that cores end
-SMALL = 512  # together; so few tokens are one share
+SMALL = 128  # together; so few tokens are one share
 
 
 class Network(NamedTuple):
@@ -48,6 +48,7 @@ class Network(NamedTuple):
     epsilon: float
     padding: int | None  # positions begin after this id; at 0 if None
     types: bool  # whether tokens have types
+    cores: int  # that compute shares
 
 
 class Share(NamedTuple):
@@ -67,7 +68,7 @@ def network(model: Any) -> Network | None:
     return Network(
         layout, dict(model.named_parameters()), drops, config.num_hidden_layers, config.num_attention_heads,
         config.layer_norm_eps, None if layout.counts_padding else config.pad_token_id,
-        getattr(config, "type_vocab_size", 0) > 0,
+        getattr(config, "type_vocab_size", 0) > 0, torch.get_num_threads(),
     )  # fmt: skip
 
 
@@ -81,7 +82,7 @@ def states(net: Network, tokens: Tokens, keys: NDArray[np.uint64], dtype: str, f
     kind = torch.bfloat16 if dtype == "bf16" else torch.float32
     shares = _shares(tokens.bounds, keys)
     out: Tensor = _Shared.apply(
-        layers, shares, kind, torch.is_grad_enabled(), _embedded(net, tokens), *_weights(net)
+        layers, shares, net.cores, kind, torch.is_grad_enabled(), _embedded(net, tokens), *_weights(net)
     )
     return out
 
@@ -176,10 +177,10 @@ class _Shared(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(
-        ctx: Any, layers: Layers, shares: Sequence[Share], kind: torch.dtype, keep: bool, x: Tensor,
-        *weights: Tensor,
+        ctx: Any, layers: Layers, shares: Sequence[Share], cores: int, kind: torch.dtype, keep: bool,
+        x: Tensor, *weights: Tensor,
     ) -> Tensor:  # fmt: skip
-        wanted = ctx.needs_input_grad[5:]
+        wanted = ctx.needs_input_grad[6:]
         low = [item.detach().to(kind) if item.ndim > 1 else item.detach() for item in weights]
 
         def computed(share: Share) -> tuple[Tensor, list[Tensor]]:
@@ -189,8 +190,8 @@ class _Shared(torch.autograd.Function):  # type: ignore[misc]
                 leaves += [a.detach().requires_grad_(keep and b) for a, b in zip(low, wanted, strict=True)]
                 return layers(share, leaves[0], leaves[1:]), leaves
 
-        graphs = _on_all_cores(computed, shares)
-        ctx.graphs = graphs if keep else []
+        graphs = _on_cores(cores, computed, shares)
+        ctx.graphs, ctx.cores = graphs if keep else [], cores
         return torch.cat([out.detach() for out, _ in graphs])
 
     @staticmethod
@@ -212,19 +213,17 @@ class _Shared(torch.autograd.Function):  # type: ignore[misc]
                 total += part
             return total
 
-        first, *others = zip(*_on_all_cores(computed, range(len(graphs))), strict=True)
+        first, *others = zip(*_on_cores(ctx.cores, computed, range(len(graphs))), strict=True)
         graphs.clear()
-        return None, None, None, None, torch.cat(first), *_on_all_cores(added, others)
+        return None, None, None, None, None, torch.cat(first), *_on_cores(ctx.cores, added, others)
 
 
-def _on_all_cores(function: Callable[[Item], Made], items: Sequence[Item]) -> list[Made]:
-    """The results for all items, computed by as many threads as torch may use; each has its share of them."""
-    cores = torch.get_num_threads()
-    workers = min(cores, len(items))
-    if workers < 2:
-        return [function(item) for item in items]
+def _on_cores(cores: int, function: Callable[[Item], Made], items: Sequence[Item]) -> list[Made]:
+    """The results for all items, computed by as many threads as there are cores; torch has its share of the
+    cores in each."""
+    before, workers = torch.get_num_threads(), min(cores, len(items))
     with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(cores // workers,)) as pool:
         try:
             return list(pool.map(function, items))
         finally:
-            torch.set_num_threads(cores)  # a new thread would begin with what was set last
+            torch.set_num_threads(before)  # a new thread would begin with what was set last
