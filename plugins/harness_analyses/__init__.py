@@ -91,6 +91,11 @@ def harness_analyses() -> Iterable[Analysis]:
         datasets=("before",),
     )
     yield Analysis(
+        name="errors",
+        summary="the share of the labelled pairs that have each label (DuReader, table 10)",
+        build=_build("errors", "Errors"),
+    )
+    yield Analysis(
         name="collection",
         summary="lengths, grades, positives a query and where they stand (DuReader, table 3)",
         build=_build("collection", "Collection"),

@@ -194,3 +194,38 @@ def test_collections_are_side_by_side_in_one_table_of_intra_list_similarity(tmp_
     both = entries["ils/tour+more"]
     assert both["columns"][0] == "dataset"
     assert both["rows"] == [[name, *entries[f"ils/{name}"]["rows"][0]] for name in ("tour", "more")]
+
+
+REASONS = """
+suite: reasons
+datasets:
+  mine: {tour: {documents: 12}, scored: false}
+  explained: {of: mine, make: [{judged: {file: labels.jsonl, existing: drop}}]}
+systems:
+  bm25: {retriever: bm25}
+measures: [RR@10]
+analyses: [errors]
+depth: 20
+"""
+
+
+def test_labels_of_a_sample_of_errors_are_counted_by_pairs_and_queries(tmp_path):
+    (tmp_path / "suite.yaml").write_text(REASONS)
+    reasons = {
+        (0, 0): ["entity"],
+        (0, 1): ["entity", "typo"],
+        (1, 2): ["overlap"],
+        (1, 3): [],
+        (2, 0): ["entity"],
+    }
+    lines = [
+        {"query": f"tour-test-{query:05}", "passage": f"tour-{number:06}-00", "grade": 0, "kind": "person",
+         "rule": "single", "labels": labels, "judgements": []}
+        for (query, number), labels in reasons.items()
+    ]  # fmt: skip
+    (tmp_path / "labels.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run(tmp_path / "suite.yaml", store=tmp_path / "store", quiet=True)
+    table = entries_of(tmp_path)["errors/explained"]
+    assert table["columns"] == ["label", "share", "pairs", "queries"]
+    assert table["rows"] == [["entity", 0.75, 3, 2], ["overlap", 0.25, 1, 1], ["typo", 0.25, 1, 1]]
+    assert table["says"].startswith("The share of the 4 labelled pairs of 3 queries")
