@@ -65,7 +65,8 @@ class RayWorkers:
         _check_reachable(address or os.environ.get("RAY_ADDRESS"))
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
         if address is None and "RAY_ADDRESS" not in os.environ:
-            options["include_dashboard"] = False
+            # without an address Ray would join any cluster that runs on this machine
+            options |= {"address": "local", "include_dashboard": False}
         else:
             options["address"] = address or "auto"
         try:

@@ -91,6 +91,15 @@ def test_a_new_plugin_runs_on_nodes_that_lack_it_if_its_code_is_sent(cluster: An
     assert results(alone.out) == by_ray
 
 
+def test_without_an_address_no_cluster_of_this_machine_is_joined(cluster: Any, tmp_path: Path) -> None:
+    harness = Harness(tmp_path, {"HARNESS_NODE_STORE": str(tmp_path / "nodes")})
+    harness.suite({**LARGE, "systems": {"plain": {"retriever": "overlap"}}})
+    ran = harness.run("suite.yaml", "--engine", "ray", "--remote", (tmp_path / "remote").as_uri())
+    assert ran.code == 0, ran.err
+    (node,) = (path.name for path in (tmp_path / "nodes").iterdir())
+    assert node not in {known.node_id[:16] for known in cluster.list_all_nodes}
+
+
 def test_a_plugin_that_crashes_or_hangs_fails_its_row_alone(cluster: Any, tmp_path: Path) -> None:
     harness = Harness(tmp_path)
     faults = {name: {"retriever": {"overlap": {"fault": name}}} for name in ("die", "hang", "raise")}
