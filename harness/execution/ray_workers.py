@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-os.environ.setdefault("RAY_AUTH_MODE", "disabled")
 
 import ray as untyped_ray
 from ray.exceptions import RayError, RayTaskError
@@ -47,9 +46,8 @@ class Resources(NamedTuple):
     custom: tuple[tuple[str, float], ...]
 
     def shown(self) -> str:
-        gpus, memory = (("gpus", self.gpus), ("GB of memory", self.memory or 0))
-        named = (("cores", self.cpus), gpus, memory, *self.custom)
-        return ", ".join(f"{amount:g} {name}" for name, amount in named if amount)
+        named = (("cpus", self.cpus), ("gpus", self.gpus), ("memory", self.memory or 0), *self.custom)
+        return ", ".join(f"{name}: {amount:g}" for name, amount in named if amount)
 
 
 class RayWorkers:

@@ -1,0 +1,84 @@
+"""What the Ray engine does where nodes are full or missing, by a Ray that only says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("ray")
+pytestmark = pytest.mark.extras
+
+from harness.errors import StoreError  # noqa: E402
+from harness.execution import ray_workers  # noqa: E402
+from harness.execution.ray_workers import NODE, RayWorker, RayWorkers  # noqa: E402
+from harness.plan.graph import Step  # noqa: E402
+from harness.store.artifacts import Store  # noqa: E402
+
+FULL = "no space left on the device"
+STEP = Step("index", "0" * 64, "d", "m", {}, {"inputs": [], "method": {"resources": {"gpus": 2}}}, (), ())
+
+
+class Crowded:
+    """A Ray of two nodes, on which no actor gets a place."""
+
+    def __init__(self) -> None:
+        self.options: dict[str, Any] = {}
+
+    def init(self, **options: Any) -> None: ...
+
+    def nodes(self) -> list[dict[str, Any]]:
+        names = (("head", 0), ("a", 4), ("b", 4))
+        return [{"NodeID": name, "Alive": True, "Resources": {"CPU": cores}} for name, cores in names]
+
+    def remote(self, actor: type) -> Any:
+        def options(**given: Any) -> Any:
+            self.options = given
+            begin = SimpleNamespace(remote=lambda: "a promise")
+            return SimpleNamespace(remote=lambda settings: SimpleNamespace(begin=begin))
+
+        return SimpleNamespace(options=options)
+
+    def wait(self, promises: list[Any], timeout: float) -> tuple[list[Any], list[Any]]:
+        return [], promises
+
+
+@pytest.fixture
+def crowded(monkeypatch: pytest.MonkeyPatch) -> Crowded:
+    ray = Crowded()
+    monkeypatch.setattr(ray_workers, "ray", ray)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    return ray
+
+
+@pytest.fixture
+def workers(crowded: Crowded, tmp_path: Path) -> RayWorkers:
+    return RayWorkers(Store(tmp_path).open(), None, None)
+
+
+def test_a_node_with_a_full_disk_gets_no_further_actor(workers: RayWorkers, crowded: Crowded) -> None:
+    workers.start(STEP)
+    assert crowded.options["label_selector"] == {}
+    workers.avoid("a", FULL)
+    workers.start(STEP)
+    assert crowded.options["label_selector"] == {NODE: "!in(a)"}
+    assert crowded.options["num_gpus"] == 2
+
+
+def test_the_run_stops_when_no_node_is_left(workers: RayWorkers) -> None:
+    workers.avoid("a", FULL)
+    with pytest.raises(StoreError, match=f"no node can work; the last one: {FULL}"):
+        workers.avoid("b", FULL)
+
+
+def test_a_step_that_waits_for_a_place_is_reported_once(
+    workers: RayWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_workers, "PLACE_SECONDS", 0.0)
+    worker = workers.start(STEP)
+    assert isinstance(worker, RayWorker)
+    worker.send(STEP)
+    assert worker.event(None) == {"event": "note", "text": "waits for a node with cpus: 1, gpus: 2"}
+    assert worker.event(0.0) is None
