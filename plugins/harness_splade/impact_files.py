@@ -44,7 +44,7 @@ class Spilled(NamedTuple):
 
 
 def spill(path: Path, ordinal_of: dict[str, int], folder: Path) -> Spilled:
-    """The vectors of the texts in `ordinal_of` (id -> number), read from `path` into files in `folder`.
+    """Reads the vectors of the texts in `ordinal_of` (id -> number) from `path` and writes them into `folder`.
     Errors name file and line."""
     numbers: dict[str, int] = {}
     ordinals: list[int] = []
