@@ -1,4 +1,4 @@
-"""Writes the input of AllenNLP's coreference resolver, which runs elsewhere, and reads its output as clusters.
+"""Writes the input of AllenNLP's coreference resolver, which runs elsewhere, and reads its clusters.
 
 `python -m harness_coreference.allennlp documents SUITE#DATASET > documents.jsonl`, then AllenNLP, then
 `python -m harness_coreference.allennlp clusters documents.jsonl resolved.jsonl > clusters.jsonl`

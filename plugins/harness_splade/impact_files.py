@@ -44,8 +44,8 @@ class Spilled(NamedTuple):
 
 
 def spill(path: Path, ordinal_of: dict[str, int], folder: Path) -> Spilled:
-    """Reads the vectors of the texts in `ordinal_of` (id -> number) from `path` and writes them into `folder`.
-    Errors name file and line."""
+    """Reads the vectors of the texts in `ordinal_of` (id -> number) from `path`, and writes them into
+    `folder`. Errors name file and line."""
     numbers: dict[str, int] = {}
     ordinals: list[int] = []
     counts: list[int] = []

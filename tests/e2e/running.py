@@ -55,6 +55,7 @@ class Harness:
 
     folder: Path
     variables: Mapping[str, str] = field(default_factory=dict)
+    here: bool = False  # whether `run` needs no process of its own, which saves the imports
 
     @property
     def store(self) -> Path:
@@ -94,6 +95,8 @@ class Harness:
         self, suite: str | Path = "suite.yaml", *options: str | Path, timeout: float = 120, **variables: str
     ) -> Ran:
         """`harness run` in a child process, with the store and output of this folder unless options name others."""
+        if self.here and not (self.variables or variables):
+            return in_this_process(self.folder, *map(str, self.run_arguments(suite, *options)))
         return finished(self.start(*self.run_arguments(suite, *options), **variables), timeout)
 
     def run_arguments(self, suite: str | Path = "suite.yaml", *options: str | Path) -> list[str | Path]:

@@ -56,7 +56,14 @@ def assert_analyses_agree_with_rows(data: dict) -> None:
         assert half == rows["fused"]["measures"][label]["mean"]
 
 
-@pytest.mark.parametrize("measure", ["nDCG@10", "MicroR@10", "NumRel", "RR(rel=2)@10"])
+@pytest.mark.parametrize(
+    "measure",
+    [
+        "nDCG@10",
+        "MicroR@10",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("NumRel", "RR(rel=2)@10")),
+    ],
+)
 def test_an_analysis_scores_as_the_row_is_scored(harness, store, measure):
     assert_analyses_agree_with_rows(board(harness, store, changed(measures=[measure])))
 

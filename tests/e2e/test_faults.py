@@ -66,7 +66,7 @@ def test_an_undisturbed_run_changes_the_disk_in_every_way(whole: tuple[list[str]
     assert counts["rename"] >= 7 + 4  # each step, the leaderboard, its README, a run, the values of queries
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["before", "ENOSPC"])
 def test_some_faults_are_mended_by_a_rerun(
     harness: Harness, whole: tuple[list[str], dict[str, bytes]], kind: str
 ) -> None:
