@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LARGEST = 127
 GROUP = 1024  # vectors within which neighbours are compared
 PROBES, NEAREST = 16, 10  # of each group, the first vectors, and as many of their nearest neighbours
-SAME = 1e-6  # neighbours whose exact scores differ by less are equally near
+SAME = 1e-6  # neighbours whose exact cosines differ by less are equally near, as copies of a text are
 
 
 class Scaled:
@@ -52,12 +52,11 @@ def neighbours(rows: Floats, stored: Floats) -> tuple[int, int]:
     probes, nearest = min(PROBES, count), min(NEAREST, count - 1)
     if nearest < 1:
         return 0, 0
-    exact = rows[:probes].astype(np.float64) @ rows.T.astype(np.float64)
-    estimated = rows[:probes].astype(np.float64) @ stored.T.astype(np.float64)
+    exact, estimated = rows[:probes] @ rows.T, rows[:probes] @ stored.T
     for scores in (exact, estimated):
         np.fill_diagonal(scores, -np.inf)
-    least = np.sort(exact, axis=1)[:, -nearest]
-    best = np.argsort(-estimated, axis=1, kind="stable")[:, :nearest]
-    slack = SAME * np.abs(least)
+    least = np.partition(exact, count - nearest, axis=1)[:, count - nearest]
+    best = np.argpartition(estimated, count - nearest, axis=1)[:, count - nearest :]
+    slack = SAME * np.linalg.norm(rows[:probes], axis=1) * np.linalg.norm(rows, axis=1).max()
     agreed = np.take_along_axis(exact, best, axis=1) >= (least - slack)[:, None]
     return int(agreed.sum()), probes * nearest
