@@ -73,6 +73,7 @@ TESTED_ELSEWHERE = {
     "coreference-clusters": "coreference_files",
     "coreference-rewritten": "coreference_files",
     "dapr": "dapr_dataset",
+    "dapr-original": "dapr_original",
     "doct5query": "doct5query",  # slow: it samples for each of some thousand passages
     "dureader-questions": "dureader_raw",
     "dureader-retrieval": "dureader",

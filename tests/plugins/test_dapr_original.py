@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import testing
 from harness.errors import HarnessError
 from harness_dapr import OriginalParams
 from harness_dapr.original import Original
@@ -223,6 +224,17 @@ def test_a_passage_is_found_where_the_pattern_of_the_paper_finds_it():
         assert aligned(passage, document) == wanted
         close += exact < 0 and match is not None
     assert close > 50
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("conditional", "ConditionalQA"), ("natural", "NaturalQuestions"), ("marco", "MSMARCO")],
+)
+def test_it_keeps_the_contract(request, tmp_path_factory, kind, name):
+    given = {"path": str(request.getfixturevalue(kind)), "dataset": name}
+    for case in testing.cases("dataset", "dapr-original", given):
+        case(tmp_path_factory.mktemp("case"))
 
 
 @pytest.mark.real
