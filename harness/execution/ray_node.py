@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +20,7 @@ from harness.types import JSON
 FOLDER = "HARNESS_NODE_STORE"  # the environment variable with the folder for the stores of nodes
 TOKEN = "session"  # the file in a shared store by which a node checks that it sees the engine's store
 ENDS = ("done", "blocks", "corrupt", "stop", "failed", "died", "memory", "gone")
+DYING_SECONDS = 2.0  # a killed process is reported only if its node is still there after these
 FETCHES = 8  # artifacts that are fetched for one step at most, beyond those that its request names
 
 
@@ -38,6 +41,7 @@ class Node:
         self.settings = settings
         self.child: Child | None = None
         self.remote: Remote | None = None
+        self.parent = os.getppid()  # the node's process, which starts actors
         self.notes: list[str] = []  # for the user, not sent yet
 
     def begin(self, node: str) -> str | None:
@@ -106,17 +110,27 @@ class Node:
                 except Corrupt as error:
                     self.store.discard(error.step)
                     event, kind = {"event": "gone", "reason": str(error)}, "gone"
-            if kind in ("died", "memory"):
+            ended = kind in ("died", "memory")
+            if ended:
                 event = {**event, "cause": child.cause() if kind == "died" else ""}
                 child.kill()
+                if child.process.returncode == -signal.SIGKILL and kind == "died" and self._is_going_down():
+                    event, kind = {"event": "gone", "reason": "its node is going down"}, "gone"
             if kind in ENDS:
                 event = {**event, "output": child.output()}
-            if kind in ("died", "memory"):
+            if ended:
                 child.close()
                 self.child = None
             yield event
             if kind in ENDS:
                 return
+
+    def _is_going_down(self) -> bool:
+        """Whether this node is ending. Ray kills the processes of an actor before the actor, so that the actor
+        could report the death of a process that no plugin is to blame for. The actor either ends during the
+        pause, or it has lost its parent, or the node is well."""
+        time.sleep(DYING_SECONDS)
+        return os.getppid() != self.parent
 
     def stack(self) -> None:
         """Have the process print the stacks of its threads. Called while `serve` waits."""

@@ -62,7 +62,7 @@ def test_the_tour(lab: Lab, tmp_path: Path) -> None:
     ("suite", "options"),
     [
         ("scifact-lexical", ["--only", "bm25", "--only", "ql", "--sample", "500"]),
-        ("neural-en", ["--only", "xquad-en/*", "--limit", "5", "--sample", "40"]),
+        ("neural-en", ["--only", "xquad-en/*", "--limit", "2", "--sample", "40"]),
     ],
 )
 def test_a_cut_of_a_suite_on_real_data(

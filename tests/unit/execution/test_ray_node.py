@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from harness.execution import node_versions
+from harness.execution import node_versions, ray_node
 from harness.execution.ray_node import FOLDER, TOKEN, Node, Settings
 from harness.store.artifacts import Store
 
@@ -50,3 +53,44 @@ def test_with_a_remote_a_node_has_a_store_of_its_own(tmp_path: Path, monkeypatch
     assert node.begin("0123456789abcdef0123") is None
     assert [path.name for path in (tmp_path / "nodes").iterdir()] == ["0123456789abcdef"]
     assert not (tmp_path / "absent").exists()
+
+
+class Killed:
+    """A worker process that somebody killed."""
+
+    process = SimpleNamespace(returncode=-signal.SIGKILL)
+
+    def __init__(self, store: Store, threads: int) -> None: ...
+
+    def request(self, request: object) -> None: ...
+
+    def event(self, timeout: float, memory: float | None) -> dict[str, str]:
+        return {"event": "died"}
+
+    def cause(self) -> str:
+        return "its process was killed"
+
+    def output(self) -> str:
+        return ""
+
+    kill = close = lambda self: None
+
+
+@pytest.mark.parametrize(("parent", "event"), [("the same", "died"), ("none", "gone")])
+def test_a_process_that_dies_with_its_node_is_not_blamed_on_a_plugin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parent: str, event: str
+) -> None:
+    Store(tmp_path).open()
+    (tmp_path / TOKEN).write_text("a token")
+    monkeypatch.setattr(ray_node, "Child", Killed)
+    monkeypatch.setattr(ray_node, "DYING_SECONDS", 0.0)
+    node = Node(settings(tmp_path))
+    assert node.begin("0123") is None
+    if parent == "none":  # as after the end of the process that started this one
+        monkeypatch.setattr(os, "getppid", lambda: 1)
+        node.parent = 2
+    events = list(
+        node.serve({"id": "index-0", "ask": "result", "kind": "index", "work": {"inputs": []}}, None)
+    )
+    assert [each["event"] for each in events] == [event]
+    assert node.child is None
