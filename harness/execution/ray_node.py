@@ -126,9 +126,9 @@ class Node:
                 return
 
     def _is_going_down(self) -> bool:
-        """Whether this node is ending. Ray kills the processes of an actor before the actor, so that the actor
-        could report the death of a process that no plugin is to blame for. The actor either ends during the
-        pause, or it has lost its parent, or the node is well."""
+        """Whether this node is ending. Ray kills the processes of an actor before the actor, which could then
+        report the death of a process for which no plugin is to blame. During the pause the actor ends too, or
+        it loses its parent, or the node is well."""
         time.sleep(DYING_SECONDS)
         return os.getppid() != self.parent
 
