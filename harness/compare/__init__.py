@@ -1,6 +1,7 @@
 """Compares leaderboards: what differs, by how much, and whether the difference is significant.
 
-`data` reads the leaderboards and refuses those that cannot be compared, `significance` computes the tests,
+`data` reads the leaderboards and refuses those that cannot be compared, `fields` puts their values of queries
+side by side, `significance` computes the tests,
 `regressions` lists what got worse, `text` writes the result for people.
 """
 

@@ -264,8 +264,8 @@ def _unheard(text: str) -> None:
 
 
 def _opened(address: str) -> tuple[Any, str]:
-    """The file system of an address and the path in it. pyarrow's S3 client for an address would ask a server
-    that does not answer for minutes, so it is replaced by one with fewer attempts."""
+    """The file system of an address and the path in it. For S3 it makes fewer attempts
+    than pyarrow's default, which keeps asking a silent server for minutes."""
     from pyarrow import fs
 
     files, root = fs.FileSystem.from_uri(_bounded(address))

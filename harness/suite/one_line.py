@@ -57,8 +57,7 @@ def suite_of(asked: Asked, catalogue: Catalogue, base: Path) -> JSON:
 
 
 def _check_spelling(method: str, catalogue: Catalogue) -> None:
-    """Raises HarnessError for a word that is nearly the name of a retriever or re-ranker, and so hardly that
-    of a model."""
+    """Raises HarnessError for a word that is probably a misspelt name of a retriever or re-ranker."""
     known = [*catalogue.entries["retrievers"], *catalogue.entries["rerankers"]]
     meant = nearest(method, known)
     if meant is not None and abs(len(meant) - len(method)) < 3 and not Path(method).exists():

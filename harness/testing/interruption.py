@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NoReturn
+from pathlib import Path
+from typing import Any, NoReturn
 
+from harness.testing.subject import able, require
 from harness.testing.texts import MemoryTexts
 from harness.types import Batch
 
@@ -39,3 +41,16 @@ class InterruptedTexts(MemoryTexts):
 
 def interrupted(texts: MemoryTexts, after: int, kill: bool = False) -> InterruptedTexts:
     return InterruptedTexts(**vars(texts), after=after, kill=kill)
+
+
+def leave_parts(index: Callable[[MemoryTexts], Any], corpus: MemoryTexts, folder: Path) -> None:
+    """Interrupt the build of an index in the new `folder` after 0, 1 and 2 batches. Raises Broken if the
+    build ends although it was interrupted, or fails over the parts of the build before."""
+    folder.mkdir()
+    for after in (0, 1, 2):
+        try:
+            with able("index again where an index was interrupted"):
+                index(interrupted(corpus, after))
+        except Stopped:
+            continue
+        require(False, "it indexes without reading the texts, or continues after an interrupt")

@@ -91,7 +91,7 @@ TESTED_ELSEWHERE = {
     "vectors": "vectors",
 }
 
-# Analysers of one form differ in their words alone, so a process of its own for each is left to CI.
+# Analysers of one form differ only in their words, so a process of its own for each is left to CI.
 OF_EACH_FORM = ("cjk", "english", "german", "jieba", "simple", "whitespace")
 
 
