@@ -16,6 +16,7 @@ from harness.types import Facts
 if TYPE_CHECKING:
     from harness_training.cross_encoder import CrossEncoder
     from harness_training.dual_encoder import DualEncoder
+    from harness_training.lora import Lora
     from harness_training.prompts import Prompts
     from harness_training.rocketqav2 import RocketQAv2
 
@@ -102,6 +103,20 @@ class PromptsParams(BiEncoder):
     prefix: int = param(128, "how many key-values stand before a text's own in every layer", minimum=1)
     mlp: bool = param(False, "the prefix comes through a small network, which is not kept")
     mlp_width: int = param(512, "the width of that network", minimum=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoraParams(BiEncoder):
+    """The parameters of `lora`. The rank, alpha, matrices and learning rate are those of LoRA's paper for
+    RoBERTa-base (Hu et al. 2022, table 9)."""
+
+    init: Path | str = param(help=f"the network, which stays as it is: {INIT}")
+    lr: float = of(Common, "lr", 5e-4)
+    rank: int = param(8, "the rank of a matrix's change", minimum=1)
+    alpha: float = param(8.0, "a change is multiplied by alpha / rank", minimum=0)
+    matrices: tuple[str, ...] = param(
+        ("query", "value"), "which matrices change: the last parts of their names"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,6 +218,12 @@ def build_prompts(params: PromptsParams) -> Prompts:
     return Prompts(here(params))
 
 
+def build_lora(params: LoraParams) -> Lora:
+    from harness_training.lora import Lora
+
+    return Lora(here(params))
+
+
 def build_cross_encoder(params: CrossEncoderParams) -> CrossEncoder:
     from harness_training.cross_encoder import CrossEncoder
 
@@ -238,6 +259,14 @@ def harness_trainers() -> Iterable[Trainer]:
         summary="Prefixes for every layer of a frozen bi-encoder; only they are trained and stored",
         build=build_prompts,
         params=PromptsParams,
+        parts=lambda params: ("query", "passage") if params.untied else ("model",),
+        **shared,
+    )
+    yield Trainer(
+        name="lora",
+        summary="Low-rank adapters of a frozen bi-encoder; only they are trained and stored",
+        build=build_lora,
+        params=LoraParams,
         parts=lambda params: ("query", "passage") if params.untied else ("model",),
         **shared,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import importlib.util
 import itertools
 import json
 import os
@@ -10,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -139,12 +142,31 @@ def exported_models_and_examples_are_read_by_others(folder: Path) -> None:
     assert "with the trainer `dual-encoder`" in card
     assert "| d/test | RR@10 | 0." in card
     assert not (folder / "model" / "zero").exists()
+    if importlib.util.find_spec("sentence_transformers") is not None:
+        sentence_transformers_gives_the_scores_of_the_run(folder)
     for form in ("tevatron", "sentence-transformers"):
         [path] = (folder / f"{form}-training").glob("*.jsonl")
         examples = list(training_data.read(path))
         assert len(examples) == 18
         assert all(example.positives and example.negatives for example in examples)
         assert all(set(example.positives).isdisjoint(example.negatives) for example in examples)
+
+
+def sentence_transformers_gives_the_scores_of_the_run(folder: Path) -> None:
+    texts: dict[str, str] = {}
+    for name in ("corpus", "queries"):
+        lines = (folder / "data" / f"{name}.jsonl").read_text().splitlines()
+        texts |= {row["_id"]: row["text"] for row in map(json.loads, lines)}
+    with gzip.open(folder / "runs" / "d" / "trained.run.gz", "rt") as file:
+        hits = [line.split() for line in file]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from sentence_transformers import SentenceTransformer
+
+        model = SentenceTransformer(str(folder / "model" / "trained" / "model"), device="cpu")
+        queries, passages = (model.encode([texts[hit[at]] for hit in hits]) for at in (0, 2))
+    assert len(hits) > 50
+    assert (queries * passages).sum(axis=1) == pytest.approx([float(hit[4]) for hit in hits], abs=1e-5)
 
 
 def runner_steps(path: Path, kind: str) -> int:

@@ -59,6 +59,10 @@ MADE = {
         **SMALL, "init": str(tiny_models.sentence_transformer(folder)), "prefix": 2, "query_length": 8,
         "passage_length": 8,
     },
+    ("trainer", "lora"): lambda folder: {
+        **SMALL, "init": str(tiny_models.sentence_transformer(folder)), "rank": 2, "query_length": 8,
+        "passage_length": 8,
+    },
     ("trainer", "cross-encoder"): lambda folder: {**SMALL, "init": str(tiny_models.bert(folder)), "length": 16},
     ("trainer", "rocketqav2"): lambda folder: {
         **SMALL, "init": str(tiny_models.bert(folder)), "init_reranker": str(folder),

@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from transformers.utils import logging as chatter
 
 from harness.errors import HarnessError
-from harness.toolkit.neural import model_folder, prefixes
+from harness.toolkit.neural import adapters, model_folder, prefixes
 from harness.toolkit.neural.models import PICKLED, pickle_refusal
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -78,6 +78,10 @@ def load(
     if prefixes.is_prefix(folder):
         inner = load(prefixes.backbone(folder), kind, dtype, spare=spare, surplus=surplus, **options)
         prefixes.install(inner, prefixes.read(folder))
+        return inner
+    if adapters.is_adapter(folder):
+        inner = load(adapters.backbone(folder), kind, dtype, spare=spare, surplus=surplus, **options)
+        adapters.merge(inner, folder)
         return inner
     weight_files(folder)
     if trust_remote_code and code_revision is None:

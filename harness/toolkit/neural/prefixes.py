@@ -29,15 +29,15 @@ def is_prefix(folder: Path) -> bool:
     return (folder / CARD).is_file()
 
 
-def backbone(folder: Path) -> Path:
-    """The folder of the network that the prefix was trained for. Raises HarnessError if that folder is
-    missing or holds other weights."""
-    said = model_folder.read(folder / CARD)
+def backbone(folder: Path, card: str = CARD) -> Path:
+    """The folder of the network that the prefix was trained for, as the file `card` names it. Raises
+    HarnessError if that folder is missing or holds other weights."""
+    said = model_folder.read(folder / card)
     at = Path(said["backbone"])
     if not at.is_dir():
-        raise HarnessError(f"model: {folder / CARD} names {at}, which is not here; correct it there")
+        raise HarnessError(f"model: {folder / card} names {at}, which is not here; correct it there")
     if digest(at) != said["digest"]:
-        raise HarnessError(f"model: {at} has other weights than those that {folder / CARD} was trained with")
+        raise HarnessError(f"model: {at} has other weights than those that {folder / card} was trained with")
     return at
 
 

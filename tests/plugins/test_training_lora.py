@@ -1,0 +1,130 @@
+"""Low-rank adapters: they alone learn and are stored, `dense` and peft read them as they were trained."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import tiny_models
+
+from harness.errors import HarnessError
+from harness.types import Training
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+pytestmark = pytest.mark.extras
+
+from test_training_loop import TEXTS, digests, examples, trained  # noqa: E402
+
+from harness.toolkit.neural import checkpoints  # noqa: E402
+from harness_training import LoraParams, loop, networks  # noqa: E402
+from harness_training.lora import AdaptedTower, Lora  # noqa: E402
+
+
+def params(tmp_path, **more):
+    folder = tmp_path / "init"
+    if not folder.exists():
+        tiny_models.sentence_transformer(folder)
+    usual = {"epochs": 4, "batch": 5, "micro": 4, "lr": 0.02, "query_length": 8, "passage_length": 16}
+    return LoraParams(init=folder, rank=3, alpha=6.0, dtype="fp32", device="cpu", **usual | more)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The parameters of a training, the folder of its model, and its losses."""
+    folder = tmp_path_factory.mktemp("made")
+    given = params(folder, dropout=0.0, epochs=20)
+    before = digests(given.init)
+    _, losses = trained(Lora(given), folder / "out")
+    assert digests(given.init) == before
+    return given, folder / "out" / "model", losses
+
+
+def test_only_the_adapters_learn_and_are_stored(made):
+    _, model, losses = made
+    assert sum(losses[-5:]) < 0.9 * sum(losses[:5])
+    assert not (model / "model.safetensors").exists()
+    tensors = tiny_models.read_safetensors(model / "adapter_model.safetensors")
+    assert {name.partition("self.")[2] for name in tensors} == {
+        f"{matrix}.lora_{part}.weight" for matrix in ("query", "value") for part in "AB"
+    }
+    assert {tensor.shape for tensor in tensors.values()} == {(3, 32), (32, 3)}
+
+
+def test_the_network_that_dense_reads_is_the_one_that_was_trained(made):
+    """Merged there, and computed apart in training; without padding, and with it."""
+    given, model, _ = made
+    merged = networks.Tower(model, "auto", False, 0.0, "fp32").eval()
+    apart, plain = (
+        AdaptedTower(given, 0).eval(),
+        networks.Tower(given.init, "auto", False, 0.0, "fp32").eval(),
+    )
+    tensors = tiny_models.read_safetensors(model / "adapter_model.safetensors")
+    for name, module in apart.adapted.items():
+        change = module.parametrizations.weight[0]
+        for part, letter in ((change.down, "A"), (change.up, "B")):
+            part.data = torch.tensor(tensors[f"base_model.model.{name}.lora_{letter}.weight"])
+    with torch.no_grad():
+        theirs, unchanged = merged(TEXTS, 16), plain(TEXTS, 16)
+        assert torch.allclose(apart(TEXTS, 16), theirs, atol=1e-5)
+        apart.packed = None
+        assert torch.allclose(apart(TEXTS, 16), theirs, atol=1e-5)
+    assert not torch.allclose(unchanged, theirs, atol=1e-2)
+
+
+def test_an_adapter_begins_as_the_network_itself(tmp_path):
+    given = params(tmp_path, dropout=0.0)
+    adapted = AdaptedTower(given, 0).eval()
+    plain = networks.Tower(given.init, "auto", False, 0.0, "fp32").eval()
+    with torch.no_grad():
+        assert torch.equal(adapted(TEXTS, 16), plain(TEXTS, 16))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_peft_reads_the_adapter(made):
+    peft = pytest.importorskip("peft")
+    from transformers import AutoModel
+
+    given, model, _ = made
+    theirs = peft.PeftModel.from_pretrained(AutoModel.from_pretrained(given.init), model).merge_and_unload()
+    ours = checkpoints.load(model).state_dict()
+    for name, tensor in theirs.state_dict().items():
+        assert torch.allclose(tensor, ours[name], atol=1e-6), name
+
+
+def test_a_killed_training_ends_in_the_same_bytes_and_keeps_no_backbone(tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "SHARE", 0)
+    given = params(tmp_path)
+    trained(Lora(given), tmp_path / "whole")
+
+    class Killed(Exception):
+        pass
+
+    def kill(done, total, note):
+        if done == 3:
+            raise Killed
+
+    folder = tmp_path / "killed"
+    with pytest.raises(Killed):
+        trained(Lora(given), folder, progress=kill)
+    [state, *_] = sorted((folder / "state").glob("*.state"))
+    assert state.stat().st_size < (given.init / "model.safetensors").stat().st_size
+    Lora(given).train(examples(), folder, Training(0))
+    assert digests(folder) == digests(tmp_path / "whole")
+
+
+def test_another_network_behind_an_adapter_is_refused(tmp_path):
+    given = params(tmp_path, epochs=1)
+    trained(Lora(given), tmp_path / "out")
+    card = tmp_path / "out" / "model" / "adapter.json"
+    card.write_text(json.dumps({**json.loads(card.read_bytes()), "digest": "0" * 64}))
+    with pytest.raises(
+        HarnessError, match=r"has other weights than those that .*adapter.json was trained with"
+    ):
+        checkpoints.load(card.parent)
+
+
+def test_a_matrix_that_the_network_has_not_is_refused(tmp_path):
+    with pytest.raises(HarnessError, match="matrices: the network has no 'q_proj'"):
+        trained(Lora(params(tmp_path, matrices=("query", "q_proj"))), tmp_path / "out")
