@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ class Ils:
             rows=(
                 (
                     self._params.of,
-                    str(dict(self._params.encoder)),
+                    named(self._params.encoder),
                     texts,
                     lists,
                     round(float(np.mean(values)), 4) if values else None,
@@ -69,6 +70,12 @@ class Ils:
             kept &= judged.grade > 0
         queries, positions = judged.query[kept], judged.passage[kept]
         return {int(query): positions[queries == query] for query in np.unique(queries)}
+
+
+def named(encoder: Mapping[str, Any]) -> str:
+    """The retriever and its model without the folder, which another machine does not have."""
+    [(name, given)] = encoder.items()
+    return f"{name} {PurePath(str((given or {}).get('model', ''))).name}".strip()
 
 
 def similarity(vectors: Floats) -> float:

@@ -24,7 +24,11 @@ class QuerySimilarity:
         names = [_name(self._params.bins, number) for number in range(len(bins))]
         counts = np.bincount(group, minlength=len(bins)).tolist()
         others = sum(len(data.queries_of[name].ids) for name in self._params.to)
-        what = "pairs of characters" if self._params.encoder is None else str(dict(self._params.encoder))
+        what = (
+            "pairs of characters"
+            if self._params.encoder is None
+            else f"vectors of {', '.join(self._params.encoder)}"
+        )
         quantiles = np.quantile(nearest.similarity, (0.5, 0.9, 1)) if len(nearest.similarity) else np.zeros(3)
         middle, high, most = (f"{value:.3f}" for value in quantiles.tolist())
         yield Finding(
