@@ -152,7 +152,7 @@ def memory(model: Path, folder: Path, batch: int, length: int) -> float:
         "model, folder = Path(sys.argv[2]), Path(sys.argv[3])\n"
         "batch, length = int(sys.argv[4]), int(sys.argv[5])\n"
         "queries, texts = run.pairs(folder, batch)\n"
-        "run.ours(model, queries, texts, length, micro=32)()\n"
+        "run.ours(model, queries, texts, length, micro=16)()\n"
         "print(len(texts), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)\n"
     )
     command = [
