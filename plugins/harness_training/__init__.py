@@ -43,7 +43,7 @@ class Common:
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
     epochs: int = param(10, "how often every query is seen", minimum=1)
     batch: int = param(256, "queries of a step, each with its list of passages", minimum=1)
-    micro: int = param(32, MICRO, minimum=1)
+    micro: int = param(16, MICRO, minimum=1)
     lr: float = param(3e-5, "the highest learning rate", minimum=0)
     warmup: float = param(0.1, "the share of the steps in which the rate rises", minimum=0, maximum=1)
     decay: float = param(0.0, "weight decay of matrices", minimum=0)

@@ -33,7 +33,7 @@ class Optimisation(NamedTuple):
     warmup: float  # the share of the steps in which the rate rises from 0
     decay: float  # the weight decay of matrices; biases and layer norms have none
     clip: float  # the largest norm of the gradient; 0: any
-    micro: int = 32  # texts or pairs that are in memory at a time
+    micro: int = 16  # texts or pairs that are in memory at a time
     optimiser: Literal["adamw", "lamb"] = "adamw"
 
     @classmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,10 @@ from running import EVERYTHING, Harness, Ran
 from harness.cli.kinds import COLLECTION_FORMS
 
 ADVICE = "no space left on the device; free some and run again: finished steps are kept"
+REPORT = [
+    pytest.mark.extras,
+    pytest.mark.skipif(find_spec("vl_convert") is None, reason="needs the extra report"),
+]
 FORMS = [form for form in COLLECTION_FORMS if form != "pool"]
 
 
@@ -44,8 +49,8 @@ def ran_without_room(place: Harness, words: str) -> Ran:
 
 
 @pytest.mark.parametrize(("words", "named"), [
-    ("report out --out page/report.html --store store", "page/report.html"),
-    ("report out --pictures", "out"),
+    pytest.param("report out --out page/report.html --store store", "page/report.html", marks=REPORT),
+    pytest.param("report out --pictures", "out", marks=REPORT),
     ("inspect suite.yaml --write composed --store store", "composed/toy"),
     ("merge out --out merged", "merged"),
     ("site out --out pages", "pages"),
