@@ -27,6 +27,7 @@ SHARES = Shares(error=0.03, late=0.03, silent=0.003, lost=0.003)
 NODES = 2
 RUN_SECONDS = 580.0
 GONE_SECONDS = 60.0  # within which the processes of a dead node or driver must be gone
+STARTS = 5  # how often a new node is started until it answers
 
 
 class Trial(NamedTuple):
@@ -136,10 +137,22 @@ class Lab:
             victim = self.draw.choice(sorted(self.cluster.worker_nodes, key=lambda node: node.node_id))
             self.cluster.remove_node(victim, allow_graceful=False)
             left = self.left(victim.node_id[:16])
-            self.cluster.add_node(num_cpus=1, object_store_memory=MEMORY)
+            self.new_node()
             ran = finished(running, RUN_SECONDS)
         took = time.monotonic() - began
         return self.trial("node", moment, hit, harness, ran, watch, left, 0, took, before)
+
+    def new_node(self) -> None:
+        """Start a node in place of the killed one. On a busy machine Ray may find it slow to answer; that says
+        nothing of the harness, so it is tried again."""
+        for attempt in range(STARTS):
+            try:
+                self.cluster.add_node(num_cpus=1, object_store_memory=MEMORY)
+                return
+            except Exception as error:  # Ray raises several kinds
+                if attempt == STARTS - 1:
+                    raise
+                print(f"a new node did not start ({error}); trying again", flush=True)
 
     def driver(self, number: int) -> Trial:
         name, moment = f"driver-{number}", self.draw.uniform(0, self.work)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from harness import runner
@@ -17,9 +17,11 @@ from harness.plan.kinds import METHODS, PARTS
 from harness.store.artifacts import Corrupt, Store
 from harness.suite import Changes
 
-# numbers of queries and passages; one of the two grows at a time, so that what a cost grows with is seen
-LEVELS = ((2, 64), (2, 512), (16, 512), (16, 4096), (128, 4096), (128, 32768))
-ENOUGH = 1.0  # seconds that a step takes longer than at its smallest size; it is then not measured further
+# Numbers of queries and passages. One of the two grows at a time, so that what a cost grows with is seen:
+# first the queries, because searches are no longer measured once an index takes long.
+LEVELS = ((2, 64), (16, 64), (128, 64), (128, 512), (128, 4096), (128, 32768))
+ENOUGH = 1.0  # seconds that a step must take beyond `TIMES` its shortest time, to be known well enough
+TIMES = 2.0  # the times of one and the same step may differ this much on a busy machine
 MOST = 20.0  # seconds of a step, after which it is not measured at a larger size
 
 
@@ -27,10 +29,10 @@ def calibrate(
     suite: Path, catalogue: Catalogue, store: Store, changes: Changes, only: Sequence[str],
     todo: Iterable[Step], reporter: Reporter,
 ) -> dict[str, str]:  # fmt: skip
-    """Do the steps that are like those in `todo` on parts of the datasets. The parts grow until each step
-    takes about a second longer than at first: starting a method takes as long as the work at the smallest
-    size. The artifacts are in the store afterwards. Returns the ids of the corpora of these parts, with the
-    datasets' names."""
+    """Do the steps that are like those in `todo` on parts of the datasets. The parts grow until the work of
+    each step takes clearly longer than its start, which is nearly all there is at the smallest size. The
+    artifacts are in the store afterwards. Returns the ids of the corpora of these parts, with the datasets'
+    names."""
     corpora: dict[str, str] = {}
     costs: dict[tuple[str, Key], dict[tuple[int, int], float]] = {
         (step.dataset, key_of(step.described)): {} for step in todo if step.kind in METHODS
@@ -71,9 +73,14 @@ def _wanted(
     for item in ancestors:
         if item.kind in METHODS:
             known = costs.get((item.dataset, key_of(item.described)), {})
-            seconds = known.values() or (0.0,)
-            if max(seconds) - min(seconds) > ENOUGH or max(seconds) > MOST:
+            if known and _is_known(known.values()):
                 return False
         elif item.kind not in PARTS:
             return False
     return True
+
+
+def _is_known(seconds: Collection[float]) -> bool:
+    """Whether a step's times at several sizes tell what its work takes. A busy machine alone must not seem to
+    be work: a second too many at 16 queries would be minutes at 5,000."""
+    return max(seconds) > min(TIMES * min(seconds) + ENOUGH, MOST)

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from running import Harness
 
+from harness.cli import calibration
+
 Usage = collections.namedtuple("Usage", "total used free")
 
 
@@ -83,3 +85,14 @@ def test_an_estimate_is_of_a_dry_run(harness: Harness) -> None:
     ran = harness.command("run", "suite.yaml", "--store", harness.store, "--estimate")
     assert ran.code == 2
     assert "add --dry-run" in ran.err
+
+
+@pytest.mark.parametrize(("seconds", "known"), [
+    ([0.5, 0.6], False),
+    ([0.6, 1.9], False),  # a busy machine
+    ([0.5, 2.1], True),
+    ([9.0, 18.5], False),
+    ([15.0, 20.5], True),  # long enough, whatever the first took
+])  # fmt: skip
+def test_a_step_is_known_once_its_work_outweighs_its_start(seconds: list[float], known: bool) -> None:
+    assert calibration._is_known(seconds) is known
