@@ -143,8 +143,8 @@ class Lab:
         return self.trial("node", moment, hit, harness, ran, watch, left, 0, took, before)
 
     def new_node(self) -> None:
-        """Start a node in place of the killed one. On a busy machine Ray may find it slow to answer; that says
-        nothing of the harness, so it is tried again."""
+        """Start a node in place of the killed one. On a busy machine Ray may find it slow to answer; that
+        says nothing of the harness, so it is tried again."""
         for attempt in range(STARTS):
             try:
                 self.cluster.add_node(num_cpus=1, object_store_memory=MEMORY)
