@@ -6,12 +6,12 @@ import regex
 
 
 def aligned(passage: str, document: str, differences: int = 5) -> tuple[int, int] | None:
-    """Where the passage begins and ends in the document: its first exact occurrence, else the place that
-    `regex` finds with `{e<=5}`, which allows `differences` inserted, deleted or replaced characters; None if
-    there is no such place.
+    """The start and end of the passage in the document, or None if the document does not have it. The first
+    exact occurrence is taken. If there is none, `regex` looks for a place with at most `differences`
+    inserted, deleted or replaced characters (`{e<=5}` in the released code).
 
-    A passage cut into `differences + 1` pieces keeps one piece unchanged. So the slow search is only made in
-    a document that has one of the pieces.
+    If a passage is cut into `differences + 1` pieces, at least one piece has no difference. So this slow
+    search is made only in a document that has one of the pieces.
     """
     start = document.find(passage)
     if start >= 0:

@@ -1,8 +1,8 @@
 """Reads ConditionalQA's own files: web pages as lists of HTML elements, and questions with their evidence.
 
 Each element is a passage, without its tags. A query is the scenario and the question. Its positives are the
-elements that the evidence names: of several equal elements of a page, the first. Questions without evidence
-are left out (DAPR, appendix A).
+elements that the evidence names. If a page has several equal elements, the first is the positive. Questions
+without evidence are left out (DAPR, appendix A).
 """
 
 from __future__ import annotations

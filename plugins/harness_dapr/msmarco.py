@@ -1,9 +1,9 @@
 """Aligns MS MARCO's question answering with its documents, as DAPR's authors do (appendix A, released code).
 
-A passage of a question belongs to the document with its address, at the place where it stands there with at
-most five differences. The passages of a document are these places, which may be retrieved, and the text
-between them, which may not. Of places that overlap, those of the test split stay before those of dev and of
-train.
+A passage of a question is looked for in the document that has the passage's address, with at most five
+differences. The places of these passages are the candidates of a document, and the text between them is
+passages that are no candidates. If places overlap, only one of them stays: test comes before dev, and dev
+before train.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from harness_dapr.original import Labelled
 
 SPLITS = ("test", "dev", "train")  # an earlier split keeps its place if two overlap
-SEED = 42  # of the sample that is the dev split, as in the released code
+SEED = 42  # the dev split is a sample; the released code draws it with this seed
 
 
 class _Found(msgspec.Struct, gc=False):
@@ -37,7 +37,7 @@ class _Found(msgspec.Struct, gc=False):
 
 
 class _Questions(msgspec.Struct):
-    """The release's columns, each a mapping from a row's number."""
+    """The columns of the release. Each maps the number of a row to its value."""
 
     query_id: dict[str, int]
     query: dict[str, str]
@@ -99,8 +99,8 @@ class MsMarco:
 
     @cached_property
     def _pages(self) -> dict[str, _Page]:
-        """The documents by their addresses; of several with one address, the last. Documents without text are
-        left out."""
+        """The documents by their addresses. If several documents have one address, the last stays. Documents
+        without text are left out."""
         pages = {}
         for number, line in lines(self._pages_file):
             cells = text_of(self._pages_file, number, line).split("\t")
@@ -117,7 +117,7 @@ class MsMarco:
 
     @cached_property
     def _spans(self) -> dict[str, list[Span]]:
-        """The places of passages that stay, by split."""
+        """The places of passages by split, without those that overlap another place that stays."""
         ranked = set()
         for number, line in lines(self._qrels):
             cells = text_of(self._qrels, number, line).split()
@@ -154,8 +154,9 @@ def by_url(spans: Iterable[Span]) -> dict[str, list[Span]]:
 
 
 def apart(spans: dict[str, list[Span]]) -> dict[str, list[Span]]:
-    """The spans by split without those that overlap another: the span of the earlier split stays; within test
-    and dev the span that begins first, within train the one that begins last (the released code)."""
+    """The spans by split, without overlaps. Of two spans that overlap, the one of the earlier split stays.
+    Within test and within dev, the span that begins first stays; within train, the one that begins last (as
+    in the released code)."""
     order = {split: number for number, split in enumerate(SPLITS)}
     dropped: set[tuple[str, Span]] = set()
     for group in by_page(spans).values():
@@ -172,7 +173,7 @@ def apart(spans: dict[str, list[Span]]) -> dict[str, list[Span]]:
 
 
 def by_page(spans: dict[str, list[Span]]) -> dict[str, list[tuple[str, Span]]]:
-    """The spans of each document with their splits, by their places."""
+    """The spans of each document in the order of their places, each with its split."""
     pages: dict[str, list[tuple[str, Span]]] = {}
     for split in SPLITS:
         for span in spans[split]:

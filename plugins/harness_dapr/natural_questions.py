@@ -1,8 +1,8 @@
-"""Reads Natural Questions as DAPR's authors do: a question a line, with the blocks of a Wikipedia page.
+"""Reads Natural Questions as DAPR's authors do: each line has a question and the blocks of a Wikipedia page.
 
 The passages of a page are its blocks of the type `text`; tables and lists are left out. A positive is a long
-answer of that type. A page is in the corpus once, with the first question about it: of the test split first,
-then of the training split (DAPR, appendix A, and the released code).
+answer of that type. Each page is in the corpus once, with the first question about it. Questions of the test
+split come before those of the training split (DAPR, appendix A, and the released code).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from harness_dapr.original import Labelled
 
 FILES = {"test": "dev.jsonl", "train": "train.jsonl"}  # the paper's test split is the release's dev split
-NAMES = {"test": "dev", "train": "train"}  # with the number of its line, from 0, the id of a question
+NAMES = {"test": "dev", "train": "train"}  # the id of a question is this name and its line, counted from 0
 TEXT = "text"  # the type of paragraphs; others: table, list, list_definition, invalid
 
 
@@ -86,8 +86,9 @@ class NaturalQuestions:
                 yield Labelled(name, question.question, tuple(positives))
 
     def _kept(self) -> Iterator[tuple[str, str, _Question]]:
-        """The questions whose pages are in the corpus, with their splits and ids. A question without a
-        paragraph is left out, and so is one of the test split whose answer is no paragraph."""
+        """The questions whose pages are in the corpus, with their splits and ids. A question whose page has
+        no paragraph with text is left out. So is a question of the test split whose answer is no such
+        paragraph."""
         titles: set[str] = set()
         for split, path in self._paths.items():
             records: Records[Any] = Records(path, (_Question,), _KEYS)

@@ -1,4 +1,4 @@
-"""The dataset `dapr-original`: DAPR's collections made from the files of their first authors (appendix A)."""
+"""The dataset `dapr-original`: makes DAPR's collections from their own original releases (appendix A)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Labelled(NamedTuple):
 
 
 class Reader(Protocol):
-    """The files of one collection, as the paper's appendix A reads them."""
+    """A reader of the files of one collection, by the rules of the paper's appendix A."""
 
     url: str
     notes: tuple[str, ...]

@@ -32,8 +32,8 @@ class Files:
         self._qrels = params.qrels_path()
 
     def card(self) -> Card:
-        """What the parameters say. In a folder that `harness datasets export` wrote, its card says the
-        rest."""
+        """The card from the parameters. If `harness datasets export` wrote the folder, the folder's
+        `card.json` fills in what the parameters do not give."""
         params = self.params
         card = Card(
             params.language, params.split, params.query_language, params.licence, params.citation, params.url
@@ -43,7 +43,8 @@ class Files:
         written = cards.exported(params.path)
         names = ("language", "query_language", "licence", "citation", "url")
         missing = {name: written[name] for name in names if not getattr(card, name) and written.get(name)}
-        if card.language not in (None, written.get("language")):  # its queries may have another one, too
+        # the file's `query_language` belongs to the file's language
+        if card.language not in (None, written.get("language")):
             missing.pop("query_language", None)
         return card._replace(**missing)
 

@@ -9,9 +9,10 @@ from harness.types import Judgement
 
 
 def moved(given: MakerInput, passages: Mapping[str, str], why: str) -> Iterator[Judgement]:
-    """The judgements in order, each of the passage that `passages` names for its own, if it names one.
-    Judgements of a query that meet on one passage become one: the first, with the highest grade and all
-    labels. The others are counted as dropped, for the reason `why`."""
+    """The judgements in order. A judgement of a passage that `passages` maps to another passage becomes a
+    judgement of that one. If several judgements of a query then have the same passage, they become one, at
+    the place of the first, with the highest grade and all labels. The others are counted as dropped, for the
+    reason `why`."""
     best: dict[tuple[str, str], Judgement] = {}
     for judgement in given.judged():
         pair = (judgement.query, passages.get(judgement.passage, judgement.passage))

@@ -82,14 +82,15 @@ def labels(passages: Bags, answers: Bags, vocabulary: int, level: Level) -> NDAr
 def _kernel() -> Any:
     """The function `labelled`, compiled when it is first used.
 
-    A span s is an answer if gain |s n a| - cost |s| >= needed. This is 2 |s n a| / (|s| + |a|) >= top /
-    bottom, multiplied out. Every token of a span costs `cost`. A token of the answer gains `gain`, but no
+    A span of length |s| matches an answer of length |a| if 2 shared / (|s| + |a|) >= top / bottom, where
+    `shared` counts their common tokens. Multiplied out, this is gain * shared - cost * |s| >= needed. The
+    left side is the value of a span: every token costs `cost`, and a token of the answer gains `gain`, but no
     more often than the answer has the token."""
 
     @njit(cache=True)
     def encoded(tokens: Any, code_of: Any, codes: Any, gain: int, cost: int) -> Any:
-        """Put the code of each token into `codes`, -1 for a token that the answer lacks. Returns an upper
-        bound of the value of any span: every token of the answer gains, however often it occurs."""
+        """Put the code of each token into `codes`, or -1 for a token that the answer lacks. Returns an upper
+        bound of the value of any span, in which every token of the answer gains, however often it occurs."""
         best: Any = np.int64(-cost)
         value: Any = best
         for i in range(len(tokens)):
@@ -104,21 +105,22 @@ def _kernel() -> Any:
     ) -> bool:
         """Whether the value of any span reaches `needed`, in time that is nearly linear in the passage.
 
-        The passage is read once, and the values of all spans that end at the current token are known by their
-        starts. If the answer has the token c times, the token gains in the spans that begin after its c-th
-        last occurrence. A span that begins later gains whenever one that begins earlier does. So a start is
-        of no use once a later start has at least its value, and the values of the starts that are left fall.
-        Known are the value of the first start, the value of the last one, and each `fall` between two: a
-        gain changes one fall, or the value of the first.
+        The loop reads the passage once. At each token, it knows the values of the spans that end there, by
+        their starts. If the answer has a token c times, the token gains only in the spans that begin after
+        its c-th last occurrence. So if a span gains, every span that begins later gains too. A start is
+        therefore dropped as soon as a later start has at least the same value. The values of the starts that
+        are left become smaller from each start to the next. Three things are stored: the value of the first
+        start, the value of the last start, and in `fall` the difference between each start and the next. A
+        gain changes only one difference, or the value of the first start.
 
         `ring[ends[t] : ends[t + 1]]` holds the last occurrences of the token t, as many as the answer has of
-        it, and `turn[t]` the place of the oldest one."""
+        t. `turn[t]` is the place of the oldest one in `ring`."""
         fall, before, after, leader = work[0], work[1], work[2], work[3]
         for i in range(ends[len(turn)]):
             ring[i] = 0
         for i in range(len(turn)):
             turn[i] = ends[i]
-        count = last = 0  # the occurrences of the answer's tokens, from 1; the last start, 0: none
+        count = last = 0  # number of the answer's tokens so far; the last start, or 0 for none
         first_value: Any = np.int64(0)
         last_value: Any = first_value
         at: Any = 0
@@ -144,7 +146,7 @@ def _kernel() -> Any:
             start = ring[turn[code]]
             ring[turn[code]] = count
             turn[code] = turn[code] + 1 if turn[code] + 1 < ends[code + 1] else ends[code]
-            while leader[start] != start:  # the last start that is left and does not gain
+            while leader[start] != start:  # find the last start that does not gain and is not dropped
                 leader[start] = leader[leader[start]]
                 start = leader[start]
             if start == 0:

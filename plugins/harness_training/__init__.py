@@ -30,7 +30,7 @@ MICRO = "texts or pairs that are held in memory at a time; it does not change th
 
 
 def of(base: type, name: str, default: Any) -> Any:
-    """A parameter of a base type, with another default."""
+    """The field of the parameter `name` of the class `base`, with another default."""
     field = base.__dataclass_fields__[name]  # type: ignore[attr-defined]
     return dataclasses.field(default=default, metadata=field.metadata)
 
@@ -94,8 +94,8 @@ class DualEncoderParams(BiEncoder):
 
 @dataclass(frozen=True, kw_only=True)
 class PromptsParams(BiEncoder):
-    """The parameters of `prompts`. The defaults are those of DPTDR's code for MS MARCO (Tang et al. 2022),
-    the batch that of all its devices together."""
+    """The parameters of `prompts`. The defaults are those of DPTDR's code for MS MARCO (Tang et al. 2022).
+    The batch is that of all devices of this code together."""
 
     init: Path | str = param(help=f"the network, which stays as it is: {INIT}")
     batch: int = of(Common, "batch", 64)

@@ -81,8 +81,9 @@ def batch_of(
 
 
 def within(batch: Batch, shares: Sequence[int]) -> NDArray[np.bool_]:
-    """bool[Q, P]: which passages count for a query if it is compared only with the passages of the queries of
-    its share. `shares` has the number of each query's share, counted from 0."""
+    """bool[Q, P]: the passages that count for each query if the queries are divided into shares. A query is
+    compared only with the passages of the queries of its share. `shares` has the number of each query's
+    share, counted from 0."""
     held = np.zeros((max(shares) + 1, len(batch.texts)), np.bool_)
     for share, places in zip(shares, batch.lists, strict=True):
         held[share, places[places >= 0]] = True

@@ -1,4 +1,5 @@
-"""What all trainers of this package begin with: which queries train, and the batch of each step."""
+"""What all trainers of this package do first: choose the queries to train on, and draw the batch of each
+step."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ def trained(
     learner: Callable[[Any], Learner], params: Any, examples: Examples, folder: Path, training: Training,
     scored: bool = False,
 ) -> Mapping[str, JSON]:  # fmt: skip
-    """The facts of a training that `learner(params)` does on the queries that have a positive; with `scored`,
-    on those with a positive that a teacher scored."""
+    """Train `learner(params)` on the queries that have a positive, and return the facts of the training. With
+    `scored`, only queries with a positive that a teacher scored are used."""
     queries = batches.usable(examples, scored)
     if not len(queries):
         what = "a positive that a teacher scored" if scored else "a positive"

@@ -42,8 +42,8 @@ class CrossEncoder:
     def _backward(
         self, scorer: Scorer, batch: Batch, seeds: tuple[int, int], micro: int, share: Share
     ) -> float:
-        """Add the gradients of this process's lists of a batch, some whole lists at a time, and return their
-        loss. Each part is weighted by its share of the batch."""
+        """Add the gradients of this process's lists of a batch, and return their loss. A few lists are
+        computed at a time. The loss of these lists is weighted by their share of the batch."""
         params, total = self._params, 0.0
         whole = int((batch.lists >= 0).sum()) if params.loss != "listwise" else len(batch.lists)
         width = batch.lists.shape[1]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NAME = "harness_fast_dropout"
 STEPS = 1 << 16
-WIDTHS: dict[torch.dtype, tuple[Any, torch.dtype]] = {  # integers of the same width, of numpy and of torch
+WIDTHS: dict[torch.dtype, tuple[Any, torch.dtype]] = {  # integers of the same width, in numpy and in torch
     torch.bfloat16: (np.uint16, torch.int16),
     torch.float16: (np.uint16, torch.int16),
     torch.float32: (np.uint32, torch.int32),
@@ -49,7 +49,8 @@ class Keys:
         torch.manual_seed(start % 2**63)  # for a GPU, and for modules that draw random numbers themselves
 
     def of(self, tokens: Tokens) -> NDArray[np.uint64]:
-        """uint64[n]: the keys of these texts; 0 for each if none were set, as outside of training."""
+        """uint64[n]: the keys of these texts. They are 0 if no keys were set for this number of texts, as
+        outside of training."""
         texts = len(tokens.bounds) - 1
         return self.values if len(self.values) == texts else np.zeros(texts, np.uint64)
 
@@ -73,20 +74,21 @@ class Dropout(nn.Module):  # type: ignore[misc]
 
 
 def threshold(p: float) -> int:
-    """A number is dropped if its 16 random bits are below this."""
+    """A number is dropped if the value of its 16 random bits is below this threshold."""
     return round(p * STEPS)
 
 
 def scale(p: float) -> float:
-    """What the numbers that stay are multiplied by."""
+    """The factor by which the numbers that stay are multiplied."""
     return STEPS / (STEPS - threshold(p))
 
 
 def zero_some(
     values: Tensor, keys: NDArray[np.uint64], rows: NDArray[np.int64], planes: int, layer: int, p: float
 ) -> None:
-    """Set numbers of `values` to 0 with the probability `p`. `values` is contiguous. It has, for each text
-    with a key in `keys`, `planes` rectangles of the text's `rows` and of the width of the last dimension."""
+    """Set numbers of `values` to 0 with the probability `p`. `values` is contiguous. Each text with a key in
+    `keys` has `planes` rectangles in it. A rectangle has the number of rows that `rows` gives for the text,
+    and the width of the last dimension."""
     kind, integer = WIDTHS[values.dtype]
     bits = values.view(integer).numpy().view(kind).reshape(-1)
     dropout_kernel.drop(

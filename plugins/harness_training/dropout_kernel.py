@@ -43,11 +43,11 @@ def drop(
     every: Any,
 ) -> None:
     """Set each number of `values` to 0 with the probability threshold / 2^16. `values` has the bits of the
-    numbers of `planes` rectangles for each text, of the text's `rows` and of `width`; all bits of `every` are
-    1. The random bits of a number depend on its text's key, the layer and its plane, row and column, but not
-    on any size."""
+    numbers. Each text has `planes` rectangles, with the number of rows that `rows` gives for the text and
+    `width` columns. All bits of `every` are 1. The random bits of a number depend on the key of its text, the
+    layer, the plane, the row and the column, but not on any size."""
     at, zero = 0, every - every
-    kept = np.empty(width, values.dtype)  # all bits of a number that stays, and none of the others
+    kept = np.empty(width, values.dtype)  # all bits are 1 for a number that stays, and 0 for the others
     for text in range(len(keys)):
         start = keys[text] + layer * FIRST
         start = (start ^ (start >> np.uint64(29))) * SECOND

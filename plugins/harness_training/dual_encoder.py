@@ -126,13 +126,14 @@ def backward_in_parts(
     lots: Sequence[Lot], vectors: Tensor, seeds: tuple[int, ...], loss_of: Callable[[Tensor], Tensor],
     group: Group = ALONE,
 ) -> float:  # fmt: skip
-    """Add the gradients of a loss over the vectors of a batch with respect to the lots of this process.
-    `vectors`, float[n, d], begin as 0. The first process returns the loss, the others return 0. Memory holds
-    the activations of one lot at a time (gradient cache, Gao et al. 2021, section 3.2): first the vectors are
-    computed without gradients, and the processes exchange them; then the gradient of the loss with respect to
-    the vectors is computed; then each lot is computed again and gets its part of this gradient. Both passes
-    of a lot drop the same numbers. One lot of queries and one of passages are computed only once, because no
-    memory would be saved."""
+    """Add the gradients of a loss over the vectors of a batch, for the lots of this process. `vectors`,
+    float[n, d], holds zeros at the beginning. The first process returns the loss, the others return 0.
+
+    Memory holds the activations of one lot at a time (gradient cache, Gao et al. 2021, section 3.2). First
+    the vectors are computed without gradients, and the processes exchange them. Then the gradient of the loss
+    with respect to the vectors is computed. Then each lot is computed again and gets its part of this
+    gradient. Both passes of a lot drop the same numbers. If there is only one lot of queries and one of
+    passages, they are computed only once, because a second pass would save no memory."""
     once = len(lots) <= 2
     with torch.set_grad_enabled(once):
         parts = [_vectors(lot, seeds) for lot in lots]

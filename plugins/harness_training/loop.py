@@ -57,9 +57,9 @@ def run(
     course: Course,
 ) -> dict[str, JSON]:
     """Train a segment, and return the facts that the row shows. `backward(step, micro)` adds the gradients of
-    this process's share of a batch and returns the loss of the share; it has `micro` texts or pairs in memory
-    at a time, and must depend only on the step and the weights. Afterwards the folder has the log and, unless
-    the segment is the last, the state that the next segment begins with."""
+    this process's share of a batch and returns the loss of the share. It holds `micro` texts or pairs in
+    memory at a time, and must depend only on the step and the weights. Afterwards the folder has the log and,
+    unless the segment is the last, the state from which the next segment begins."""
     with threads_for(models):
         return _run(models, how, backward, course)
 
@@ -140,8 +140,9 @@ def _run(
 
 @contextlib.contextmanager
 def threads_for(models: Mapping[str, nn.Module]) -> Iterator[None]:
-    """Within the block, torch has one thread if every model gives each core whole texts: what is left is soon
-    done, and threads that wait for each other at every small operation cost more than they bring."""
+    """A block in which torch has one thread if every model computes whole texts on each core. The operations
+    that are left are small. With several threads, waiting for each other would take longer than these
+    operations."""
     before = torch.get_num_threads()
     if all(getattr(model, "packed", None) is not None for model in models.values()):
         torch.set_num_threads(1)

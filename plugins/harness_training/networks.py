@@ -27,7 +27,7 @@ TOKENISER = (
 HEADS = (r"(.*\.)?position_ids", r"(.*\.)?pooler\..*", r"classifier\..*")
 SURPLUS = (*checkpoints.SURPLUS, r"(.*\.)?classifier\..*")
 
-HEADED: dict[str, Callable[[Any, Tensor], Tensor]] = {  # the heads of classifiers, on states [n, 1, d]
+HEADED: dict[str, Callable[[Any, Tensor], Tensor]] = {  # class name -> logits from states [n, 1, d]
     "BertForSequenceClassification": lambda model, states: model.classifier(
         model.dropout(model.bert.pooler(states))
     ),
@@ -49,7 +49,7 @@ class Tower(nn.Module):  # type: ignore[misc]
         self.tokeniser: Tokeniser = tokens.load(self.inner)
         model, self.keys = _trainable(checkpoints.load(self.inner), dropout)
         self.network = model.to(device)
-        self.packed = packed.network(model) if device == "cpu" else None  # None: it needs padding
+        self.packed = packed.network(model) if device == "cpu" else None  # None: texts are padded
         self.tokens = 0  # tokens that the network has been trained on
         self.places = model_folder.places(self.inner)
         self.width = int(model.config.hidden_size)
@@ -96,7 +96,7 @@ class Scorer(nn.Module):  # type: ignore[misc]
         model, self.keys = _trainable(model, dropout)
         self.network = model.to(device)
         known = device == "cpu" and type(model).__name__ in HEADED
-        self.packed = packed.network(model.base_model) if known else None  # None: it needs padding
+        self.packed = packed.network(model.base_model) if known else None  # None: texts are padded
         self.tokens = 0  # tokens that the network has been trained on
 
     def forward(
@@ -137,8 +137,8 @@ def pooled(states: Tensor, mask: Tensor, how: str) -> Tensor:
 
 
 def by_length(texts: Sequence[str], size: int, group: Group = ALONE) -> list[list[int]]:
-    """The places of the texts of each micro-batch of this process. Texts of similar length are together, so
-    that there is little padding, and every process gets as many short ones as long ones."""
+    """The places of the texts of each micro-batch of this process. Texts of similar length are in the same
+    micro-batch, so that there is little padding. Every process gets as many short texts as long ones."""
     order = np.argsort([len(text) for text in texts], kind="stable")[group.number :: group.size]
     return [order[start : start + size].tolist() for start in range(0, len(order), size)]
 

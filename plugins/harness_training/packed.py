@@ -1,9 +1,10 @@
 """Trains BERT's family on CPUs without padding, with each core at its own texts.
 
-The result is that of the network's own code (Devlin et al. 2019, section 3), with the same dropout. Rows are
-the tokens of all texts. The texts are cut into shares of up to `SHARE` tokens whatever the number of cores,
-and each core computes whole shares, forwards and backwards, so that the cores never wait for each other
-within a layer. If a loss reads only each text's first token, the last layer computes only these tokens.
+The result is that of the network's own code (Devlin et al. 2019, section 3), with the same dropout. The rows
+of a matrix are the tokens of all texts. The texts are cut into shares of about `SHARE` tokens or fewer. The
+cut does not depend on the number of cores. Each core computes whole shares, forwards and backwards, so cores
+never wait for each other within a layer. If a loss reads only the first token of each text, the last layer
+computes only these tokens.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ Item = TypeVar("Item")
 Made = TypeVar("Made")
 Layers: TypeAlias = "Callable[[Share, Tensor, Sequence[Tensor]], Tensor]"
 
-SHARE = 2048  # the most tokens of a share: enough for fast matrix products, and little enough that cores end
-SMALL = 128  # together; so few tokens are one share
+# About the most tokens of a share. Matrix products of this size are fast, and all cores end at about the same
+# time.
+SHARE = 2048
+SMALL = 128  # fewer tokens than this are one share
 
 
 class Network(NamedTuple):
@@ -40,15 +43,13 @@ class Network(NamedTuple):
 
     layout: Layout
     parameters: dict[str, Tensor]  # by their names in the network
-    drops: list[
-        fast.Dropout
-    ]  # of the embeddings, and of each layer: of attention, after it, after both layers
+    drops: list[fast.Dropout]  # embeddings; for each layer: attention weights, attention output, its output
     layers: int
     heads: int
     epsilon: float
-    padding: int | None  # positions begin after this id; at 0 if None
+    padding: int | None  # positions are counted from this id + 1, or from 0 if it is None
     types: bool  # whether tokens have types
-    cores: int  # that compute shares
+    cores: int  # the number of cores that compute shares
 
 
 class Share(NamedTuple):
@@ -60,7 +61,8 @@ class Share(NamedTuple):
 
 
 def network(model: Any) -> Network | None:
-    """The parts of an encoder of transformers; None if it must be trained by its own code."""
+    """The parts of an encoder of transformers, or None if its architecture is unknown here and its own code
+    must train it."""
     layout, config = torch_packed.layout(model), model.config
     drops = [module for module in model.modules() if isinstance(module, fast.Dropout)]
     if layout is None or len(drops) != 1 + 3 * config.num_hidden_layers:
@@ -73,8 +75,8 @@ def network(model: Any) -> Network | None:
 
 
 def states(net: Network, tokens: Tokens, keys: NDArray[np.uint64], dtype: str, first: bool = False) -> Tensor:
-    """float32[T, d]: the last layer's state of each token; with `first`, float32[n, d]: that of each text's
-    first token. `keys`, uint64[n], are the random keys of the texts."""
+    """float32[T, d]: the last layer's state of each token. With `first`, float32[n, d]: the state of the
+    first token of each text. `keys`, uint64[n], are the random keys of the texts."""
 
     def layers(share: Share, x: Tensor, weights: Sequence[Tensor]) -> Tensor:
         return _layers(net, share, x, weights, first)
@@ -95,7 +97,7 @@ def pooled(states: Tensor, bounds: NDArray[np.int64], how: str) -> Tensor:
 
 
 def _embedded(net: Network, tokens: Tokens) -> Tensor:
-    """float32[T, d]: word + position + type."""
+    """float32[T, d]: the sum of the embeddings of word, position and type."""
     positions = torch_packed.positions(tokens, net.padding)
     types = np.zeros(len(tokens.ids), np.int64) if tokens.types is None else tokens.types
     x = _rows(net, "word", tokens.ids) + _rows(net, "position", positions)
@@ -103,8 +105,8 @@ def _embedded(net: Network, tokens: Tokens) -> Tensor:
 
 
 def _rows(net: Network, table: str, numbers: NDArray[Any]) -> Tensor:
-    """float32[T, d]: rows of a table of embeddings. Their gradient is sparse and is added to a dense one, so
-    that a large vocabulary costs nothing for the words that do not occur."""
+    """float32[T, d]: rows of a table of embeddings. Their gradient is sparse and is added to a dense
+    gradient. So words of a large vocabulary that do not occur cost nothing."""
     weight = net.parameters[f"embeddings.{table}_embeddings.weight"]
     if weight.requires_grad and weight.grad is None and torch.is_grad_enabled():
         weight.grad = torch.zeros_like(weight)
@@ -113,8 +115,9 @@ def _rows(net: Network, table: str, numbers: NDArray[Any]) -> Tensor:
 
 
 def _weights(net: Network) -> list[Tensor]:
-    """The weights and biases in the order in which `_layers` reads them: the norm of the embeddings, then for
-    each layer query, key and value as one, after attention, its norm, inner, outer, their norm."""
+    """The weights and biases in the order in which `_layers` reads them. First comes the norm of the
+    embeddings. Then come, for each layer: query, key and value as one matrix; the product after attention and
+    its norm; the inner product; the outer product and its norm."""
     names: list[tuple[str, ...]] = [("embeddings.LayerNorm",)]
     at = net.layout
     for layer in range(net.layers):
@@ -128,7 +131,8 @@ def _weights(net: Network) -> list[Tensor]:
 
 
 def _layers(net: Network, share: Share, x: Tensor, weights: Sequence[Tensor], first: bool) -> Tensor:
-    """float32[t, d]: the last states of a share, from the embeddings of its tokens."""
+    """float32[t, d]: the states after the last layer for a share, computed from the embeddings of its
+    tokens."""
     pairs = list(zip(weights[::2], weights[1::2], strict=True))
     kind = pairs[1][0].dtype
     drops = [Drop(share.keys, share.lengths, at.layer, at.p if at.training else 0.0) for at in net.drops]
@@ -159,8 +163,8 @@ def _linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 def _shares(bounds: NDArray[np.int64], keys: NDArray[np.uint64]) -> list[Share]:
-    """The texts cut into shares of about equal size. The number of shares is even, so that two cores end
-    together, and does not depend on the number of cores."""
+    """The texts cut into shares of about equal size. The number of shares does not depend on the number of
+    cores. With enough tokens and texts it is even, so that two cores end together."""
     total, texts = int(bounds[-1]), len(bounds) - 1
     count = 1 if total < SMALL else min(texts, 2 * -(-total // (2 * SHARE)))
     cuts = np.unique(np.searchsorted(bounds, np.linspace(0, total, count + 1)[1:-1])).tolist()
@@ -219,11 +223,11 @@ class _Shared(torch.autograd.Function):  # type: ignore[misc]
 
 
 def _on_cores(cores: int, function: Callable[[Item], Made], items: Sequence[Item]) -> list[Made]:
-    """The results for all items, computed by as many threads as there are cores; torch has its share of the
-    cores in each."""
+    """The results for all items, computed in as many threads as there are cores or items. Torch divides the
+    cores among these threads."""
     before, workers = torch.get_num_threads(), min(cores, len(items))
     with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(cores // workers,)) as pool:
         try:
             return list(pool.map(function, items))
         finally:
-            torch.set_num_threads(before)  # a new thread would begin with what was set last
+            torch.set_num_threads(before)  # new threads begin with the number that was set last

@@ -1,4 +1,4 @@
-"""Parts of a layer on the tokens of some texts, one after the other, with dropout and their gradients."""
+"""Parts of a layer, with dropout and gradients, for the tokens of several texts without padding."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Drop(NamedTuple):
-    """A dropout, for some texts."""
+    """The dropout of one layer for some texts."""
 
     keys: NDArray[np.uint64]  # the random key of each text
     lengths: NDArray[np.int64]  # the rows of each text
@@ -29,7 +29,7 @@ class Drop(NamedTuple):
         return fast.scale(self.p)
 
     def of_first(self) -> Drop:
-        """The same dropout if only the first row of each text is there."""
+        """The same dropout for values that have only the first row of each text."""
         return self._replace(lengths=np.ones_like(self.lengths))
 
     def on(self, values: Tensor) -> Tensor:
@@ -39,7 +39,8 @@ class Drop(NamedTuple):
         return values
 
     def on_heads(self, values: Tensor, first_text: int, heads: int) -> Tensor:
-        """Likewise for attention weights of some texts, [n heads, rows, L]."""
+        """Set some attention weights of some texts, [n heads, rows, L], to 0, without scaling the others.
+        Returns `values`."""
         if self.p:
             texts = len(values) // heads
             keys = self.keys[first_text : first_text + texts]
@@ -63,8 +64,9 @@ def added_norm(
 
 def attention(packed: Tensor, query: Tensor | None, runs: Sequence[Alike], heads: int, drop: Drop) -> Tensor:
     """[t, d]: dropout(softmax(Q K^T / sqrt(width))) V for each head (Vaswani et al. 2017, equation 1).
-    `packed` is [t, 3 d], query, key and value of each token. With `query`, [n, d], which is that of the first
-    token of each text, it is [t, 2 d], key and value, and the result is [n, d]."""
+    `packed`, [t, 3 d], has the query, key and value of each token. If `query`, [n, d], is given, it has the
+    query of the first token of each text, `packed`, [t, 2 d], has only key and value, and the result is [n,
+    d]."""
     out: Tensor = _Attention.apply(packed, query, runs, heads, drop)
     return out
 
@@ -154,7 +156,8 @@ class _Attention(torch.autograd.Function):  # type: ignore[misc]
 
 
 def _heads(packed: Tensor, query: Tensor | None, run: Alike, text: int, heads: int) -> tuple[Tensor, ...]:
-    """Query, key and value of some texts of equal length, each [n heads, L, width]."""
+    """Query, key and value of some texts of equal length, each [n heads, L, width]. If `query` is given, L of
+    the query is 1."""
     count = 3 if query is None else 2
     parts = _rows_of(packed, run, text, False, heads, count)
     parts = parts.reshape(count, run.texts * heads, run.length, -1)
@@ -164,7 +167,7 @@ def _heads(packed: Tensor, query: Tensor | None, run: Alike, text: int, heads: i
 
 
 def _rows_of(rows: Tensor, run: Alike, text: int, first: bool, heads: int, count: int) -> Tensor:
-    """[count, n, heads, L, width]: a view of the rows of some texts of equal length; with `first`, there is
+    """[count, n, heads, L, width]: a view of the rows of some texts of equal length. With `first`, `rows` has
     one row for each text, and L is 1."""
     start, length = (text, 1) if first else (run.start, run.length)
     part = rows[start : start + run.texts * length]

@@ -1,4 +1,4 @@
-"""Several processes of one machine that train together. Each computes a share of every batch, and
+"""Trains in several processes of one machine. Each process computes a share of every batch, and
 torch.distributed sums the gradients (gloo on CPUs, NCCL on GPUs)."""
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ READY = "ready"
 BACKENDS = {"cpu": "gloo", "cuda": "nccl"}
 INTERFACE = "GLOO_SOCKET_IFNAME"  # all processes are on one machine, so they meet on its loopback
 LOOPBACK = "lo0" if sys.platform == "darwin" else "lo"
-ENDING = 60.0  # seconds in which a process whose sockets are closed says why
+ENDING = 60.0  # seconds to wait for the reason from a process that fails
 
 
 class Group(NamedTuple):
-    """The processes of a training, and which of them this is. The first draws the batches and writes the
-    files."""
+    """The processes of a training, and the number of this process. The first process draws the batches and
+    writes the files."""
 
     number: int = 0
     size: int = 1
@@ -49,18 +49,19 @@ class Group(NamedTuple):
         return count * self.number // self.size, count * (self.number + 1) // self.size
 
     def owner(self, item: int, count: int) -> int:
-        """The number of the process that has this one of `count` items in its share."""
+        """The number of the process whose share of `count` items has this item."""
         return ((item + 1) * self.size - 1) // count
 
     def summed(self, tensor: Tensor) -> Tensor:
-        """The sum of the tensors of all processes, in place. It has the same bits in every process."""
+        """Replace the tensor by the sum over all processes, and return it. The sum has the same bits in every
+        process."""
         if self.size > 1:
             distributed.all_reduce(tensor)
         return tensor
 
     def reduced(self, parameters: Sequence[nn.Parameter], numbers: Sequence[float]) -> list[float]:
-        """Sum the gradients of all processes, and return the sums of some numbers of theirs. A parameter that
-        has a gradient in no process keeps none."""
+        """Replace each gradient by its sum over all processes, and return the sums of `numbers` over all
+        processes. A parameter without a gradient in any process keeps none."""
         if self.size == 1:
             return list(numbers)
         device = parameters[0].device
@@ -91,7 +92,8 @@ class Learner(Protocol):
 
 
 def learnt(learner: Callable[[Any], Learner], params: Any, course: Course) -> dict[str, JSON]:
-    """The facts of a training that `params.processes` processes do together. This process is the first."""
+    """Train in `params.processes` processes, of which this is the first, and return the facts of the
+    training."""
     if params.processes == 1:
         return learner(params).learn(course)
     with contextlib.ExitStack() as stack:
@@ -117,7 +119,7 @@ def learnt(learner: Callable[[Any], Learner], params: Any, course: Course) -> di
 def _others(
     learner: Callable[[Any], Learner], params: Any, course: Course, meeting: Path
 ) -> Iterator[list[tuple[BaseProcess, Connection]]]:
-    """The other processes, with a pipe to each. None of them is left at the end."""
+    """A block in which the other processes run, with a pipe to each. At its end, all of them have ended."""
     spawn, others = multiprocessing.get_context("spawn"), list[tuple[BaseProcess, Connection]]()
     training = course.training
     where = (training.seed, training.segment, training.segments, training.before)
@@ -144,7 +146,7 @@ def _other(
     learner: Callable[[Any], Learner], params: Any, steps: int, folder: Path, where: tuple[Any, ...],
     group: Group, meeting: Path, pipe: Connection,
 ) -> None:  # fmt: skip
-    """What a process other than the first does. It tells the first why it fails."""
+    """The work of a process other than the first. If it fails, it sends the reason to the first process."""
     try:
         pipe.send(READY)
         with _member(group, params.device, meeting):
@@ -182,11 +184,12 @@ def _member(group: Group, device: str, meeting: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _explained(others: Sequence[tuple[BaseProcess, Connection]]) -> Iterator[None]:
-    """Raise a HarnessError for an error of this process that comes from the end of another one."""
+    """A block whose errors are explained. If another process has ended and this caused the error, a
+    HarnessError says how it ended."""
     try:
         yield
     except (RuntimeError, OSError, EOFError) as error:
-        # a process that fails sends a text; the pipe of a process that is killed is closed
+        # a process that fails sends a text; if a process is killed, its pipe is closed
         wait([pipe for _, pipe in others], ENDING)
         for number, (process, pipe) in enumerate(others, 2):
             if (why := _ending(process, pipe)) is not None:
@@ -198,7 +201,7 @@ def _explained(others: Sequence[tuple[BaseProcess, Connection]]) -> Iterator[Non
 
 
 def _ending(process: BaseProcess, pipe: Connection) -> str | None:
-    """How another process ended, or None if it goes on."""
+    """How another process ended, or None if it is still running."""
     try:
         while pipe.poll():
             if (text := pipe.recv()) != READY:

@@ -45,7 +45,7 @@ class PromptedTower(Tower):
         unit = params.similarity == "cosine"
         super().__init__(params.init, params.pooling, unit, params.dropout, params.dtype, params.device)
         self.network.requires_grad_(False)
-        self.packed = None  # only the padded attention reads a prefix
+        self.packed = None  # only attention over padded texts reads a prefix
         config = self.network.config
         sizes = (config.num_hidden_layers, config.num_attention_heads, config.hidden_size)
         hidden = params.mlp_width if params.mlp else None

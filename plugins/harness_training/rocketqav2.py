@@ -53,8 +53,9 @@ class RocketQAv2:
     def _backward(
         self, tower: Tower, scorer: Scorer, batch: Batch, seeds: tuple[int, int], micro: int, share: Share
     ) -> float:
-        """Add the gradients of equation 6 over this process's lists, some whole lists at a time, and return
-        their part of the loss. This is exact, because the loss of a list does not depend on other lists."""
+        """Add the gradients of equation 6 for this process's lists, and return their part of the loss. A few
+        lists are computed at a time. This is exact, because the loss of a list does not depend on other
+        lists."""
         total, count, width = 0.0, len(batch.lists), batch.lists.shape[1]
         rows = max(1, micro // width)
         first, end = share(count)
