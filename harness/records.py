@@ -29,8 +29,9 @@ def param(
 
 
 def building(package: str) -> Callable[[str, str], Callable[[Any], Any]]:
-    """For a package with several methods: the function that returns a record's `build`, from a module of
-    the package and the name of the class in it. The module is imported when the method is built."""
+    """A function that gives the `build` of a record, for a package with several methods. It takes a module of
+    the package and the name of a class in this module. `build` makes an instance of the class; the module is
+    imported only then."""
 
     def build_of(module: str, name: str) -> Callable[[Any], Any]:
         def build(params: Any) -> Any:
@@ -154,7 +155,7 @@ class Analysis(Record):
     datasets: tuple[
         str, ...
     ] = ()  # parameters that name datasets of the suite, whose judgements the analysis reads too
-    splits: tuple[str, ...] = ()  # parameters that name datasets, or DATASET/SPLIT, whose queries it reads
+    splits: tuple[str, ...] = ()  # parameters that name datasets, or DATASET/SPLIT, whose queries are read
     encoder: str | None = None  # the parameter that holds `{RETRIEVER: {parameters}}`, or null
 
 

@@ -120,7 +120,8 @@ def prepare(suite: Suite, catalogue: Catalogue, store: Store, only: Sequence[str
 
 
 def _tuning_problems(suite: Suite, catalogue: Catalogue) -> list[Problem]:
-    """The problems of the measures that systems are tuned for, and that models are validated by."""
+    """The problems with the measures for which systems are tuned, and with those by which models are
+    validated."""
     problems: list[Problem] = []
     for spec in suite.models:
         if spec.validate is not None:

@@ -1,4 +1,5 @@
-"""`--calibrate`: does a little of the work that a suite would do, so that its costs can be estimated."""
+"""`--calibrate`: runs small parts of a suite's steps, so that the costs of the whole steps can be
+estimated."""
 
 from __future__ import annotations
 
@@ -17,22 +18,22 @@ from harness.plan.kinds import METHODS, PARTS
 from harness.store.artifacts import Corrupt, Store
 from harness.suite import Changes
 
-# Numbers of queries and passages. One of the two grows at a time, so that what a cost grows with is seen:
-# first the queries, because searches are no longer measured once an index takes long.
+# Numbers of queries and passages. Only one of the two grows at a time, to show how a cost grows with each.
+# The queries grow first, because searches are no longer measured once an index takes long.
 LEVELS = ((2, 64), (16, 64), (128, 64), (128, 512), (128, 4096), (128, 32768))
-ENOUGH = 1.0  # seconds that a step must take beyond `TIMES` its shortest time, to be known well enough
-TIMES = 2.0  # the times of one and the same step may differ this much on a busy machine
-MOST = 20.0  # seconds of a step, after which it is not measured at a larger size
+ENOUGH = 1.0  # a step's cost is known if it took this many seconds more than `TIMES` its shortest time
+TIMES = 2.0  # the times of the same step may differ by this factor on a busy machine
+MOST = 20.0  # a step that took more seconds than this is not measured at a larger size
 
 
 def calibrate(
     suite: Path, catalogue: Catalogue, store: Store, changes: Changes, only: Sequence[str],
     todo: Iterable[Step], reporter: Reporter,
 ) -> dict[str, str]:  # fmt: skip
-    """Do the steps that are like those in `todo` on parts of the datasets. The parts grow until the work of
-    each step takes clearly longer than its start, which is nearly all there is at the smallest size. The
-    artifacts are in the store afterwards. Returns the ids of the corpora of these parts, with the datasets'
-    names."""
+    """Run steps like those in `todo` on parts of the datasets, and leave their artifacts in the store. The
+    parts grow until the work of each step takes clearly longer than its start. At the smallest size, a step
+    spends nearly all of its time on its start. Returns the name of the dataset for the id of each corpus of
+    these parts."""
     corpora: dict[str, str] = {}
     costs: dict[tuple[str, Key], dict[tuple[int, int], float]] = {
         (step.dataset, key_of(step.described)): {} for step in todo if step.kind in METHODS
@@ -65,8 +66,9 @@ def calibrate(
 def _wanted(
     step: Step, trial: Plan, costs: dict[tuple[str, Key], dict[tuple[int, int], float]], store: Store
 ) -> bool:
-    """Whether to measure a step: no step of a method that it needs has taken long, and none trains a model or
-    makes a collection."""
+    """Whether to measure a step. It must be like a step of the suite that is still to do, and nothing that it
+    needs may be missing. Neither the step nor a step that it depends on may have a known cost already, train
+    a model or make a collection."""
     ancestors = [trial.steps[name] for name in trial.ancestors([step.id])]
     if (step.dataset, key_of(step.described)) not in costs or missing_needs(trial.steps, store, [step.id]):
         return False
@@ -81,6 +83,6 @@ def _wanted(
 
 
 def _is_known(seconds: Collection[float]) -> bool:
-    """Whether a step's times at several sizes tell what its work takes. A busy machine alone must not seem to
-    be work: a second too many at 16 queries would be minutes at 5,000."""
+    """Whether a step's times at several sizes show the time of its work. Differences that come from a busy
+    machine alone must not count as work: one second too many at 16 queries would become minutes at 5,000."""
     return max(seconds) > min(TIMES * min(seconds) + ENOUGH, MOST)

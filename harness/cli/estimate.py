@@ -76,7 +76,8 @@ def table(listed: Sequence[Estimate], jobs: int, free: float) -> Iterator[str]:
 
 
 def transfer(listed: Sequence[Estimate], prepared: Prepared, store: Store, ray: bool) -> Iterator[str]:
-    """Lines on what goes to and from the remote: here, and to each node of a Ray cluster."""
+    """Lines on the amounts of data that this machine fetches from the remote and pushes to it, and on the
+    amount that a Ray node reads at most."""
     remote = store.remote
     sizes = {item.step.id: item.bytes or 0.0 for item in listed}
     there = set(remote.steps()) if remote is not None and remote.read else set()

@@ -18,7 +18,7 @@ from pathlib import Path
 from harness.errors import HarnessError, StoreError, Terminated, printable
 
 OUTPUT_FAILS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
-# errors of a path that cannot be written as asked: no fault of ours, whichever command meets them
+# a path that the user named cannot be written: in every command, this is no error of the harness
 REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR, errno.EISDIR}
 
 

@@ -79,8 +79,8 @@ def card(corpus: Path, queries: Path, judgements: Path, declared: Card) -> dict[
 
 
 def exported(folder: Path) -> dict[str, JSON]:
-    """The card that `harness datasets export` wrote into `folder`. Empty if there is no such file, or if it
-    is another tool's."""
+    """The card that `harness datasets export` wrote into `folder`. Empty if there is no `card.json`, or if
+    another tool wrote it."""
     try:
         written = orjson.loads((folder / FILE).read_bytes())
     except (OSError, orjson.JSONDecodeError):

@@ -103,7 +103,7 @@ class Blocks:
         parts = sum(1 for _ in folder.glob(f"{name}-*.arrow"))
         self._parts: list[Any] = [None] * parts
         self._maps: list[mmap.mmap] = []
-        self._uses = 0  # of blocks, since pages were given back
+        self._uses = 0  # how often a block was used since pages were given back
         self._blocks: list[pa.RecordBatch | None] = [None] * (PART * parts)
         in_last = self._part(parts - 1).num_record_batches
         del self._blocks[PART * (parts - 1) + in_last :]

@@ -87,8 +87,8 @@ def _card(
     form: str,
     notes: list[str],
 ) -> dict[str, JSON]:
-    """The identity card, with what each stage took in, left and dropped, and examples. It holds no time and
-    no path, so the same recipe gives the same bytes."""
+    """The identity card. For each stage it has the counts before and after, what the stage dropped, and
+    examples. It holds no time and no path, so the same recipe gives the same bytes."""
     card = collection.card
     folders = (parts["corpus"].folder, parts["queries"].folder, parts["judgements"].folder)
     return {

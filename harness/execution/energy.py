@@ -1,4 +1,4 @@
-"""The energy that a machine uses, by the counters of its CPUs and memory (RAPL) and of its GPUs (NVML)."""
+"""The energy that a machine uses, read from counters of its CPUs and memory (RAPL) and of its GPUs (NVML)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ PARTS = ("package", "dram")  # cores and graphics are part of a package; `psys` 
 
 
 class Counter(NamedTuple):
-    """A counter of joules. It begins again from 0 after `limit`; None: it never does."""
+    """A counter of joules. After `limit` it begins again from 0. With `limit` None, it never begins again."""
 
     read: Callable[[], float]
     limit: float | None = None
 
 
 class Meter:
-    """Adds up the joules that the machine has used since the meter was made. It must be read more often than
-    a counter begins again, which is after some minutes at full load."""
+    """Adds up the joules that the machine has used since the meter was made. The time between two readings
+    must be shorter than a counter takes to begin again, which is some minutes at full load."""
 
     def __init__(self, powercap: Path = POWERCAP, devices: Path = DEVICES) -> None:
         self._counters: list[Counter] = []
@@ -35,7 +35,7 @@ class Meter:
         self._joules = 0.0
 
     def __call__(self) -> float | None:
-        """The joules so far, or None if the machine does not tell."""
+        """The joules so far, or None if no counter can be read."""
         for number, (counter, before) in enumerate(zip(self._counters, self._before, strict=True)):
             try:
                 now = counter.read()
@@ -47,7 +47,7 @@ class Meter:
 
 
 def _of_cpus(powercap: Path) -> Iterator[Counter]:
-    """The counters of Linux's powercap, in microjoules."""
+    """The counters of CPU packages and memory from Linux's powercap, which has them in microjoules."""
     for zone in sorted(powercap.glob("intel-rapl:*")):  # AMD's CPUs have this name too
         with contextlib.suppress(OSError, ValueError):
             if (zone / "name").read_text().startswith(PARTS):
@@ -56,8 +56,8 @@ def _of_cpus(powercap: Path) -> Iterator[Counter]:
 
 
 def _of_gpus(devices: Path) -> Iterator[Counter]:
-    """The counters of the GPUs that this process may use, in millijoules, if the module `pynvml` is
-    installed."""
+    """The counters of the GPUs that this process may use, if the module `pynvml` is installed. NVML has them
+    in millijoules."""
     if not list(devices.glob("nvidia[0-9]*")):
         return
     with contextlib.suppress(Exception):  # no module, no driver, or a GPU that has no counter

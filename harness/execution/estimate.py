@@ -57,8 +57,9 @@ def estimates(
     plan: Plan, measured: Costs, steps: Iterable[str], sizes: Mapping[str, Sizes],
     trials: Mapping[str, str] | None = None,
 ) -> list[Estimate]:  # fmt: skip
-    """The estimate of each step, from the sizes of the datasets. Steps without a known cost are listed too.
-    `trials` maps further corpora, by their ids, to the datasets that they are a part of."""
+    """The estimate of each step, from the sizes of the datasets. A step without a known cost is listed
+    without figures. `trials` has further corpora: it maps the id of each to the dataset that it is a part
+    of."""
     datasets = {collection.parts["corpus"]: name for name, collection in plan.collections.items()
                 if "corpus" in collection.parts} | dict(trials or {})  # fmt: skip
     listed = []
@@ -79,8 +80,8 @@ def estimates(
 
 
 def _memory(step: Step, work: Work, known: Sequence[Measured]) -> float:
-    """The memory that a step takes. It grows with the texts, if at all; queries are searched a few at a
-    time."""
+    """The memory that a step takes. It depends at most on the number of texts, because queries are searched a
+    few at a time."""
     peaks = [one.peak_mb for one in known]
     if step.kind in ("augment", "index", "search"):
         texts = [[one.work[-1] / (one.work[0] if step.kind == "search" else 1)] for one in known]
@@ -103,8 +104,8 @@ def sizes_of(plan: Plan, store: Store) -> dict[str, Sizes]:
 
 
 def work_of(step: Step, sizes: Sizes | None) -> Work | None:
-    """The amount of work of a step: texts, pairs, or queries and queries times texts. None if it is not
-    known."""
+    """The amount of work of a step: for context and indexes the texts, for re-ranking the pairs, for searches
+    the queries and the queries times texts, otherwise the queries. None if it is not known."""
     if sizes is None or step.kind in PARTS:
         return None
     unit = step.work.get("texts", {}).get("unit", "passage")

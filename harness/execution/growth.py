@@ -1,4 +1,4 @@
-"""How a cost grows with the work: a constant and multiples of counts, fitted to measured steps."""
+"""Estimates a cost as a constant plus multiples of counts, fitted to measured steps."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ SAME = 0.02  # fits whose mean relative errors differ by less are equally good
 def at(
     work: Sequence[Sequence[float]], costs: Sequence[float], wanted: Sequence[float], steady: bool = False
 ) -> float:
-    """The cost of the `wanted` work, from the `costs` of steps with the amounts of `work`.
+    """The cost of the `wanted` work. `work` has the amounts of work of measured steps, and `costs` their
+    costs.
 
-    The cost is a constant plus a multiple of each count; none of them is negative. The fit has the smallest
-    relative errors. Few measurements allow several equally good fits, for example growth with the queries or
-    with queries times texts. The result is then the geometric mean of their costs. A `steady` cost may also
-    be a constant alone, and a cost that was measured for one amount only is in proportion to it otherwise.
+    The cost is a constant plus a multiple of each count; none of them is negative. The fit with the smallest
+    relative errors is taken. If few steps were measured, several fits may be equally good, for example growth
+    with the queries, and growth with queries times texts. The result is then the geometric mean of the costs
+    of these fits. If all measured steps have the same amount of work, the cost is in proportion to the
+    amount. A `steady` cost may also be a constant alone.
     """
     counts, known = np.array(work, float), np.maximum(np.array(costs, float), 1e-9)
     amounts = len(np.unique(counts, axis=0))

@@ -20,7 +20,7 @@ from harness.types import JSON
 FOLDER = "HARNESS_NODE_STORE"  # the environment variable with the folder for the stores of nodes
 TOKEN = "session"  # the file in a shared store by which a node checks that it sees the engine's store
 ENDS = ("done", "blocks", "corrupt", "stop", "failed", "died", "memory", "gone")
-DYING_SECONDS = 2.0  # a killed process is reported only if its node is still there after these
+DYING_SECONDS = 2.0  # the death of a process is reported only if its node still works after this time
 FETCHES = 8  # artifacts that are fetched for one step at most, beyond those that its request names
 
 
@@ -77,7 +77,7 @@ class Node:
                 yield from self._noted()
             for event in self._served(request, memory):
                 yield from self._noted()
-                # the disk of this node is not the engine's: another node can do the step
+                # only the disk of this node is full, not the engine's: another node can do the step
                 full = event["event"] == "stop" and self.remote is not None
                 yield {"event": "gone", "reason": event["message"], "unfit": True} if full else event
         except StoreError as error:
@@ -126,9 +126,9 @@ class Node:
                 return
 
     def _is_going_down(self) -> bool:
-        """Whether this node is ending. Ray kills the processes of an actor before the actor, which could then
-        report the death of a process for which no plugin is to blame. During the pause the actor ends too, or
-        it loses its parent, or the node is well."""
+        """Whether this node is ending. When a node ends, Ray kills the processes of an actor before the
+        actor. The actor could then report the death of a process, although no plugin is to blame. So this
+        method waits: if the node is ending, the actor is killed too or loses its parent."""
         time.sleep(DYING_SECONDS)
         return os.getppid() != self.parent
 
@@ -141,14 +141,14 @@ class Node:
         return self.child.printed.decode("utf-8", "replace").strip() if self.child is not None else ""
 
     def _push(self, request: JSON) -> None:
-        """Push the artifact that a request asked for. If this node has the whole step of a part, from an
-        earlier run, the worker has not made the part, and the whole step is pushed."""
+        """Push the artifact of a request. If the request is for a part and this node has the whole step from
+        an earlier run, the worker has not made the part, and the whole step is pushed instead."""
         assert self.remote is not None
         step, whole = request["id"], request["work"].get("of")
         self.remote.push(self.store, whole if whole is not None and self.store.has(whole) else step)
 
     def _fetch_inputs(self, request: JSON) -> None:
-        """Fetch the artifacts that a request names, most of which are needed."""
+        """Fetch the artifacts that a request names. Most of them are needed."""
         work = request["work"]
         if "parts" in work and self._fetch(request["id"]):
             return  # a node that had the whole step has pushed it instead of a part

@@ -32,7 +32,7 @@ ray: Any = untyped_ray  # some of its functions have types, and some have none
 OFFERS = 8  # artifacts at most that are pushed for one step because the node reports them missing
 STACK_SECONDS = 1.0
 REACHED_SECONDS = 10.0
-PLACE_SECONDS = 20.0  # after these, a step that still waits for a place on a node is reported
+PLACE_SECONDS = 20.0  # a step that has waited this long for a place on a node is reported
 BEGUN = {"event": "begun"}  # never sent to the engine
 NODE = "ray.io/node-id"  # the label by which Ray names each node
 
@@ -167,8 +167,8 @@ class RayWorker:
             .remote(workers.settings(resources))
         )  # fmt: skip
         self._refused = self._actor.begin.remote()
-        self._node = ""  # its id, once the actor has a place
-        self._since: float | None = time.monotonic()  # since when it waits for a place; None: it was reported
+        self._node = ""  # the id of the actor's node, once the actor has a place
+        self._since: float | None = time.monotonic()  # when the wait for a place began; None: it was reported
         self._request: JSON = None
         self._events: Any = None
         self._last: JSON = {}
@@ -271,7 +271,8 @@ class _Actor:
         self.node = Node(settings)
 
     def begin(self) -> tuple[str, str, str | None, bool]:
-        """The node's name and id, the reason why it cannot work, and whether others still can."""
+        """The node's name and id, the reason why the node cannot work or None, and whether the reason is its
+        own disk, so that other nodes can still work."""
         node = ray.get_runtime_context().get_node_id()
         name = f"{ray.util.get_node_ip_address()} ({node[:8]})"
         try:

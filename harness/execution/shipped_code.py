@@ -16,8 +16,8 @@ UNUSED = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 
 def gather(folder: Path) -> None:
-    """Write into an empty folder what a node needs on its import path: packages, and for each distribution
-    the metadata by which its plugins are found. Other libraries are not included."""
+    """Write into an empty folder what a node needs on its import path: packages, and the metadata of each
+    distribution, by which its plugins are found. Other libraries are not included."""
     points = entry_points.find(PROJECT)
     for name in sorted({"harness", *_modules(points)}):
         _copy(name, folder)

@@ -33,7 +33,7 @@ def dropped(known: JSON) -> tuple[DroppedPart, ...]:
 
 
 class Counted(NamedTuple):
-    """What is shown of a stage."""
+    """The name of a stage and the counts that the table shows of it."""
 
     name: str
     before: Mapping[str, int]

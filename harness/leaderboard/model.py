@@ -140,7 +140,7 @@ class Cost(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seconds: Number | None = None
     cpu_seconds: Number | None = None
     peak_mb: Number | None = None
-    energy_joules: Number | None = None  # of the machine during the steps; None if it does not tell
+    energy_joules: Number | None = None  # of the machine during the steps; None if it has no counters
     bytes: Count | None = None
     compile_seconds: Number | None = None  # spent once for each store; not part of `seconds`
     tuning_seconds: Number | None = None  # finding the tuned values; not part of `seconds`

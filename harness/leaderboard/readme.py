@@ -169,7 +169,7 @@ def _contexts(board: Leaderboard) -> list[str]:
 
 
 def _made(board: Leaderboard) -> list[str]:
-    """How the datasets were made that the suite makes."""
+    """The lines that show how each dataset that the suite makes was made."""
     lines = []
     for dataset in board.data.datasets:
         if dataset.made:

@@ -66,7 +66,7 @@ def making_costs(row: Row, plan: Plan, store: Store) -> list[JSON]:
 
 
 def joules(costs: Iterable[JSON]) -> float | None:
-    """The energy of some steps, or None if it is not known of each."""
+    """The sum of the energy of some steps, or None if the energy of any of them is unknown."""
     energy = [spent.get("energy_joules") for spent in costs]
     return round(sum(energy), 1) if energy and None not in energy else None
 

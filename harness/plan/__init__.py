@@ -53,7 +53,8 @@ def _planned(planner: Systems, suite: Suite, only: Sequence[str]) -> Plan:
 
 
 def _analysis(planner: Systems, chosen: Chosen) -> Analysis:
-    """The analysis, with the steps of the queries that it reads besides those of its dataset."""
+    """The analysis of a suite. Besides the queries of its dataset it may read those of other splits; it then
+    has their steps too."""
     analysis = planner.analysis(chosen)
     for name in made_datasets.named(chosen, "splits"):
         try:

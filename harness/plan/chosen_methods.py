@@ -1,4 +1,5 @@
-"""A method that a suite chooses: its name, its work for the store, and its needs that are missing here."""
+"""Describes a method that a suite chooses: its name, its work for the store, and its needs that are missing
+here."""
 
 from __future__ import annotations
 

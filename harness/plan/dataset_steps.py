@@ -114,7 +114,7 @@ class Datasets:
 
 
 def file_bytes(path: Path) -> int:
-    """The size of a file, or of the files in a folder; 0 for what cannot be looked up."""
+    """The size of a file, or of all files in a folder. 0 if they cannot be read."""
     try:
         stats = [file.stat() for file in (path.rglob("*") if path.is_dir() else (path,))]
     except OSError:

@@ -54,7 +54,7 @@ class AnalysisInput:
     # by name of each dataset that the analysis' parameters name: that dataset's judgements of this dataset's
     # queries and passages, by their numbers here
     judged_of: Mapping[str, Judged] = field(default_factory=dict)
-    # by name of each dataset or split that the parameters in the record's `splits` name: its queries
+    # by name of each dataset or split that the parameters name (`splits` of the record): its queries
     queries_of: Mapping[str, Queries] = field(default_factory=dict)
 
     def scores(self, hits: Hits, columns: tuple[Column, ...], judged: Judged | None = None) -> Scores:

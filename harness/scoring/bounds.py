@@ -141,8 +141,8 @@ def _reachable(view: View, unit: ColumnUnit, findable: Findable, documents: Docu
 def _has_candidate(
     chosen: Ints, unit: ColumnUnit, candidate: NDArray[np.bool_], document_of: NDArray[np.int32]
 ) -> NDArray[np.bool_]:
-    """Whether a passage of each chosen document is a candidate, or for the unit `first` its first passage:
-    bool[n]. Only the chosen documents are read, so that memory does not grow with the corpus."""
+    """bool[n]: whether each chosen document has a passage that is a candidate. For the unit `first`, only its
+    first passage counts. Only the chosen documents are read, so that memory does not grow with the corpus."""
     wanted = chosen.astype(document_of.dtype)
     first = np.searchsorted(document_of, wanted)
     sizes = np.searchsorted(document_of, wanted, "right") - first

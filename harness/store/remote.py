@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 PIECE = 1 << 26  # bytes of a piece at most; a broken transfer repeats at most one piece
 THREADS = 8  # transfers at once
 PAUSES = (0.2, 1.0, 4.0)  # seconds before each retry of a failed transfer
-RETRY_SECONDS = 10  # the client of Google's storage retries a request for so long, within each of ours
+RETRY_SECONDS = 10  # how long the client of Google's storage itself retries one request of ours
 ATTEMPTS = 3  # requests of the S3 client per transfer; a request without an answer ends after about 3 s
 FRESH_SECONDS = 12 * 3600.0  # a push writes an older piece again, because `cache gc` may remove it
 TOLD_EVERY = 10.0  # seconds between two notes on failed transfers
@@ -141,7 +141,8 @@ class Remote:
                         file.writelines(pool.map(self.piece, digests[start : start + THREADS]))
 
     def piece(self, digest: str) -> bytes:
-        """The bytes of a piece, verified. Raises Damaged."""
+        """The bytes of a piece. Raises Damaged if the piece is missing or its bytes do not have the
+        digest."""
         data = self._read(self._piece_path(digest))
         if data is None:
             raise Damaged(f"the piece {digest[:12]} is missing")
@@ -264,8 +265,8 @@ def _unheard(text: str) -> None:
 
 
 def _opened(address: str) -> tuple[Any, str]:
-    """The file system of an address and the path in it. For S3 it makes fewer attempts
-    than pyarrow's default, which keeps asking a silent server for minutes."""
+    """The file system of an address and the path in it. pyarrow by default keeps asking a silent S3 server
+    for minutes; this file system makes fewer attempts."""
     from pyarrow import fs
 
     files, root = fs.FileSystem.from_uri(_bounded(address))
@@ -290,8 +291,8 @@ def shown(address: str) -> str:
 
 
 def _bounded(address: str) -> str:
-    """The address, with a limit to how long the client of Google's storage retries a request. Without one it
-    retries for 15 minutes and says nothing."""
+    """The address, with a limit on the time that the client of Google's storage retries a request. Without
+    this limit the client retries for 15 minutes and says nothing."""
     parts = urlsplit(address)
     if parts.scheme not in ("gs", "gcs") or "retry_limit_seconds" in parts.query:
         return address

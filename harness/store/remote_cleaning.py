@@ -20,10 +20,10 @@ class Entry(NamedTuple):
 
 
 def unneeded(remote: Remote, before: float) -> list[Entry]:
-    """The files last changed before the time `before` that no run needs: the lists of parts that were never
-    joined, lists that are damaged, what killed runs left, and the pieces that no other list names. `before`
-    must be so long ago that no push can still be at work on a piece of that age: a push writes older pieces
-    again."""
+    """The files that no run needs and that were last changed before the time `before`. These are lists of
+    parts that were never joined, damaged lists, files that killed runs left, and pieces that no other list
+    names. No push may still rely on a piece that was last changed before `before`. This holds if `before` is
+    more than FRESH_SECONDS ago, because a push writes older pieces again."""
     assert time.time() - before > FRESH_SECONDS
     pieces = [entry for entry in _entries(remote, "pieces") if entry.changed < before]
     lists = _entries(remote, "steps")
@@ -41,8 +41,8 @@ def unneeded(remote: Remote, before: float) -> list[Entry]:
 
 
 def remove(remote: Remote, entries: list[Entry], before: float, removed: Callable[[Entry], None]) -> int:
-    """Remove these files, except those that were written again meanwhile. Returns the bytes that this
-    freed."""
+    """Remove these files, except those that were written again meanwhile. Returns the number of bytes that
+    were freed."""
     freed = 0
     for entry in entries:
         if remote.remove_if_old(entry.path, before):

@@ -42,7 +42,7 @@ class StepCost:
 
     @property
     def joules(self) -> float | None:
-        """The energy of all runs of the step, or None if the machine does not tell it."""
+        """The energy of all runs of the step, or None if the machine has no counters."""
         joules = self._energy()
         return None if joules is None else self.before.joules + joules
 

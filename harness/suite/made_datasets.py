@@ -117,7 +117,8 @@ def named(chosen: Chosen, kind: str) -> tuple[str, ...]:
 
 
 def used(specs: Sequence[DatasetSpec], analyses: Sequence[Chosen]) -> set[str]:
-    """The names of datasets that made datasets are made of or read, and that analyses read."""
+    """The names of datasets that others use: made datasets are made from them, or their stages or an analysis
+    read them."""
     known = {spec.name for spec in specs}
     names = [spec.of for spec in specs if spec.of]
     names += [name for spec in specs for stage in spec.make for name in named(stage.chosen, "splits")]

@@ -7,7 +7,13 @@ from harness.suite.yaml_nodes import Node
 from harness.types import JSON
 
 KEY = "resources"
-KINDS = ("contexts", "retrievers", "rerankers", "combiners", "trainers")  # plugins that may have `resources`
+KINDS = (
+    "contexts",
+    "retrievers",
+    "rerankers",
+    "combiners",
+    "trainers",
+)  # kinds of plugins beside which a suite may say `resources`
 SCHEMA: JSON = {
     "type": "object",
     "additionalProperties": {"type": "number", "minimum": 0},

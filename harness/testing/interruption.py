@@ -44,8 +44,9 @@ def interrupted(texts: MemoryTexts, after: int, kill: bool = False) -> Interrupt
 
 
 def leave_parts(index: Callable[[MemoryTexts], Any], corpus: MemoryTexts, folder: Path) -> None:
-    """Interrupt the build of an index in the new `folder` after 0, 1 and 2 batches. Raises Broken if the
-    build ends although it was interrupted, or fails over the parts of the build before."""
+    """Interrupt the build of an index in the new `folder` after 0, 1 and 2 batches. Raises Broken if a build
+    ends although it was interrupted, or if a build fails because of the files that an interrupted one
+    left."""
     folder.mkdir()
     for after in (0, 1, 2):
         try:

@@ -278,7 +278,7 @@ def _cell(path: Path, line: int, cells: Sequence[str], column: Column, place: in
 
 
 def _as_named(column: Column, names: Sequence[str]) -> Column:
-    """The column, renamed to the one of its names that is in `names`, if any."""
+    """The column under that one of its possible names that is in `names`. Its name stays if none is."""
     if column.name in names:
         return column
     return column._replace(name=next((name for name in column.also if name in names), column.name))

@@ -48,7 +48,8 @@ class Encoded(NamedTuple):
 
 def load(name: str) -> Analyse:
     """The analyser of that name. Raises HarnessError if there is none, or if a module must be installed
-    first. An analyser that is no `Spanning` raises HarnessError where it returns no list of terms."""
+    first. Unless the analyser is a `Spanning`, it raises HarnessError when it does not return a list of
+    terms."""
     entry = catalogue.load().find("analysers", name)
     missing = catalogue.missing_modules(entry.record, entry.plugin.distribution)
     if missing is not None:
@@ -59,7 +60,7 @@ def load(name: str) -> Analyse:
 
 
 def _checked(analyse: Analyse, name: str) -> Analyse:
-    """The same analyser. It raises HarnessError where it returns something else than terms."""
+    """The same analyser with a check. It raises HarnessError if its result is not a list of terms."""
 
     def terms(text: str) -> Sequence[str]:
         result: object = analyse(text)

@@ -1,4 +1,4 @@
-"""Vectors in int8: each is a scale times whole numbers from -127 to 127, a quarter of its size in fp32."""
+"""Stores vectors in int8: a scale times whole numbers from -127 to 127, in a quarter of the size of fp32."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from harness.types import Floats
 
 LARGEST = 127
-GROUP = 1024  # vectors within which neighbours are compared
-PROBES, NEAREST = 16, 10  # of each group, the first vectors, and as many of their nearest neighbours
-SAME = 1e-6  # neighbours whose exact cosines differ by less are equally near, as copies of a text are
+GROUP = 1024  # neighbours are compared within groups of this many vectors
+PROBES, NEAREST = 16, 10  # the first vectors of each group, and the nearest neighbours of each
+SAME = 1e-6  # neighbours whose exact cosines differ by less are equally near; copies of a text, for example
 
 
 class Scaled:
-    """Rows of whole numbers (int8[n, d]) with a scale each (float32[n]), both perhaps mapped from files.
-    Indexing gives float32 rows, and reads only those."""
+    """Rows of whole numbers (int8[n, d]), each with a scale (float32[n]). Both arrays may be mapped from
+    files. Indexing reads only the chosen rows, and gives them as float32."""
 
     dtype = np.dtype(np.int8)
 
@@ -36,8 +36,9 @@ class Scaled:
 
 
 def scaled(rows: Floats) -> tuple[NDArray[np.int8], Floats]:
-    """The rows (float32[n, d], finite) as whole numbers int8[n, d] and scales float32[n]. The largest number
-    of a row becomes 127 or -127. A row does not depend on other rows."""
+    """The rows (float32[n, d], finite) as whole numbers int8[n, d] and scales float32[n]. The number with the
+    largest absolute value in a row becomes 127 or -127. The result for a row does not depend on other
+    rows."""
     scales = np.abs(rows).max(axis=1, initial=0) / np.float32(LARGEST)
     with np.errstate(divide="ignore", invalid="ignore"):
         whole = np.rint(rows / scales[:, None])
@@ -46,8 +47,8 @@ def scaled(rows: Floats) -> tuple[NDArray[np.int8], Floats]:
 
 
 def neighbours(rows: Floats, stored: Floats) -> tuple[int, int]:
-    """How many of the nearest neighbours of the first rows (the PROBES first, NEAREST neighbours each, by
-    inner product) are among the nearest by the stored rows too, and how many neighbours were compared."""
+    """How many of the nearest neighbours by `rows` are also among the nearest by `stored`, and how many were
+    compared. Compared are the NEAREST neighbours by inner product of each of the first PROBES rows."""
     count = len(rows)
     probes, nearest = min(PROBES, count), min(NEAREST, count - 1)
     if nearest < 1:

@@ -42,7 +42,7 @@ class _File(NamedTuple):
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    each: int = 1  # texts of one row of the file
+    each: int = 1  # the number of texts that share one row of the file
 
 
 def _files(texts: int, dimension: int, stored: str) -> list[_File]:
@@ -55,9 +55,10 @@ def _files(texts: int, dimension: int, stored: str) -> list[_File]:
 
 
 def writer(folder: Path, texts: int, dimension: int, stored: str = "fp32") -> Write:
-    """A `Write` that puts the rows of each shard at their places in the files of the vectors. If these files
-    of an earlier run are whole, what they hold is kept. fp16 loses nothing that bf16 had: it has 11
-    significant bits, bf16 has 8. In int8, a shard must begin at a multiple of `int8.GROUP`."""
+    """A `Write` that puts the rows of each shard at their places in the files of the vectors. If an earlier
+    run left these files whole, their content is kept. fp16 loses nothing of vectors that were computed in
+    bf16: it has 11 significant bits, bf16 has 8. In int8, each shard must begin at a multiple of
+    `int8.GROUP`."""
     put = _putting(folder, _files(texts, dimension, stored))
 
     def write(shard: Shard) -> None:
@@ -92,8 +93,8 @@ def join(parts: Sequence[IndexPart], folder: Path, texts: int, stored: str) -> N
 
 
 def _putting(folder: Path, files: Sequence[_File]) -> Callable[[str, int, NDArray[Any]], None]:
-    """A function that puts values into one of the files, at the row of the text with the given number. The
-    marks of finished shards are removed unless all files are whole."""
+    """A function that puts values into one of the files. It takes the name of the file, the number of the
+    first text, and the values. The marks of finished shards are removed unless all files are whole."""
     if not all(_fits(folder / file.name, file.shape, file.dtype) for file in files):
         distrust(folder, lambda shard: False)
     offsets = {file.name: _file(folder / file.name, file.shape, file.dtype) for file in files}
@@ -116,8 +117,8 @@ def read(folder: Path) -> Vectors:
 
 
 def facts(folder: Path, stored: str) -> dict[str, JSON]:
-    """The facts of written vectors to report: how they are stored, and for int8 the share of the nearest
-    neighbours within each group that the stored vectors find."""
+    """The facts to report about written vectors: how they are stored, and for int8 the measured recall, which
+    is the share of the nearest neighbours within each group that the stored vectors find."""
     if stored != "int8":
         return {"stored": stored}
     found, compared = _mapped(folder / NEIGHBOURS).sum(axis=0, dtype=np.int64).tolist()
