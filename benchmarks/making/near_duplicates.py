@@ -25,7 +25,7 @@ from harness_making.near import near_duplicates
 
 WIDTH, WORDS, BATCH = 7, 40, 8192  # letters of a word, words of a passage, passages made at once
 COPIES = 0.1  # the share of passages that are copies of the one BACK places before, with some words changed
-BACK = 1024  # passages are copied from one block of so many to the next, and a copy is never copied again
+BACK = 1024  # passages of one block of this size are copied into the next block; copies are not copied
 SHINGLE = 3
 
 

@@ -20,7 +20,7 @@ from harness_bm25 import BM25
 from harness_bm25.retriever import Lexical
 
 # float[1, tokens, d]: the states after the eighth of the twelve layers of the exported BERT. The last layers
-# belong to what the model was trained for: a head on them learns another task less well.
+# are fitted to the task of the model; a head on them learns another task less well.
 STATE = "/bert/encoder/layer.7/output/LayerNorm/Add_1_output_0"
 
 SCALE = 4.0  # the mean length of a state after scaling

@@ -139,8 +139,8 @@ def write(folder: Path, count: int) -> None:
 
 
 def costs(folder: Path, count: int) -> Iterator[str]:
-    """The lines of the table for one collection: the cost of each step of a run into an empty store, and the
-    peak memory of the command's own process, which runs no method, and of its workers."""
+    """The lines of the table for one collection: the cost of each step of a run into an empty store, then the
+    peak memory of the command's own process and of its workers. The command's own process runs no method."""
     store = folder / "store"
     command = ["harness", "run", str(folder / "suite.yaml"), "--store", str(store)]
     code = f"import sys; sys.argv = {command!r}; peak_file = {str(folder / 'peak')!r}\n{MEASURED}"

@@ -1,5 +1,5 @@
-"""Measures the memory in which the command itself scores rows, on corpora without an index: their passages
-are alike, and the rankings are random."""
+"""Measures the memory in which the command itself scores rows. The corpora have no index: their passages are
+alike, and the rankings are random."""
 
 from __future__ import annotations
 

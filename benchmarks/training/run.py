@@ -173,7 +173,7 @@ def memory(model: Path, folder: Path, batch: int, length: int) -> float:
 class Measured(NamedTuple):
     seconds: dict[str, list[float]]  # of each round, by engine
     cpu: dict[str, list[float]]
-    share: list[float]  # of the peak, by ours
+    share: list[float]  # the share of the peak that ours reaches
 
 
 def measured(engines: dict[str, Step], flop: float, rounds: int) -> Measured:
