@@ -15,6 +15,7 @@ from harness.execution.open_dataset import with_rebuilds
 from harness.plan.kinds import PARTS
 from harness.runner import Prepared
 from harness.store.artifacts import Store
+from harness.store.remote import Damaged, Listed, Remote
 
 
 def estimated(prepared: Prepared, store: Store, options: argparse.Namespace) -> int:
@@ -81,7 +82,7 @@ def transfer(listed: Sequence[Estimate], prepared: Prepared, store: Store, ray: 
     remote = store.remote
     sizes = {item.step.id: item.bytes or 0.0 for item in listed}
     there = set(remote.steps()) if remote is not None and remote.read else set()
-    fetched = [remote.listed(step) for step in sizes if step in there] if remote is not None else []
+    fetched = [_listed(remote, step) for step in sizes if step in there] if remote is not None else []
     pushed = sum(size for step, size in sizes.items() if step not in there)
     if remote is not None:
         size = _size(sum(item.size for item in fetched if item is not None))
@@ -93,6 +94,14 @@ def transfer(listed: Sequence[Estimate], prepared: Prepared, store: Store, ray: 
         total = sum(_bytes_of(name, sizes, store) for name in read)
         shared_by = "the remote" if remote is not None else "a folder"
         yield f"a Ray node reads {_size(total)} through {shared_by} at most, if it does every step"
+
+
+def _listed(remote: Remote, step: str) -> Listed | None:
+    """The files of an artifact of the remote; None if the list is damaged. A run makes such a step again."""
+    try:
+        return remote.listed(step)
+    except Damaged:
+        return None
 
 
 def _bytes_of(step: str, sizes: dict[str, float], store: Store) -> float:

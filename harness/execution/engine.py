@@ -183,7 +183,7 @@ class Engine:
             elif kind == "note":
                 self.reporter.note(f"{self.schedule.whole(step).label}: {event['text']}")
             elif kind == "gone":
-                self._move(step, child, event["reason"])
+                self._move(step, child, event["reason"], event.get("unfit", False))
                 return None
             elif not began and child.steps:  # an earlier step killed the child: this step had not begun
                 self.schedule.again(step)
@@ -198,13 +198,13 @@ class Engine:
         use another core. A step that a killed run began in one piece is finished in one piece."""
         return parts.may_be_cut(step) and self.workers.shares(step) and not self.store.is_begun(step.id)
 
-    def _move(self, step: Step, child: Worker, reason: str) -> None:
+    def _move(self, step: Step, child: Worker, reason: str, unfit: bool = False) -> None:
         """Have a step whose machine was lost done on another one, `MOVES` times at most: the step itself may
-        be the cause."""
+        be the cause. A machine that is `unfit`, and so gets no more steps, is not counted."""
         self._end(child)
         if self.schedule.stopped is not None:
             return
-        self.moved[step.id] += 1
+        self.moved[step.id] += not unfit
         label = self.schedule.whole(step).label
         if self.moved[step.id] > MOVES:
             self._failed(step, f"its worker was lost {MOVES + 1} times: {reason}", False, "")

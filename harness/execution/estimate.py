@@ -22,9 +22,10 @@ Work = tuple[float, ...]
 
 
 class Sizes(NamedTuple):
-    """The size of a dataset. Only candidates are counted as passages."""
+    """The size of a dataset."""
 
-    passages: int
+    passages: int  # all, of which context is made
+    candidates: int  # passages that can be retrieved
     documents: int
     queries: int
 
@@ -84,8 +85,8 @@ def _memory(step: Step, work: Work, known: Sequence[Measured]) -> float:
     few at a time."""
     peaks = [one.peak_mb for one in known]
     if step.kind in ("augment", "index", "search"):
-        texts = [[one.work[-1] / (one.work[0] if step.kind == "search" else 1)] for one in known]
-        asked = [work[-1] / (work[0] if step.kind == "search" else 1)]
+        texts = [[one.work[-1] / (max(one.work[0], 1) if step.kind == "search" else 1)] for one in known]
+        asked = [work[-1] / (max(work[0], 1) if step.kind == "search" else 1)]
         if len(np.unique(texts)) > 1:
             return max(min(peaks), at(texts, peaks, asked, steady=True))
     return max(peaks)
@@ -99,7 +100,7 @@ def sizes_of(plan: Plan, store: Store) -> dict[str, Sizes]:
             corpus = Corpus(store.read(collection.parts["corpus"], trust=True).folder)
             queries = read_queries(store.read(collection.parts["queries"], trust=True).folder)
             candidates = int(np.count_nonzero(corpus.candidate))
-            sizes[name] = Sizes(candidates, corpus.documents, len(queries.ids))
+            sizes[name] = Sizes(corpus.passages, candidates, corpus.documents, len(queries.ids))
     return sizes
 
 
@@ -109,8 +110,10 @@ def work_of(step: Step, sizes: Sizes | None) -> Work | None:
     if sizes is None or step.kind in PARTS:
         return None
     unit = step.work.get("texts", {}).get("unit", "passage")
-    texts = float(sizes.documents if unit == "document" else sizes.passages)
-    if step.kind in ("augment", "index"):
+    if step.kind == "augment":
+        return (float(sizes.passages),)
+    texts = float(sizes.documents if unit == "document" else sizes.candidates)
+    if step.kind == "index":
         return (texts,)
     if step.kind == "search":
         return (float(sizes.queries), sizes.queries * texts)

@@ -9,6 +9,7 @@ import secrets
 import socket
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,6 +45,11 @@ class Resources(NamedTuple):
     gpus: float
     memory: float | None  # gigabytes
     custom: tuple[tuple[str, float], ...]
+
+    def are_in(self, node: Mapping[str, float]) -> bool:
+        """Whether a node with these resources, as Ray counts them, has room for the step once it is free."""
+        wanted = {"CPU": self.cpus, "GPU": self.gpus, "memory": (self.memory or 0) * 1e9, **dict(self.custom)}
+        return all(node.get(name, 0) >= amount for name, amount in wanted.items())
 
     def shown(self) -> str:
         named = (("cpus", self.cpus), ("gpus", self.gpus), ("memory", self.memory or 0), *self.custom)
@@ -88,10 +94,15 @@ class RayWorkers:
         self._unfit: dict[str, str] = {}  # id of a node that gets no more steps -> the reason
 
     def start(self, step: Step) -> Worker:
-        return RayWorker(self, self.resources(step))
+        resources = self.resources(step)
+        if self._unfit:
+            self._check_places(resources)
+        return RayWorker(self, resources)
 
     def fits(self, worker: Worker, step: Step) -> bool:
-        return isinstance(worker, RayWorker) and worker.resources == self.resources(step)
+        if not isinstance(worker, RayWorker) or worker.node in self._unfit:
+            return False
+        return worker.resources == self.resources(step)
 
     def resources(self, step: Step) -> Resources:
         """The resources of a step: those that the suite gives for its method. Where the suite gives no cores,
@@ -136,9 +147,19 @@ class RayWorkers:
     def avoid(self, node: str, reason: str) -> None:
         """Give a node no more steps. Raises StoreError if no other node is left."""
         self._unfit[node] = reason
-        nodes = (node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0))
-        if all(node["NodeID"] in self._unfit for node in nodes):
-            raise StoreError(f"--engine ray: no node can work; the last one: {reason}")
+        self._check_places(Resources(0, 0, None, ()))
+
+    def is_unfit(self, node: str) -> bool:
+        return node in self._unfit
+
+    def _check_places(self, resources: Resources) -> None:
+        """Check that a node that still gets steps has these resources. Raises StoreError otherwise: the steps
+        would wait for a place for ever."""
+        alive = (node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0))
+        fit = [node["Resources"] for node in alive if node["NodeID"] not in self._unfit]
+        if not any(resources.are_in(there) for there in fit):
+            what = f"no node with {resources.shown()} can work" if fit else "no node can work"
+            raise StoreError(f"--engine ray: {what}; the last one: {list(self._unfit.values())[-1]}")
 
     @property
     def places(self) -> dict[str, str]:
@@ -167,7 +188,7 @@ class RayWorker:
             .remote(workers.settings(resources))
         )  # fmt: skip
         self._refused = self._actor.begin.remote()
-        self._node = ""  # the id of the actor's node, once the actor has a place
+        self.node = ""  # the id of the actor's node, once the actor has a place
         self._since: float | None = time.monotonic()  # when the wait for a place began; None: it was reported
         self._request: JSON = None
         self._events: Any = None
@@ -198,7 +219,7 @@ class RayWorker:
                         return self.event(timeout, memory)
                     self._last = event if "output" in event else self._last
                     if event.get("unfit"):
-                        self.workers.avoid(self._node, event["reason"])
+                        self.workers.avoid(self.node, event["reason"])
                     return event
         except (RayError, StopIteration) as error:
             lines = str(error).strip().splitlines() or [type(error).__name__]
@@ -220,10 +241,12 @@ class RayWorker:
             if self._since is not None and time.monotonic() - self._since > PLACE_SECONDS:
                 self._since = None
                 return {"event": "note", "text": f"waits for a node with {self.resources.shown()}"}
-        name, self._node, reason, unfit = ray.get(self._refused)
+        name, self.node, reason, unfit = ray.get(self._refused)
         if unfit:
-            self.workers.avoid(self._node, reason)
-            return {"event": "gone", "reason": f"the node {name} {reason}"}
+            self.workers.avoid(self.node, reason)
+            return {"event": "gone", "reason": f"the node {name} {reason}", "unfit": True}
+        if self.workers.is_unfit(self.node):  # since this worker asked for a place
+            return {"event": "gone", "reason": f"the node {name} gets no more steps", "unfit": True}
         if reason is not None:
             raise HarnessError(f"--engine ray: the node {name} {reason}")
         serve = self._actor.serve.options(num_returns="streaming")

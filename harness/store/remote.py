@@ -272,11 +272,14 @@ def _opened(address: str) -> tuple[Any, str]:
     files, root = fs.FileSystem.from_uri(_bounded(address))
     if files.type_name != "s3":
         return files, root
-    switches = {"true": True, "false": False}
+    switches = {"true": True, "1": True, "false": False, "0": False}
     given = parse_qsl(urlsplit(address).query)
     options: dict[str, Any] = {name: switches.get(value, value) for name, value in given}
     strategy = fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS)
-    return fs.S3FileSystem(**{"region": files.region, **options, "retry_strategy": strategy}), root
+    try:
+        return fs.S3FileSystem(**{"region": files.region, **options, "retry_strategy": strategy}), root
+    except TypeError:  # some options are known to addresses alone
+        return files, root
 
 
 def shown(address: str) -> str:

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from harness.plan.kinds import PART
 from harness.store.remote import FRESH_SECONDS, THREADS, Damaged, Remote
 
+PART_SECONDS = 30 * 24 * 3600  # a part may wait this long for the others of its step
+
 
 class Entry(NamedTuple):
     """A file of a remote store."""
@@ -25,6 +27,7 @@ def unneeded(remote: Remote, before: float) -> list[Entry]:
     names. No push may still rely on a piece that was last changed before `before`. This holds if `before` is
     more than FRESH_SECONDS ago, because a push writes older pieces again."""
     assert time.time() - before > FRESH_SECONDS
+    before_of_parts = min(before, time.time() - PART_SECONDS)
     pieces = [entry for entry in _entries(remote, "pieces") if entry.changed < before]
     lists = _entries(remote, "steps")
     with ThreadPoolExecutor(THREADS) as pool:
@@ -32,8 +35,8 @@ def unneeded(remote: Remote, before: float) -> list[Entry]:
     needed: set[str] = set()
     unneeded_lists = []
     for entry, digests in zip(lists, named, strict=True):
-        is_part = entry.path.startswith(f"steps/{PART}-")
-        if entry.changed < before and (is_part or digests is None):
+        is_old_part = entry.path.startswith(f"steps/{PART}-") and entry.changed < before_of_parts
+        if is_old_part or (digests is None and entry.changed < before):
             unneeded_lists.append(entry)
         else:
             needed |= digests or set()

@@ -20,7 +20,7 @@ EVERY = 10.0  # seconds between two writes, and so of work that a kill may leave
 class Spent(NamedTuple):
     seconds: float = 0.0
     cpu_seconds: float = 0.0
-    joules: float = 0.0
+    joules: float | None = 0.0  # None: a run had no counters
 
 
 class StepCost:
@@ -44,7 +44,7 @@ class StepCost:
     def joules(self) -> float | None:
         """The energy of all runs of the step, or None if the machine has no counters."""
         joules = self._energy()
-        return None if joules is None else self.before.joules + joules
+        return None if joules is None or self.before.joules is None else self.before.joules + joules
 
     def __enter__(self) -> StepCost:
         self._thread.start()
@@ -59,7 +59,7 @@ class StepCost:
     def _write(self) -> None:
         while not self._ended.wait(EVERY):
             seconds = self.before.seconds + time.perf_counter() - self._began
-            spent = Spent(seconds, self.before.cpu_seconds + self.cpu_seconds, self.joules or 0.0)
+            spent = Spent(seconds, self.before.cpu_seconds + self.cpu_seconds, self.joules)
             with contextlib.suppress(OSError):  # the step itself reports errors of the disk
                 disk.replace_file(self.path, orjson.dumps(spent._asdict()))
 

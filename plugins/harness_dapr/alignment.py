@@ -21,4 +21,4 @@ def aligned(passage: str, document: str, differences: int = 5) -> tuple[int, int
     if not any(passage[bounds[number] : bounds[number + 1]] in document for number in range(pieces)):
         return None
     match = regex.compile(f"({regex.escape(passage)}){{e<={differences}}}").search(document)
-    return None if match is None else match.span()
+    return None if match is None or match.end() == match.start() else match.span()

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from harness.toolkit.neural import torch_packed
+from harness.toolkit.neural import prefixes, torch_packed
 from harness.toolkit.neural.tokens import Tokens
 from harness.toolkit.neural.torch_packed import Layout
 from harness_training import dropout as fast
@@ -65,6 +65,8 @@ def network(model: Any) -> Network | None:
     must train it."""
     layout, config = torch_packed.layout(model), model.config
     drops = [module for module in model.modules() if isinstance(module, fast.Dropout)]
+    if any(getattr(module, prefixes.NAME, None) is not None for module in model.modules()):
+        return None  # the layers below do not read prefixes
     if layout is None or len(drops) != 1 + 3 * config.num_hidden_layers:
         return None
     return Network(

@@ -7,6 +7,7 @@ import logging
 import random
 import threading
 import time
+import uuid
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -38,13 +39,14 @@ class Faulty:
 
     port: int
     sound_port: int
+    bucket: str  # moto keeps the buckets of a whole process, so each server has a new one
     counts: Counter[str] = field(default_factory=Counter)  # fault -> requests
     shares: Shares = Shares()
 
     def address(self, prefix: str, sound: bool = False) -> str:
         port = self.sound_port if sound else self.port
         where = f"endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1"
-        return f"s3://bucket/{prefix}?{where}"
+        return f"s3://{self.bucket}/{prefix}?{where}"
 
 
 @contextlib.contextmanager
@@ -85,10 +87,11 @@ def served(seed: int = 0) -> Iterator[Faulty]:
         return moto(environ, start_response)
 
     with contextlib.ExitStack() as servers:
-        faulty = Faulty(*(servers.enter_context(_listening(each)) for each in (application, moto)))
+        ports = [servers.enter_context(_listening(each)) for each in (application, moto)]
+        faulty = Faulty(*ports, bucket=f"bucket-{uuid.uuid4().hex}")
         servers.callback(closed.set)
         files, _ = fs.FileSystem.from_uri(f"{faulty.address('')}&allow_bucket_creation=true")
-        files.create_dir("bucket")
+        files.create_dir(faulty.bucket)
         yield faulty
 
 

@@ -66,6 +66,9 @@ def test_an_estimate_tells_what_goes_to_and_from_the_remote(harness: Harness, tm
     assert "4 of the steps are there" in told.out
     assert "0.0 MB will be pushed" in told.out
     assert "a Ray node reads" in harness.command(*asked, "--engine", "ray").out
+    damaged = next((tmp_path / "remote" / "steps").glob("search-*"))
+    damaged.write_bytes(b"{")
+    assert harness.command(*asked).code == 0
 
 
 def test_what_the_disk_cannot_hold_is_refused(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:

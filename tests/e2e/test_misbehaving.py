@@ -68,7 +68,7 @@ def suite(ways: list[str]) -> dict[str, object]:
         "measures": ["nDCG@10", *(measure_name(way) for way in ways)],
         "analyses": [f"analysis-{way}" for way in ways],
         "depth": 20,
-        "timeout": 12,
+        "timeout": 30,
         "memory": 0.5,
     }
 
@@ -149,7 +149,7 @@ def test_what_happens_to_which_rows_is_what_the_page_says(harness: Harness) -> N
     assert board["code"] == of_datasets["code"] == 1
     reasons = {way: outcomes(board, of_datasets, way) for way in WAYS}
     expected = {
-        "raise": "asked to fail", "hang": "timeout of 12 s", "sys.exit": "SystemExit: 5",
+        "raise": "asked to fail", "hang": "timeout of 30 s", "sys.exit": "SystemExit: 5",
         "segfault": "SIGSEGV", "memory": "memory limit of 0.5 GB", "type": "", "nan": "", "contract": "",
     }  # fmt: skip
     for way, reason in expected.items():

@@ -56,6 +56,14 @@ def test_a_tower_without_padding_equals_the_padded_one(tmp_path, small_shares, f
     assert_alike(*results)
 
 
+def test_a_network_with_a_prefix_is_left_to_its_own_code(tmp_path):
+    tiny_models.bert(tmp_path)
+    tower = networks.Tower(tmp_path, "cls", True, 0.0, "fp32")
+    assert packed.network(tower.network) is not None
+    tower.network.encoder.layer[1].attention.self.harness_prefix = torch.zeros(2, 4)
+    assert packed.network(tower.network) is None
+
+
 @pytest.mark.parametrize("family", [tiny_models.bert, tiny_models.roberta])
 def test_a_scorer_without_padding_equals_the_padded_one(tmp_path, small_shares, family):
     family(tmp_path)

@@ -46,9 +46,11 @@ def with_parts(cost: dict[str, JSON], parts: Sequence[Artifact]) -> dict[str, JS
     """The cost of a joined step: its own time and that of its parts added up, and the highest peak of
     memory."""
     total = dict(cost)
+    if not all("energy_joules" in each for each in (cost, *(item.cost for item in parts))):
+        total.pop("energy_joules", None)  # a sum over some of the parts would look like the whole
     for item in parts:
         for name in ("seconds", "cpu_seconds", "compile_seconds", "energy_joules"):
-            if name in item.cost:
+            if name in item.cost and (name in total or name != "energy_joules"):
                 total[name] = total.get(name, 0.0) + item.cost[name]
         total["peak_mb"] = max(total["peak_mb"], item.cost["peak_mb"])
     return total

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from harness.execution.energy import Meter
+from harness.execution.steps.cutting import with_parts
+from harness.store.artifacts import Artifact
 
 
 def zone(folder: Path, name: str, says: str, microjoules: int) -> Path:
@@ -71,3 +73,14 @@ def test_the_gpus_that_a_process_may_use_are_counted(tmp_path, monkeypatch):
     assert two() == pytest.approx(2.0)
     millijoules.pop("1")  # a GPU that fails adds nothing more
     assert two() == pytest.approx(2.0)
+
+
+def test_the_energy_of_a_cut_step_is_known_only_if_it_is_known_of_every_part():
+    def part(**cost: float) -> Artifact:
+        return Artifact("part", Path(), {}, {}, {"seconds": 1.0, "peak_mb": 5.0, **cost}, {})
+
+    join = {"seconds": 1.0, "peak_mb": 1.0, "energy_joules": 5.0}
+    measured, unknown = part(energy_joules=100.0), part()
+    assert with_parts(join, [measured, measured])["energy_joules"] == 205.0
+    assert with_parts(join, [measured, unknown]) == {"seconds": 3.0, "peak_mb": 5.0}
+    assert "energy_joules" not in with_parts({"seconds": 1.0, "peak_mb": 1.0}, [measured])

@@ -30,8 +30,9 @@ class Crowded:
     def init(self, **options: Any) -> None: ...
 
     def nodes(self) -> list[dict[str, Any]]:
-        names = (("head", 0), ("a", 4), ("b", 4))
-        return [{"NodeID": name, "Alive": True, "Resources": {"CPU": cores}} for name, cores in names]
+        names = (("head", 0, 0), ("a", 4, 0), ("b", 4, 2), ("c", 4, 2))
+        return [{"NodeID": name, "Alive": True, "Resources": {"CPU": cores, "GPU": gpus}}
+                for name, cores, gpus in names]  # fmt: skip
 
     def remote(self, actor: type) -> Any:
         def options(**given: Any) -> Any:
@@ -69,8 +70,32 @@ def test_a_node_with_a_full_disk_gets_no_further_actor(workers: RayWorkers, crow
 
 def test_the_run_stops_when_no_node_is_left(workers: RayWorkers) -> None:
     workers.avoid("a", FULL)
+    workers.avoid("b", FULL)
     with pytest.raises(StoreError, match=f"no node can work; the last one: {FULL}"):
-        workers.avoid("b", FULL)
+        workers.avoid("c", FULL)
+
+
+def test_an_actor_that_is_on_a_full_node_already_gets_no_further_step(
+    workers: RayWorkers, crowded: Crowded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = workers.start(STEP)
+    assert isinstance(worker, RayWorker)
+    assert workers.fits(worker, STEP)
+    monkeypatch.setattr(crowded, "wait", lambda promises, timeout: (promises, []))
+    monkeypatch.setattr(crowded, "get", lambda promise: ("host", "b", None, False), raising=False)
+    workers.avoid("b", FULL)
+    worker.send(STEP)
+    event = worker.event(None)
+    assert event == {"event": "gone", "reason": "the node host gets no more steps", "unfit": True}
+    assert not workers.fits(worker, STEP)
+
+
+def test_a_step_whose_nodes_are_all_full_does_not_wait_for_ever(workers: RayWorkers) -> None:
+    workers.avoid("b", FULL)
+    workers.start(STEP)
+    workers.avoid("c", FULL)
+    with pytest.raises(StoreError, match=r"no node with cpus: 1, gpus: 2 can work; the last one: " + FULL):
+        workers.start(STEP)
 
 
 def test_a_step_that_waits_for_a_place_is_reported_once(

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from harness.errors import HarnessError
+from harness.plan.kinds import PART
 from harness.store import remote as remotes
 from harness.store import remote_cleaning
 from harness.store.artifacts import Store
@@ -236,6 +237,28 @@ def test_an_address_that_is_none_is_named_as_it_was_given(address, message):
         Remote(address)
     assert str(caught.value).startswith(message)
     assert "give s3://BUCKET/PREFIX" in str(caught.value)
+
+
+@pytest.mark.parametrize("option", ["tls_verify_certificates=false", "allow_bucket_creation=0"])
+def test_options_of_an_s3_address_that_only_addresses_know_are_taken(option):
+    Remote(f"s3://bucket/prefix?endpoint_override=127.0.0.1:9&scheme=http&region=us-east-1&{option}")
+
+
+def test_a_part_waits_a_month_for_the_others_of_its_step(here, tmp_path):
+    part = f"{PART}-{'0' * 64}"
+    remote = Remote((tmp_path / "remote").as_uri())
+    make(here, part)
+    assert remote.push(here, part)
+
+    def unneeded(days: float) -> list[str]:
+        old = time.time() - days * 24 * 3600
+        for path in (tmp_path / "remote").rglob("*"):
+            os.utime(path, (old, old))
+        entries = remote_cleaning.unneeded(remote, time.time() - 2 * 24 * 3600)
+        return sorted(entry.path.partition("/")[0] for entry in entries)
+
+    assert unneeded(days=20) == []
+    assert set(unneeded(days=31)) == {"steps", "pieces"}
 
 
 def test_google_s_client_does_not_retry_for_a_quarter_of_an_hour():

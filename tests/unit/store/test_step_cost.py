@@ -42,6 +42,12 @@ def test_the_energy_is_not_known_where_the_machine_does_not_tell_it(files):
     assert StepCost(files, time.process_time, lambda: 1.5).joules == 1.5
 
 
+def test_the_energy_is_not_known_if_an_earlier_run_did_not_know_it(files, monkeypatch):
+    (files / "part").write_bytes(b"work")
+    (files.parent / "spent.json").write_bytes(b'{"seconds": 1.0, "cpu_seconds": 1.0, "joules": null}')
+    assert StepCost(files, time.process_time, lambda: 1.5).joules is None
+
+
 def test_work_that_is_done_again_is_not_counted_twice(files, monkeypatch):
     spend(files, monkeypatch)
     assert spend(files, monkeypatch) == Spent()  # nothing was left to go on from
