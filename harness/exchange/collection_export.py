@@ -104,11 +104,17 @@ def _card(
         "written_as": {"form": form, "notes": notes},
         "counts": cards.card(*folders, card),
         "stages": [
-            {"maker": known["maker"], "params": step.described["method"]["params"]}
+            {"maker": known["maker"], "params": _params(step.described)}
             | {key: known[key] for key in ("before", "after", "dropped", "facts", "flags", "judges")}
             for step, known in made_stages.facts(collection, steps, store)
         ],
     }
+
+
+def _params(described: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The parameters of a stage. A key names the retriever that a stage encodes texts with beside them."""
+    params, encoder = dict(described["method"]["params"]), described.get("encoder")
+    return params if encoder is None else {**params, "encoder": {encoder["name"]: encoder["params"]}}
 
 
 def _page(

@@ -202,7 +202,7 @@ def test_seeds_fan_out_and_are_not_mixed(folder):
         ("on: d/dev", "on: d/test", "'d/test' is what the suite scores as 'd'; validate on another split"),
         ("{made: de}", "{made: dee}", "unknown model 'dee'; did you mean 'de'?"),
         ("{made: de}", "{made: de, part: query}", "the model 'de' has no parts"),
-        ("{made: de}", "{made: de, checkpoint: 3}", "the model 'de' has 2 checkpoints"),
+        ("{made: de}", "{made: de, checkpoint: 3}", "the model 'de' has no checkpoint 3; choose one from 1 to 2"),
         ("{of: bm25, depth: 10, take: 1}\n    validate", "{of: bm26, depth: 10}\n    validate",
          "unknown system 'bm26'; did you mean 'bm25'?"),
         ("{of: bm25, depth: 10, take: 1}\n    validate", "{of: bm25, depth: 20}\n    validate",
