@@ -98,9 +98,15 @@ class MsMarco:
             yield Labelled(query, text, tuple(positives[query]))
 
     @cached_property
+    def _questions(self) -> dict[str, _Questions]:
+        return {name: decoded(path, _Questions) for name, path in self._asked.items()}
+
+    @cached_property
     def _pages(self) -> dict[str, _Page]:
-        """The documents by their addresses. If several documents have one address, the last stays. Documents
-        without text are left out."""
+        """The documents that a question names, by their addresses. If several documents have one address, the
+        last stays. Documents without text are left out."""
+        named = {passage.url for asked in self._questions.values()
+                 for passages in asked.passages.values() for passage in passages}  # fmt: skip
         pages = {}
         for number, line in lines(self._pages_file):
             cells = text_of(self._pages_file, number, line).split("\t")
@@ -111,7 +117,7 @@ class MsMarco:
                     f"expected 4 columns (id, address, title, text), got {len(cells)}",
                 )
             id, url, title, body = cells
-            if body.strip():
+            if url in named and body.strip():
                 pages[url] = _Page(id, title, body.strip())
         return pages
 
@@ -133,7 +139,7 @@ class MsMarco:
 
     def _aligned(self, name: str) -> list[Span]:
         """The places of all passages of a file, each place once, in the order of the file."""
-        asked = decoded(self._asked[name], _Questions)
+        asked = self._questions[name]
         spans: dict[tuple[str, int, int], Span] = {}
         for row, passages in asked.passages.items():
             for passage in passages:
