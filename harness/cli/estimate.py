@@ -81,16 +81,16 @@ def transfer(listed: Sequence[Estimate], prepared: Prepared, store: Store, ray: 
     amount that a Ray node reads at most."""
     remote = store.remote
     sizes = {item.step.id: item.bytes or 0.0 for item in listed}
-    there = set(remote.steps()) if remote is not None and remote.read else set()
-    fetched = [_listed(remote, step) for step in sizes if step in there] if remote is not None else []
-    pushed = sum(size for step, size in sizes.items() if step not in there)
+    remote_steps = set(remote.steps()) if remote is not None and remote.read else set()
+    fetched = [_listed(remote, step) for step in sizes if step in remote_steps] if remote is not None else []
+    pushed = sum(size for step, size in sizes.items() if step not in remote_steps)
     if remote is not None:
         size = _size(sum(item.size for item in fetched if item is not None))
         yield f"{remote.address}: {len(fetched)} of the steps are there, {size} to fetch"
         if remote.write:
             yield f"{_size(pushed)} will be pushed"
     if ray:
-        read = {name for item in listed for name in item.step.inputs if item.step.id not in there}
+        read = {name for item in listed for name in item.step.inputs if item.step.id not in remote_steps}
         total = sum(_bytes_of(name, sizes, store) for name in read)
         shared_by = "the remote" if remote is not None else "a folder"
         yield f"a Ray node reads {_size(total)} through {shared_by} at most, if it does every step"

@@ -154,9 +154,7 @@ class Engine:
             elif kind == "progress":
                 if step.kind != PART:
                     self.reporter.progress(step, event["done"], event["total"], event["note"])
-            elif kind == "done" or event.get(
-                "pushed"
-            ):  # `pushed`: the node was lost after it had pushed the step
+            elif kind == "done" or event.get("pushed"):  # or its node was lost after it had pushed the step
                 try:
                     self._done(step, event.get("reused", True), child.output())
                 except Corrupt as error:

@@ -157,7 +157,7 @@ class RayWorkers:
         would wait for a place for ever."""
         alive = (node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0))
         fit = [node["Resources"] for node in alive if node["NodeID"] not in self._unfit]
-        if not any(resources.are_in(there) for there in fit):
+        if not any(resources.are_in(node) for node in fit):
             what = f"no node with {resources.shown()} can work" if fit else "no node can work"
             raise StoreError(f"--engine ray: {what}; the last one: {list(self._unfit.values())[-1]}")
 

@@ -208,8 +208,8 @@ class _Shared(torch.autograd.Function):  # type: ignore[misc]
         def computed(place: int) -> tuple[Tensor | None, ...]:
             out, leaves = graphs[place]
             given = [leaf for leaf in leaves if leaf.requires_grad]
-            found = iter(torch.autograd.grad(out, given, slopes[place]))
-            return tuple(next(found) if leaf.requires_grad else None for leaf in leaves)
+            gradients = iter(torch.autograd.grad(out, given, slopes[place]))
+            return tuple(next(gradients) if leaf.requires_grad else None for leaf in leaves)
 
         def added(parts: tuple[Tensor | None, ...]) -> Tensor | None:
             if parts[0] is None:

@@ -88,7 +88,7 @@ def test_a_node_with_a_full_disk_gets_no_more_steps(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", FAULTS)  # everywhere, or versions differ
     (tmp_path / "nodes").mkdir()
-    full = {"FAULT_COUNTS": str(tmp_path / "changes"), "FAULT_AT": "9", "FAULT_KIND": "ENOSPC"}
+    full = {"FAULT_COUNTS": str(tmp_path / "changes"), "FAULT_AT": "5", "FAULT_KIND": "ENOSPC"}
     with started(tmp_path / "nodes", 2, **full) as cluster:
         harness = Harness(tmp_path)
         harness.suite(LARGE)

@@ -345,22 +345,36 @@ class Killed(Exception):
     pass
 
 
-@pytest.mark.parametrize("at", [3, 7])
-def test_a_killed_training_ends_in_the_same_bytes(tmp_path, at, monkeypatch):
-    monkeypatch.setattr(loop, "SHARE", 0)  # a state after every step
-    params = encoder(tmp_path)
-    trained(DualEncoder(params), tmp_path / "whole")
+def killed_and_resumed(trainer, tmp_path, at):
+    """Yields the folder of a training that was killed when `at` steps were done. The training then goes on and must
+    end in the bytes of an undisturbed one."""
+    whole, folder = tmp_path / "whole", tmp_path / "killed"
+    trained(trainer(), whole)
 
     def kill(done, total, note):
         if done == at:
             raise Killed
 
-    folder = tmp_path / "killed"
     with pytest.raises(Killed):
-        trained(DualEncoder(params), folder, progress=kill)
-    assert saved_state.newest(folder / "state").step == at - 1
-    DualEncoder(params).train(examples(), folder, Training(0))
-    assert digests(folder) == digests(tmp_path / "whole")
+        trained(trainer(), folder, progress=kill)
+    yield folder
+    trainer().train(examples(), folder, Training(0))
+    assert digests(folder) == digests(whole)
+
+
+def assert_resumed_without_its_backbone(kind, params, tmp_path):
+    """A trainer that learns little beside a backbone ends in the same bytes, and does not store the backbone."""
+    for folder in killed_and_resumed(lambda: kind(params), tmp_path, at=3):
+        [state, *_] = sorted((folder / "state").glob("*.state"))
+        assert state.stat().st_size < (params.init / "model.safetensors").stat().st_size
+
+
+@pytest.mark.parametrize("at", [3, 7])
+def test_a_killed_training_ends_in_the_same_bytes(tmp_path, at, monkeypatch):
+    monkeypatch.setattr(loop, "SHARE", 0)  # a state after every step
+    params = encoder(tmp_path)
+    for folder in killed_and_resumed(lambda: DualEncoder(params), tmp_path, at):
+        assert saved_state.newest(folder / "state").step == at - 1
 
 
 def test_twenty_random_kills_and_a_damaged_state_end_in_the_same_bytes(tmp_path, monkeypatch):

@@ -6,14 +6,13 @@ import pytest
 import tiny_models
 
 from harness.errors import HarnessError
-from harness.types import Training
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 pytestmark = pytest.mark.extras
 
-from test_training_loop import QUERIES, TEXTS, digests, examples, trained  # noqa: E402
+from test_training_loop import QUERIES, TEXTS, assert_resumed_without_its_backbone, digests, trained  # noqa: E402
 
 from harness.toolkit.neural import checkpoints, prefixes, tokens, torch_encoder  # noqa: E402
 from harness_training import PromptsParams, loop, prompts  # noqa: E402
@@ -82,23 +81,7 @@ def test_inference_reads_the_prefix_as_training_saw_it(tmp_path):
 
 def test_a_killed_training_ends_in_the_same_bytes_and_keeps_no_backbone(tmp_path, monkeypatch):
     monkeypatch.setattr(loop, "SHARE", 0)
-    given = params(tmp_path)
-    trained(Prompts(given), tmp_path / "whole")
-
-    class Killed(Exception):
-        pass
-
-    def kill(done, total, note):
-        if done == 3:
-            raise Killed
-
-    folder = tmp_path / "killed"
-    with pytest.raises(Killed):
-        trained(Prompts(given), folder, progress=kill)
-    [state, *_] = sorted((folder / "state").glob("*.state"))
-    assert state.stat().st_size < (given.init / "model.safetensors").stat().st_size
-    Prompts(given).train(examples(), folder, Training(0))
-    assert digests(folder) == digests(tmp_path / "whole")
+    assert_resumed_without_its_backbone(Prompts, params(tmp_path), tmp_path)
 
 
 def test_another_network_behind_a_prefix_is_refused(tmp_path):

@@ -32,11 +32,11 @@ def is_prefix(folder: Path) -> bool:
 def backbone(folder: Path, card: str = CARD) -> Path:
     """The folder of the network that the prefix was trained for, as the file `card` names it. Raises
     HarnessError if that folder is missing or holds other weights."""
-    said = model_folder.read(folder / card)
-    at = Path(said["backbone"])
+    named = model_folder.read(folder / card)
+    at = Path(named["backbone"])
     if not at.is_dir():
         raise HarnessError(f"model: {folder / card} names {at}, which is not here; correct it there")
-    if digest(at) != said["digest"]:
+    if digest(at) != named["digest"]:
         raise HarnessError(f"model: {at} has other weights than those that {folder / card} was trained with")
     return at
 

@@ -69,8 +69,8 @@ def writer(folder: Path, texts: int, dimension: int, stored: str = "fp32") -> Wr
             arrays[VECTORS], arrays[SCALES] = int8.scaled(rows)
             read_back = int8.Scaled(arrays[VECTORS], arrays[SCALES])[:]
             groups = [slice(start, start + int8.GROUP) for start in range(0, len(rows), int8.GROUP)]
-            found = [int8.neighbours(rows[group], read_back[group]) for group in groups]
-            arrays[NEIGHBOURS] = np.array(found, np.int32).reshape(len(groups), 2)
+            neighbours = [int8.neighbours(rows[group], read_back[group]) for group in groups]
+            arrays[NEIGHBOURS] = np.array(neighbours, np.int32).reshape(len(groups), 2)
         else:
             with np.errstate(over="ignore"):
                 arrays[VECTORS] = rows.astype(STORED[stored])
