@@ -203,6 +203,7 @@ def execute(
         for step in planned.ancestors(targets):
             store.discard(step)
             store.forget(step)
+    store.forget_finished()
     targets = [target for target in targets if target not in unmet]
     ancestors = planned.ancestors(targets)
     reporter.planned(len(ancestors), sum(store.has(step) for step in ancestors))

@@ -101,3 +101,4 @@ class LocalWorkers:
     def joined(self, parts: list[str]) -> None:
         for part in parts:
             self.store.discard(part)
+            self.store.forget(part)  # a worker that was killed just after it finished the part left a folder

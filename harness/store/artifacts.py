@@ -243,6 +243,12 @@ class Store:
         with contextlib.suppress(FileNotFoundError):
             self.remove_leftover(self.partial / step)
 
+    def forget_finished(self) -> None:
+        """Remove the empty folders of steps whose run was killed just after it had finished them."""
+        for folder in self.partial.iterdir():
+            if self.has(folder.name):
+                self.forget(folder.name)
+
     def forget_all(self, kind: str) -> None:
         """Remove the files that killed runs left of all steps of a kind, except steps that a run is
         executing."""

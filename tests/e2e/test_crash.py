@@ -82,6 +82,14 @@ def test_a_run_killed_at_random_moments_is_finished_by_a_rerun(
     kills(harness, undisturbed, seed=random.randrange(10**6), rounds=2, each=2)
 
 
+def test_a_rerun_removes_what_a_kill_just_after_a_step_left(everything: Harness) -> None:
+    assert everything.run().code == 0
+    finished_step = next((everything.store / "artifacts").iterdir())
+    (everything.store / "partial" / finished_step.name).mkdir()
+    assert everything.run().code == 0
+    assert list((everything.store / "partial").iterdir()) == []
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_kills_on_fresh_and_half_finished_stores_with_analyses(harness: Harness, exhaustive: bool) -> None:

@@ -137,6 +137,15 @@ def test_what_killed_runs_left_of_one_kind_is_removed_unless_a_run_is_at_it(stor
         assert sorted(path.name for path in store.partial.iterdir()) == ["analyse-2", "index-1"]
 
 
+def test_what_a_kill_just_after_a_step_left_is_removed(store: Store) -> None:
+    make(store)
+    for name in (STEP, "index-1"):
+        (store.partial / name).mkdir(parents=True)
+    store.forget_finished()
+    assert [path.name for path in store.partial.iterdir()] == ["index-1"]
+    assert store.read(STEP).facts == {"texts": 3}
+
+
 def test_a_manifest_of_another_step_is_refused(store: Store) -> None:
     other = "index-" + "1" * 64
     make(store)
