@@ -105,7 +105,7 @@ def prepare(suite: Suite, catalogue: Catalogue, store: Store, only: Sequence[str
     problems: list[Problem] = []
     planned, scoring = None, None
     try:
-        planned = plan.build(suite, catalogue, store.digest, only)
+        planned = plan.build(suite, catalogue, store.digests.of, only)
     except HarnessError as error:
         problems += error.problems
     try:

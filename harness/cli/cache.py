@@ -10,7 +10,8 @@ from pathlib import Path
 from harness import api, catalogue, runner, user_cache
 from harness.cli import arguments as shared
 from harness.errors import HarnessError, StoreError
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Corrupt
 from harness.store.remote import Damaged, Remote, fetch_missing, push_all
 
 DAY = 86400.0

@@ -15,7 +15,8 @@ from harness.execution.open_dataset import with_rebuilds
 from harness.execution.progress import Reporter
 from harness.plan.graph import Plan, Step
 from harness.plan.kinds import METHODS, PARTS
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Corrupt
 from harness.suite import Changes
 
 # Numbers of queries and passages. Only one of the two grows at a time, to show how a cost grows with each.

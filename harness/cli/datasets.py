@@ -82,7 +82,7 @@ def show(options: argparse.Namespace) -> int:
     problems: list[Problem] = []
     for spec in specs:
         try:
-            planned.append(plan.dataset(spec, records, store.digest, whole))
+            planned.append(plan.dataset(spec, records, store.digests.of, whole))
         except HarnessError as error:
             problems += error.problems
     if problems:
@@ -98,7 +98,7 @@ def export(options: argparse.Namespace) -> int:
     store = Store(options.store or user_cache.default_store()).open()
     whole = suite.load(options.suite, records)
     [spec] = _of_suite(whole, options.name)
-    collection, steps = plan.dataset(spec, records, store.digest, whole)
+    collection, steps = plan.dataset(spec, records, store.digests.of, whole)
     reporter = progress.reporter(sys.stderr)
     try:
         parts = open_dataset.made_parts(collection, steps, store, reporter)

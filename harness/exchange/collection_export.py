@@ -18,7 +18,8 @@ from harness.leaderboard import made_stages
 from harness.plan.graph import Collection, Step
 from harness.problems import shown_path
 from harness.store import disk
-from harness.store.artifacts import Artifact, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Artifact
 from harness.types import JSON, Part
 
 KEPT = "kept"  # the folder for a stage's own files, such as the files of a pool

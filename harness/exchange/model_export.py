@@ -13,7 +13,8 @@ from harness.exchange.written_files import Written, put, scored, target
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Row, Step
 from harness.leaderboard.training_rows import USERS, MadeModel, models_of
-from harness.store.artifacts import Artifact, Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Artifact, Corrupt
 from harness.types import JSON
 
 RECIPE = ("examples", "train", "validate")

@@ -17,7 +17,8 @@ from harness.exchange.training_data import Example, Text
 from harness.exchange.written_files import Written, target
 from harness.leaderboard.board_file import Leaderboard
 from harness.store import disk
-from harness.store.artifacts import Artifact, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Artifact
 
 if TYPE_CHECKING:
     from harness.types import Ints

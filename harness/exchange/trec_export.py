@@ -21,7 +21,8 @@ from harness.leaderboard.ids_only import JUDGEMENTS
 from harness.leaderboard.model import Dataset, Row
 from harness.scoring.measures.grades import of_documents
 from harness.store import disk
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Corrupt
 
 
 def write(board: Leaderboard, out: Path, store: Store) -> Written:

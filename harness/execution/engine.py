@@ -19,7 +19,8 @@ from harness.plan.graph import Step
 from harness.plan.kinds import PART
 from harness.problems import Need
 from harness.store import disk
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Corrupt
 from harness.suite import Suite
 
 

@@ -14,7 +14,8 @@ from harness.collection.queries import read_queries
 from harness.execution.growth import at
 from harness.plan.graph import Plan, Step
 from harness.plan.kinds import PARTS
-from harness.store.artifacts import Artifact, Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Artifact, Corrupt
 from harness.types import JSON
 
 Work = tuple[float, ...]

@@ -20,7 +20,8 @@ from harness.execution.schedule import REBUILDS, Failure
 from harness.execution.workers import LocalWorkers, Workers
 from harness.plan import keys
 from harness.plan.graph import Collection, Step
-from harness.store.artifacts import Artifact, Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Artifact, Corrupt
 from harness.store.remote import fetch_missing, push_all
 from harness.suite import DatasetSpec, Suite
 from harness.types import JSON, Part
@@ -51,7 +52,7 @@ def open_dataset(
 ) -> Opened:
     """Plan and open one dataset. A made dataset needs its suite. Raises Unavailable, or HarnessError if the
     dataset's judgements are refused."""
-    collection, steps = plan.dataset(spec, catalogue, store.digest, suite)
+    collection, steps = plan.dataset(spec, catalogue, store.digests.of, suite)
     return open_collection(collection, steps, store, reporter)
 
 

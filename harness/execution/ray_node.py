@@ -13,7 +13,8 @@ from typing import NamedTuple
 from harness.errors import HarnessError, StoreError
 from harness.execution import node_versions
 from harness.execution.worker_handle import TICK, Child
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Corrupt
 from harness.store.remote import Remote
 from harness.types import JSON
 

@@ -26,7 +26,8 @@ from harness.execution.workers import Worker
 from harness.plan.graph import Step
 from harness.plan.kinds import PART
 from harness.store import disk
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Corrupt
 from harness.types import JSON
 
 ray: Any = untyped_ray  # some of its functions have types, and some have none

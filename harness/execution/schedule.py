@@ -13,7 +13,8 @@ from typing import NamedTuple
 from harness.execution.progress import Reporter
 from harness.plan.graph import Step
 from harness.plan.kinds import PART
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Corrupt
 
 IDLE = Step("", "", "", "", {}, {}, (), ())
 REBUILDS = 3  # how often one artifact is made again for one step that reads it

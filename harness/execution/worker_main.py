@@ -23,7 +23,8 @@ from harness.errors import ContractError, HarnessError, StoreError
 from harness.execution import energy
 from harness.plan.kinds import PART
 from harness.store import disk, responses
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Corrupt
 from harness.store.step_cost import StepCost
 from harness.types import JSON
 

@@ -20,7 +20,8 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Dataset, Row
 from harness.plan.kinds import PARTS
 from harness.store import hits_files
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Corrupt
 from harness.types import Hits, Unit
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from harness.leaderboard import per_query
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Dataset, Row
 from harness.problems import nearest
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Corrupt
 from harness.types import Unit
 
 

@@ -16,7 +16,8 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Row
 from harness.problems import shown_path
 from harness.store import hits_files
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Corrupt
 
 COLUMNS = 6
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from harness.leaderboard.model import Row
 from harness.store import rewritten_files
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Corrupt
 from harness.types import Rewritten
 
 SHOWN = 40  # how many terms of a query are shown

@@ -10,7 +10,8 @@ from pathlib import Path
 from harness.errors import StoreError
 from harness.plan.graph import Plan
 from harness.problems import shown_path
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Corrupt
 
 BYTES = 12  # for each hit of a compressed run: 8 to 11.5 were measured
 

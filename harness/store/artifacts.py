@@ -4,54 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import os
 import time
 from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-import orjson
+from typing import TYPE_CHECKING
 
 from harness.errors import ContractError, HarnessError
 from harness.plan.kinds import PART
-from harness.store import disk
+from harness.store import disk, manifest
+from harness.store.file_digests import FileDigests
+from harness.store.manifest import MANIFEST, Artifact, Corrupt
 from harness.types import JSON
 
 if TYPE_CHECKING:
     from harness.store.remote import Remote
 
-MANIFEST = "manifest.json"
-YOUNG = 2_000_000_000  # nanoseconds: a file that changed less long ago is hashed again
 LAYOUT = b"passage-harness store, layout 1\n"
-
-
-class Artifact(NamedTuple):
-    """The artifact of a finished step: its folder and the contents of its manifest."""
-
-    id: str
-    folder: Path
-    described: dict[str, JSON]  # the data whose digest is the step's key
-    facts: dict[str, JSON]  # results that depend on the inputs alone
-    cost: dict[str, JSON]  # time, memory and bytes of the first execution
-    files: dict[str, dict[str, JSON]]  # relative path -> size and SHA-256
-
-
-class Corrupt(Exception):
-    """An artifact differs from what was written. It is removed and made again, never used."""
-
-    def __init__(self, step: str, reason: str) -> None:
-        super().__init__(f"{step[:24]}: {reason}")
-        self.step = step
-        self.reason = reason
-
-
-class Absent(Corrupt):
-    """An artifact that the plan expected is not in the store."""
-
-    def __init__(self, step: str) -> None:
-        super().__init__(step, "it is not in the store")
 
 
 class Store:
@@ -60,7 +30,7 @@ class Store:
         self.artifacts = root / "artifacts"
         self.partial = root / "partial"
         self.removed = root / "removed"
-        self.digests = root / "digests"
+        self.digests = FileDigests(root / "digests")
         self.failures = root / "failures"  # the output of steps that failed
         self.logs = root / "logs"  # the output of steps that succeeded
         self.compiled = root / "compiled"  # numba's cache
@@ -87,7 +57,7 @@ class Store:
                 self.artifacts,
                 self.partial,
                 self.removed,
-                self.digests,
+                self.digests.folder,
                 self.failures,
                 self.logs,
                 self.compiled,
@@ -104,11 +74,11 @@ class Store:
         """The artifact of a step. Every byte is verified, once in the life of this object. With `trust`, only
         the manifest is read, for callers that need no files. Raises Corrupt."""
         folder = self.artifacts / step
-        artifact = _manifest(step, folder)
+        artifact = manifest.read(step, folder)
         if not trust:
-            seen = _stamps(folder)
+            seen = manifest.stamps(folder)
             if self._verified.get(step) != seen:
-                _verify(artifact)
+                manifest.verify(artifact)
                 self._verified[step] = seen
         return artifact
 
@@ -195,7 +165,7 @@ class Store:
             }
             cost = {**cost, "bytes": sum(entry["size"] for entry in listed.values())}
             content = {"step": step, "described": described, "facts": facts, "cost": cost, "files": listed}
-            disk.write(files / MANIFEST, _dump(content))
+            disk.write(files / MANIFEST, manifest.encoded(content))
             try:
                 if durable:
                     disk.fsync_tree(files)
@@ -212,8 +182,8 @@ class Store:
         Raises Corrupt if the files differ from the manifest."""
         partial = self.partial / step
         files = partial / "files"
-        artifact = _manifest(step, files)
-        _verify(artifact)
+        artifact = manifest.read(step, files)
+        manifest.verify(artifact)
         with disk.explaining(self.root):
             disk.fsync_tree(files)
             disk.rename(files, self.artifacts / step)
@@ -235,7 +205,7 @@ class Store:
         """Remove the finished parts of these steps that no run has joined."""
         for folder in sorted(self.artifacts.glob(f"{PART}-*")):
             with contextlib.suppress(Corrupt):
-                if _manifest(folder.name, folder).described["of"] in steps:
+                if manifest.read(folder.name, folder).described["of"] in steps:
                     self.discard(folder.name)
 
     def forget(self, step: str) -> None:
@@ -273,92 +243,7 @@ class Store:
         finally:
             os.close(descriptor)
 
-    # digests of the user's files
-
-    def digest(self, path: Path) -> str:
-        """The digest of a file's contents, or of a folder's file names and their contents. A file's digest is
-        remembered while its size, time stamp and inode stay the same."""
-        if path.is_dir():
-            inside = sorted(item for item in path.rglob("*") if item.is_file())
-            listed = [[item.relative_to(path).as_posix(), self.digest(item)] for item in inside]
-            return _sha(orjson.dumps(listed))
-        status = path.stat()
-        stamp = [str(path.absolute()), status.st_size, status.st_mtime_ns, status.st_ino]
-        memo = self.digests / f"{_sha(os.fsencode(path.absolute()))}.json"
-        try:
-            known = orjson.loads(memo.read_bytes())
-            if known["stamp"] == stamp:
-                return str(known["sha256"])
-        except (OSError, ValueError, KeyError, TypeError):
-            pass
-        content_key = disk.content_key(path)
-        # a file that was written just now could change again under the same time stamp
-        if time.time_ns() - status.st_mtime_ns > YOUNG:
-            with contextlib.suppress(OSError):  # the file only saves time, and the store may be read-only
-                disk.replace_file(memo, orjson.dumps({"stamp": stamp, "sha256": content_key}))
-        return content_key
-
 
 def _is_mark(path: Path) -> bool:
     """Whether the path is the store's mark, finished, being written, or left unfinished by a killed run."""
     return path.name == "layout" or path.name.endswith(".new.layout")
-
-
-def _sha(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def _dump(content: JSON) -> bytes:
-    """The bytes of a manifest. They end with the SHA-256 of the rest, so that any changed byte is
-    detected."""
-    body = orjson.dumps(
-        content, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
-    )
-    return body + b"\n" + _sha(body).encode() + b"\n"
-
-
-def _manifest(step: str, folder: Path) -> Artifact:
-    try:
-        data = (folder / MANIFEST).read_bytes()
-    except FileNotFoundError as error:
-        raise (Corrupt(step, f"its {MANIFEST} is missing") if folder.exists() else Absent(step)) from error
-    except OSError as error:
-        raise Corrupt(step, f"its {MANIFEST} cannot be read") from error
-    body, _, rest = data[:-1].rpartition(b"\n")
-    if data[-1:] != b"\n" or _sha(body).encode() != rest:
-        raise Corrupt(step, f"its {MANIFEST} was changed")
-    content = orjson.loads(body)
-    if content["step"] != step:
-        raise Corrupt(step, f"its {MANIFEST} is another step's")
-    return Artifact(step, folder, content["described"], content["facts"], content["cost"], content["files"])
-
-
-def _stamps(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
-    """The name, size, time stamp and inode of every file in the folder. A file that disappears meanwhile is
-    left out."""
-    stamps = []
-    for path in sorted(folder.rglob("*")):
-        with contextlib.suppress(OSError):
-            if path.is_file():
-                status = path.stat()
-                name = path.relative_to(folder).as_posix()
-                stamps.append((name, status.st_size, status.st_mtime_ns, status.st_ino))
-    return tuple(stamps)
-
-
-def _verify(artifact: Artifact) -> None:
-    present = {name for name, *_ in _stamps(artifact.folder)} - {MANIFEST}
-    if present != artifact.files.keys():
-        odd = sorted(present ^ artifact.files.keys())[0]
-        raise Corrupt(artifact.id, f"'{odd}' " + ("was added" if odd in present else "is missing"))
-    names = list(artifact.files)
-    for name in names:
-        if (artifact.folder / name).stat().st_size != artifact.files[name]["size"]:
-            raise Corrupt(artifact.id, f"'{name}' was changed")
-    try:
-        sums = disk.sha256_of([artifact.folder / name for name in names])
-    except OSError as error:
-        raise Corrupt(artifact.id, f"'{Path(str(error.filename)).name}' cannot be read") from error
-    for name, checksum in zip(names, sums, strict=True):
-        if checksum != artifact.files[name]["sha256"]:
-            raise Corrupt(artifact.id, f"'{name}' was changed")

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from harness.plan.kinds import RANKINGS
-from harness.store.artifacts import Artifact
+from harness.store.manifest import Artifact
 from harness.types import JSON, Hits, Unit
 
 

@@ -20,7 +20,8 @@ import orjson
 
 from harness.errors import HarnessError
 from harness.store import disk
-from harness.store.artifacts import MANIFEST, Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import MANIFEST, Corrupt
 
 if TYPE_CHECKING:
     from harness.plan.graph import Step

@@ -18,7 +18,8 @@ from harness.leaderboard.model import Dataset
 from harness.plan.kinds import PARTS
 from harness.scoring import protocols
 from harness.scoring.protocols import Scoring
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Corrupt
 from harness.suite import DatasetSpec, yaml_nodes
 from harness.suite.check import Checker
 from harness.suite.include import read as read_suite

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from harness.execution.steps import making, reranking, searching
 from harness.execution.steps.task import Outcome, Task
-from harness.store.artifacts import Artifact
+from harness.store.manifest import Artifact
 from harness.types import JSON
 
 

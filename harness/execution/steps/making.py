@@ -16,7 +16,7 @@ from harness.errors import ContractError
 from harness.execution.steps import collecting
 from harness.execution.steps.task import Outcome, Task
 from harness.store import disk, hits_files
-from harness.store.artifacts import Artifact
+from harness.store.manifest import Artifact
 from harness.types import JSON
 
 

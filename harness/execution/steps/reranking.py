@@ -13,7 +13,7 @@ from harness.execution.steps import checked
 from harness.execution.steps.resuming import Rows
 from harness.execution.steps.task import Outcome, Task, Texts, reported
 from harness.store import hits_files
-from harness.store.artifacts import Artifact
+from harness.store.manifest import Artifact
 from harness.types import JSON, Hits
 
 if TYPE_CHECKING:

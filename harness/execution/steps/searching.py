@@ -15,7 +15,7 @@ from harness.execution.steps.reranking import added
 from harness.execution.steps.resuming import Rows
 from harness.execution.steps.task import Outcome, Task, Texts, reported
 from harness.store import hits_files
-from harness.store.artifacts import Artifact
+from harness.store.manifest import Artifact
 from harness.types import JSON, Hits, IndexPart, Rewritten
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from harness.collection.composed_texts import View
 from harness.collection.corpus import Corpus
 from harness.collection.queries import Queries, read_queries
 from harness.errors import ContractError, check_is
-from harness.store.artifacts import Artifact, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Artifact
 from harness.types import JSON, Batch, Facts, Unit
 
 T = TypeVar("T")

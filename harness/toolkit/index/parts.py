@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.store import disk
-from harness.store.artifacts import MANIFEST
+from harness.store.manifest import MANIFEST
 from harness.types import IndexPart
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from harness.execution.energy import Meter
 from harness.execution.steps.cutting import with_parts
-from harness.store.artifacts import Artifact
+from harness.store.manifest import Artifact
 
 
 def zone(folder: Path, name: str, says: str, microjoules: int) -> Path:

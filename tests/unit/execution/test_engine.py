@@ -16,7 +16,8 @@ from harness.execution.engine import MOVES, Engine, StepLimits
 from harness.execution.progress import Silent
 from harness.execution.worker_handle import Child
 from harness.plan.graph import Step
-from harness.store.artifacts import Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Corrupt
 
 STEP = Step("index", "0" * 64, "a dataset", "a method", {}, {"big": "x" * 300_000}, (), ())
 SAY = "import os, sys, time; line = os.fdopen(int(sys.argv[3]), 'w', buffering=1);"

@@ -12,7 +12,8 @@ import pytest
 
 from harness.errors import ContractError, HarnessError, StoreError
 from harness.store import disk
-from harness.store.artifacts import Absent, Corrupt, Store
+from harness.store.artifacts import Store
+from harness.store.manifest import Absent, Corrupt
 
 STEP = "index-" + "0" * 64
 
@@ -177,31 +178,6 @@ def test_leftovers_are_old_partial_steps_and_what_was_being_removed(store: Store
             store.remove_leftover(path)
     assert {path.name for path in store.partial.iterdir()} == {STEP}
     assert list(store.removed.iterdir()) == []
-
-
-def test_a_digest_is_remembered_until_the_file_changes(store: Store, tmp_path: Path) -> None:
-    path = tmp_path / "data"
-    path.write_text("one")
-    os.utime(path, ns=(10**18, 10**18))
-    first = store.digest(path)
-    (memo,) = store.digests.iterdir()
-    memo.write_text(memo.read_text().replace(first, "f" * 64))
-    assert store.digest(path) == "f" * 64
-    path.write_text("two")
-    os.utime(path, ns=(2 * 10**18 // 2 + 1, 10**18 + 1))
-    assert store.digest(path) == disk.sha256(path)
-    memo.write_text("torn")
-    assert store.digest(path) == disk.sha256(path)
-
-
-def test_a_file_that_was_written_just_now_is_not_remembered(store: Store, tmp_path: Path) -> None:
-    path = tmp_path / "data"
-    path.write_text("one")
-    first = store.digest(path)
-    before = path.stat()
-    path.write_text("two")
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # within one tick of the clock
-    assert store.digest(path) != first
 
 
 def test_opening_again_and_at_once_is_harmless(tmp_path: Path) -> None:

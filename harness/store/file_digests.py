@@ -1,0 +1,47 @@
+"""Digests of the user's files and folders, which enter the keys of steps. They are remembered."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from harness.store import disk
+
+YOUNG = 2_000_000_000  # nanoseconds: a file that changed less long ago is hashed again
+
+
+class FileDigests(NamedTuple):
+    folder: Path  # one small file for each file whose digest is remembered
+
+    def of(self, path: Path) -> str:
+        """The digest of a file's contents, or of a folder's file names and their contents. A file's digest is
+        remembered while its size, time stamp and inode stay the same."""
+        if path.is_dir():
+            inside = sorted(item for item in path.rglob("*") if item.is_file())
+            listed = [[item.relative_to(path).as_posix(), self.of(item)] for item in inside]
+            return _sha(orjson.dumps(listed))
+        status = path.stat()
+        stamp = [str(path.absolute()), status.st_size, status.st_mtime_ns, status.st_ino]
+        memo = self.folder / f"{_sha(os.fsencode(path.absolute()))}.json"
+        try:
+            known = orjson.loads(memo.read_bytes())
+            if known["stamp"] == stamp:
+                return str(known["sha256"])
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+        content_key = disk.content_key(path)
+        # a file that was written just now could change again under the same time stamp
+        if time.time_ns() - status.st_mtime_ns > YOUNG:
+            with contextlib.suppress(OSError):  # the file only saves time, and the store may be read-only
+                disk.replace_file(memo, orjson.dumps({"stamp": stamp, "sha256": content_key}))
+        return content_key
+
+
+def _sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,102 @@
+"""The manifest of an artifact: the record of a step, of its results and of its files, against which they are
+verified."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from harness.store import disk
+from harness.types import JSON
+
+MANIFEST = "manifest.json"
+
+
+class Artifact(NamedTuple):
+    """The artifact of a finished step: its folder and the contents of its manifest."""
+
+    id: str
+    folder: Path
+    described: dict[str, JSON]  # the data whose digest is the step's key
+    facts: dict[str, JSON]  # results that depend on the inputs alone
+    cost: dict[str, JSON]  # time, memory and bytes of the first execution
+    files: dict[str, dict[str, JSON]]  # relative path -> size and SHA-256
+
+
+class Corrupt(Exception):
+    """An artifact differs from what was written. It is removed and made again, never used."""
+
+    def __init__(self, step: str, reason: str) -> None:
+        super().__init__(f"{step[:24]}: {reason}")
+        self.step = step
+        self.reason = reason
+
+
+class Absent(Corrupt):
+    """An artifact that the plan expected is not in the store."""
+
+    def __init__(self, step: str) -> None:
+        super().__init__(step, "it is not in the store")
+
+
+def encoded(content: JSON) -> bytes:
+    """The bytes of a manifest. They end with the SHA-256 of the rest, so that any changed byte is
+    detected."""
+    body = orjson.dumps(
+        content, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY
+    )
+    return body + b"\n" + hashlib.sha256(body).hexdigest().encode() + b"\n"
+
+
+def read(step: str, folder: Path) -> Artifact:
+    """The artifact of a step, as its manifest in `folder` describes it. Raises Corrupt; other files are not
+    read."""
+    try:
+        data = (folder / MANIFEST).read_bytes()
+    except FileNotFoundError as error:
+        raise (Corrupt(step, f"its {MANIFEST} is missing") if folder.exists() else Absent(step)) from error
+    except OSError as error:
+        raise Corrupt(step, f"its {MANIFEST} cannot be read") from error
+    body, _, rest = data[:-1].rpartition(b"\n")
+    if data[-1:] != b"\n" or hashlib.sha256(body).hexdigest().encode() != rest:
+        raise Corrupt(step, f"its {MANIFEST} was changed")
+    content = orjson.loads(body)
+    if content["step"] != step:
+        raise Corrupt(step, f"its {MANIFEST} is another step's")
+    return Artifact(step, folder, content["described"], content["facts"], content["cost"], content["files"])
+
+
+def stamps(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
+    """The name, size, time stamp and inode of every file in the folder. A file that disappears meanwhile is
+    left out."""
+    listed = []
+    for path in sorted(folder.rglob("*")):
+        with contextlib.suppress(OSError):
+            if path.is_file():
+                status = path.stat()
+                name = path.relative_to(folder).as_posix()
+                listed.append((name, status.st_size, status.st_mtime_ns, status.st_ino))
+    return tuple(listed)
+
+
+def verify(artifact: Artifact) -> None:
+    """Check every file of an artifact against its manifest. Raises Corrupt."""
+    present = {name for name, *_ in stamps(artifact.folder)} - {MANIFEST}
+    if present != artifact.files.keys():
+        odd = sorted(present ^ artifact.files.keys())[0]
+        raise Corrupt(artifact.id, f"'{odd}' " + ("was added" if odd in present else "is missing"))
+    names = list(artifact.files)
+    for name in names:
+        if (artifact.folder / name).stat().st_size != artifact.files[name]["size"]:
+            raise Corrupt(artifact.id, f"'{name}' was changed")
+    try:
+        sums = disk.sha256_of([artifact.folder / name for name in names])
+    except OSError as error:
+        raise Corrupt(artifact.id, f"'{Path(str(error.filename)).name}' cannot be read") from error
+    for name, checksum in zip(names, sums, strict=True):
+        if checksum != artifact.files[name]["sha256"]:
+            raise Corrupt(artifact.id, f"'{name}' was changed")

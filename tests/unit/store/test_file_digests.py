@@ -1,0 +1,41 @@
+"""Digests of the user's files: remembered while the file stays the same."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.store import disk
+from harness.store.file_digests import FileDigests
+
+
+@pytest.fixture
+def digests(tmp_path: Path) -> FileDigests:
+    folder = tmp_path / "digests"
+    folder.mkdir()
+    return FileDigests(folder)
+
+
+def test_a_digest_is_remembered_until_the_file_changes(digests: FileDigests, tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_text("one")
+    os.utime(path, ns=(10**18, 10**18))
+    first = digests.of(path)
+    (memo,) = digests.folder.iterdir()
+    memo.write_text(memo.read_text().replace(first, "f" * 64))
+    assert digests.of(path) == "f" * 64
+    path.write_text("two")
+    os.utime(path, ns=(2 * 10**18 // 2 + 1, 10**18 + 1))
+    assert digests.of(path) == disk.sha256(path)
+    memo.write_text("torn")
+    assert digests.of(path) == disk.sha256(path)
+
+
+def test_a_file_that_was_written_just_now_is_not_remembered(digests: FileDigests, tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_text("one")
+    first = digests.of(path)
+    before = path.stat()
+    path.write_text("two")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # within one tick of the clock
+    assert digests.of(path) != first
