@@ -12,8 +12,9 @@ pytest.importorskip("ray")
 pytestmark = pytest.mark.extras
 
 from harness.errors import StoreError  # noqa: E402
-from harness.execution import ray_workers  # noqa: E402
-from harness.execution.ray_workers import NODE, RayWorker, RayWorkers  # noqa: E402
+from harness.execution import ray_worker, ray_workers  # noqa: E402
+from harness.execution.ray_worker import RayWorker  # noqa: E402
+from harness.execution.ray_workers import NODE, RayWorkers  # noqa: E402
 from harness.plan.graph import Step  # noqa: E402
 from harness.store.artifacts import Store  # noqa: E402
 
@@ -49,7 +50,8 @@ class Crowded:
 @pytest.fixture
 def crowded(monkeypatch: pytest.MonkeyPatch) -> Crowded:
     ray = Crowded()
-    monkeypatch.setattr(ray_workers, "ray", ray)
+    for module in (ray_worker, ray_workers):
+        monkeypatch.setattr(module, "ray", ray)
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     return ray
 
@@ -101,7 +103,7 @@ def test_a_step_whose_nodes_are_all_full_does_not_wait_for_ever(workers: RayWork
 def test_a_step_that_waits_for_a_place_is_reported_once(
     workers: RayWorkers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ray_workers, "PLACE_SECONDS", 0.0)
+    monkeypatch.setattr(ray_worker, "PLACE_SECONDS", 0.0)
     worker = workers.start(STEP)
     assert isinstance(worker, RayWorker)
     worker.send(STEP)
