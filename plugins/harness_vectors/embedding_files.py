@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +14,8 @@ import numpy as np
 from harness.errors import HarnessError
 from harness.toolkit.files.json_lines import Keys, Records
 from harness.toolkit.files.paths import bare
-from harness.toolkit.files.reading import lines, opened, refuse, text_of
+from harness.toolkit.files.reading import chunks, lines, lines_of, opened, refuse, text_of
+from harness_vectors.ids import Ids, gathered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,21 +35,22 @@ class _Line(msgspec.Struct, gc=False):
 
 
 class Embeddings(NamedTuple):
-    ids: Sequence[str]
+    ids: Ids
     rows: NDArray[Any]  # float16 or float32 [n, d]
-    texts: Sequence[str] | None  # None if the file has no texts
+    texts: Sequence[str] | None  # None if the file has no texts, or if they are not wanted
 
 
-def read(path: Path, ids: Path | None = None) -> Embeddings:
-    """All vectors of a file, mapped into memory if its format allows. Raises HarnessError for a damaged file
-    and for any pickle. In a file of lines, the error names the line."""
+def read(path: Path, ids: Path | None = None, texts: bool = False) -> Embeddings:
+    """All vectors of a file, mapped into memory if its format allows, and their texts if these are wanted.
+    Raises HarnessError for a damaged file and for any pickle. In a file of lines, the error names the
+    line."""
     if path.is_dir():
         embeddings = _faiss(path)
     elif path.suffix == ".npy":
         assert ids is not None  # VectorsParams has checked it
         embeddings = Embeddings(_ids(ids), _array(path), None)
     elif bare(path).suffix == ".jsonl":
-        embeddings = _json_lines(path)
+        embeddings = _json_lines(path, texts)
     else:
         with opened(path) as file:
             pickled = file.read(1) == PICKLE
@@ -75,33 +78,48 @@ def _array(path: Path) -> NDArray[Any]:
     return rows
 
 
-def _ids(path: Path) -> list[str]:
-    seen: dict[str, int] = {}
-    for number, line in lines(path):
-        id = text_of(path, number, line).strip()
-        before = seen.setdefault(id, number)
-        if before != number:
-            refuse(path, number, f"the id '{id}' is already at line {before}; keep one")
-    return list(seen)
+def _ids(path: Path) -> Ids:
+    def batches() -> Iterator[list[str]]:
+        for first, chunk in chunks(path):
+            yield [text_of(path, number, line).strip() for number, line in lines_of(first, chunk)]
+
+    return _different(gathered(batches()), path, lambda: (number for number, _ in lines(path)))
 
 
-def _json_lines(path: Path) -> Embeddings:
+def _different(ids: Ids, path: Path, numbers: Callable[[], Iterator[int]]) -> Ids:
+    """`ids` unchanged. Refuses an id that two lines have; `numbers` gives the number of each row's line."""
+    repeated = ids.repeated()
+    if repeated is not None:
+        before, after = (next(islice(numbers(), row, None)) for row in repeated)
+        refuse(path, after, f"the id '{ids.at(repeated[1])}' is already at line {before}; keep one")
+    return ids
+
+
+def _json_lines(path: Path, texts: bool) -> Embeddings:
     """The vectors that Pyserini's `encode` writes without --to-faiss, in lines of
     `{"id": ..., "contents": ..., "vector": [...]}`."""
-    records: Records[_Line] = Records(path, (_Line,), KEYS)
-    seen: dict[str, int] = {}
-    rows: list[NDArray[np.float32]] = []
-    texts = []
-    for number, line in records.numbered():
-        before = seen.setdefault(line.id, number)
-        if before != number:
-            refuse(path, number, f"the id '{line.id}' is already at line {before}; keep one")
-        if rows and len(line.vector) != len(rows[0]):
-            what = f"the vector has {len(line.vector)} numbers, others have {len(rows[0])}"
-            refuse(path, number, f"{what}; mend the line")
-        rows.append(np.array(line.vector, np.float32))
-        texts.append(line.contents)
-    return Embeddings(list(seen), np.stack(rows), texts if all(texts) else None)
+    blocks: list[NDArray[np.float32]] = []
+    contents: list[str] = []
+
+    def batches() -> Iterator[list[str]]:
+        width = None
+        for numbers, batch in _records(path).with_lines():
+            for number, line in zip(numbers, batch, strict=True):
+                width = len(line.vector) if width is None else width
+                if len(line.vector) != width:
+                    what = f"the vector has {len(line.vector)} numbers, others have {width}"
+                    refuse(path, number, f"{what}; mend the line")
+            blocks.append(np.array([line.vector for line in batch], np.float32))
+            if texts:
+                contents.extend(line.contents for line in batch)
+            yield [line.id for line in batch]
+
+    ids = _different(gathered(batches()), path, lambda: (number for number, _ in _records(path).numbered()))
+    return Embeddings(ids, np.concatenate(blocks), contents if texts and all(contents) else None)
+
+
+def _records(path: Path) -> Records[_Line]:
+    return Records(path, (_Line,), KEYS)
 
 
 def _faiss(folder: Path) -> Embeddings:

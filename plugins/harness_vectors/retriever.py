@@ -44,26 +44,29 @@ class Vectors:
         report."""
         params = self._params
         given = embedding_files.read(params.passages, params.passage_ids)
-        row_of = {id: row for row, id in enumerate(given.ids)}
-        positions, places = [], []
+        positions, places = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
+        count = 0
         for batch in texts.batches(SHARD):
-            for position, id in zip(batch.positions.tolist(), texts.ids(batch.positions), strict=True):
-                if id in row_of:
-                    positions.append(position)
-                    places.append(row_of[id])
-                elif params.missing == "refuse":
-                    what = f"has no vector for the {texts.unit} '{id}'"
-                    raise HarnessError(f"{params.passages}: {what}; encode all, or say missing: skip")
+            rows = given.ids.rows(texts.ids(batch.positions))
+            known = rows >= 0
+            if params.missing == "refuse" and not known.all():
+                id = texts.ids(batch.positions[~known][:1])[0]
+                what = f"has no vector for the {texts.unit} '{id}'"
+                raise HarnessError(f"{params.passages}: {what}; encode all, or say missing: skip")
+            after = count + int(np.count_nonzero(known))
+            positions[count:after], places[count:after] = batch.positions[known], rows[known]
+            count = after
+        positions, places = positions[:count], places[:count]
         usual = "fp16" if given.rows.dtype == np.float16 else "fp32"
         kind = usual if params.stored == "auto" else params.stored
         dimension = given.rows.shape[1]
-        write = vectors.writer(folder, len(positions), dimension, kind)
-        for number, first in enumerate(range(0, len(positions), SHARD)):
-            chosen = np.array(places[first : first + SHARD], np.int64)
-            rows = list(_compared(given.rows[chosen], params.similarity))
-            write(Shard(number, first, np.array(positions[first : first + SHARD], np.int64), rows))
+        write = vectors.writer(folder, count, dimension, kind)
+        for number, first in enumerate(range(0, count, SHARD)):
+            chosen = places[first : first + SHARD]
+            compared = list(_compared(given.rows[chosen], params.similarity))
+            write(Shard(number, first, positions[first : first + SHARD], compared))
         facts = {"dimension": dimension, **vectors.facts(folder, kind), "vectors_of_the_file": len(given.ids)}
-        return {**facts, "texts_without_a_vector": len(texts) - len(positions)}
+        return {**facts, "texts_without_a_vector": len(texts) - count}
 
     def open(self, texts: Texts, folder: Path) -> Search:
         return Search(self._params, vectors.read(folder), texts.unit)
@@ -76,7 +79,7 @@ class Search:
     def __init__(self, params: VectorsParams, index: vectors.Vectors, unit: Unit) -> None:
         self._params, self._index, self._unit = params, index, unit
         assert params.queries is not None  # `resolve` has checked it
-        given = embedding_files.read(params.queries, params.query_ids)
+        given = embedding_files.read(params.queries, params.query_ids, texts=True)
         width, dimension = index.rows.shape[1], given.rows.shape[1]
         if width != dimension:
             what = f"its vectors have {dimension} numbers and those of the passages {width}"
@@ -110,16 +113,16 @@ def _rows_by_text(given: Embeddings, params: VectorsParams) -> dict[str, int]:
     if params.query_texts is None:
         if given.texts is None:
             raise HarnessError(f"{params.queries}: a line has no contents; give the texts as query_texts")
-        texts = zip(given.texts, range(len(given.ids)), strict=True)
+        texts = list(zip(given.texts, range(len(given.ids)), strict=True))
     else:
-        row_of_id = {id: row for row, id in enumerate(given.ids)}
         by_id = _texts(params.query_texts)
-        texts = ((text, row_of_id[id]) for id, text in by_id if id in row_of_id)  # type: ignore[assignment]
+        places = given.ids.rows([id for id, _ in by_id]).tolist()
+        texts = [(text, row) for (_, text), row in zip(by_id, places, strict=True) if row >= 0]
     rows: dict[str, int] = {}
     for text, row in texts:
         first = rows.setdefault(text, row)
         if not np.array_equal(given.rows[first], given.rows[row]):
-            ids = f"'{given.ids[first]}' and '{given.ids[row]}'"
+            ids = f"'{given.ids.at(first)}' and '{given.ids.at(row)}'"
             raise HarnessError(f"{params.queries}: {ids} are one text with two vectors; keep one of them")
     return rows
 

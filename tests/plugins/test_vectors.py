@@ -11,7 +11,7 @@ from harness import testing
 from harness.errors import HarnessError
 from harness.testing import retriever
 from harness.testing.texts import QUERIES, texts
-from harness_vectors import VectorsParams, embedding_files
+from harness_vectors import VectorsParams, embedding_files, ids
 from harness_vectors.retriever import Vectors
 
 PASSAGES = np.array([[1, 0], [0, 2], [3, 3]], np.float32)
@@ -120,7 +120,20 @@ def test_the_line_that_converts_a_pickle_does_so(tmp_path):
     command = str(refused.value).partition("convert it once: ")[2]
     subprocess.run(command, shell=True, check=True, cwd=tmp_path)
     found = embedding_files.read(tmp_path / "corpus.npy", tmp_path / "corpus.ids")
-    assert (list(found.ids), found.rows.tolist()) == (["0", "1", "2"], PASSAGES.tolist())
+    assert (found.ids.column.to_pylist(), found.rows.tolist()) == (["0", "1", "2"], PASSAGES.tolist())
+
+
+@pytest.mark.parametrize("hashes", [None, lambda column: np.zeros(len(column), np.uint64)])
+def test_ids_are_told_apart_even_if_their_hashes_are_equal(hashes, monkeypatch):
+    if hashes is not None:
+        monkeypatch.setattr(ids, "_hashes", hashes)
+    column = ids.gathered([["b", "é"], [], ["a", "bb"]])
+    assert column.rows(["a", "c", "bb", "", "b", "é", "a"]).tolist() == [2, -1, 3, -1, 0, 1, 2]
+    assert column.rows([]).tolist() == []
+    assert [column.at(row) for row in range(len(column))] == ["b", "é", "a", "bb"]
+    assert column.repeated() is None
+    assert ids.gathered([["b", "a"], ["c", "a", "b"]]).repeated() == (1, 3)
+    assert ids.gathered([]).rows(["a"]).tolist() == [-1]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +142,7 @@ def test_the_line_that_converts_a_pickle_does_so(tmp_path):
         ("passages.npy", lambda data: data[:-4], "passages.npy: is damaged or cut"),
         ("passages.npy", lambda data: b"\x80\x04N.", "passages.npy: is a pickle"),
         ("passages.ids", lambda data: b"2\n0\n", "passages.npy: 3 vectors and 2 ids do not belong together"),
-        ("passages.ids", lambda data: b"2\n0\n2\n", "passages.ids:3: the id '2' is already at line 1"),
+        ("passages.ids", lambda data: b"2\n\n0\n2\n", "passages.ids:4: the id '2' is already at line 1"),
         (
             "queries.tsv",
             lambda data: b"a\tfirst\nb\n",
@@ -143,6 +156,22 @@ def test_a_damaged_file_is_named(given, tmp_path, name, damage, where):
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(HarnessError, match=where):
         search(given, tmp_path / "index", ["first"])
+
+
+@pytest.mark.parametrize(
+    ("names", "rows", "where"),
+    [
+        ("010", PASSAGES, "given.jsonl:3: the id '0' is already at line 1; keep one"),
+        ("012", [[1, 0], [0, 2], [3]], "given.jsonl:3: the vector has 1 numbers, others have 2"),
+    ],
+)
+def test_a_wrong_line_of_json_is_named(tmp_path, names, rows, where):
+    lines = [
+        json.dumps({"id": id, "vector": list(map(float, row))}) for id, row in zip(names, rows, strict=True)
+    ]
+    (tmp_path / "given.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(HarnessError, match=where):
+        embedding_files.read(tmp_path / "given.jsonl")
 
 
 def test_vectors_of_two_models_are_refused(given, tmp_path):
