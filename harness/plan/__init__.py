@@ -34,7 +34,7 @@ def _planned(planner: Systems, suite: Suite, only: Sequence[str]) -> Plan:
     collections = {spec.name: planner.collections[spec.name] for spec in scored}
     rows = []
     for spec in scored:
-        for system in suite.systems:
+        for system in (system for system in suite.systems if system.scored):
             chosen = _selected(spec.name, system.name, only)
             rows.append(_row(planner, collections[spec.name], system, chosen))
     tuning.refuse_scored(planner)

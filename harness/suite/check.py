@@ -53,7 +53,8 @@ class Checker(SystemForms):
         made = models.read(self, values.get("models"))
         self.problems += models.problems(made, datasets, systems)
         used = models.splits_used(made) | made_datasets.used(datasets, analyses)
-        self.problems += relations.problems(systems, datasets, written, depth, used)
+        read = {*models.systems_used(made), *made_datasets.systems_used(datasets)}
+        self.problems += relations.problems(systems, datasets, written, depth, used, read)
         names = {*written, *(system.name for system in systems)}
         self.problems += made_datasets.problems(datasets, names, analyses)
         scoring = values.get("measures") or values.get("protocol")

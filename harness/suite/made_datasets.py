@@ -126,6 +126,11 @@ def used(specs: Sequence[DatasetSpec], analyses: Sequence[Chosen]) -> set[str]:
     return {parted(name, known)[0] for name in names}
 
 
+def systems_used(specs: Sequence[DatasetSpec]) -> list[str]:
+    """The names of the systems whose results the makers read."""
+    return [name for spec in specs for stage in spec.make for name in named(stage.chosen, "systems")]
+
+
 def problems(
     specs: Sequence[DatasetSpec], systems: set[str], analyses: Sequence[Chosen]
 ) -> Iterator[Problem]:

@@ -112,6 +112,7 @@ class System(NamedTuple):
     rerank: tuple[Rerank, ...]
     place: Place
     queries: tuple[Rewrite, ...] = ()
+    scored: bool = True  # False: it gets no rows; other systems, models or made datasets read its results
 
     @property
     def methods(self) -> tuple[Chosen, ...]:
@@ -190,4 +191,5 @@ def _plain_system(system: System) -> JSON:
     reranks = [[choice(item.chosen), item.depth, item.tail] for item in system.rerank]
     plain = [choice(system.retriever), context, system.unit, list(system.of), choice(system.combine), reranks]
     rewrites = [[choice(item.chosen), item.of] for item in system.queries]
-    return [system.name, *plain, *([{"queries": rewrites}] if rewrites else [])]
+    plain += [{"queries": rewrites}] if rewrites else []
+    return [system.name, *plain] if system.scored else [system.name, *plain, "not scored"]

@@ -213,15 +213,21 @@ def problems(
         for name, _ in [*spec.on, *([spec.validate.on] if spec.validate else [])]:
             if name not in known:
                 yield Problem(spec.place, path, unknown("dataset", name, known))
-        of = [spec.negatives.of] if spec.negatives else []
-        of += [spec.validate.of] if spec.validate and spec.validate.of else []
-        of += [spec.validate.corpus.of] if spec.validate and spec.validate.corpus else []
-        for name in of:
+        for name in systems_used([spec]):
             if name not in names:
                 yield Problem(spec.place, path, unknown("system", name, names))
         if spec.validate and spec.validate.on in spec.on:
             text = f"'{'/'.join(spec.validate.on)}' is trained on; take another split"
             yield Problem(spec.place, (*path, "validate"), text)
+
+
+def systems_used(specs: Sequence[ModelSpec]) -> list[str]:
+    """The names of the systems that models take negatives from or are validated by."""
+    names = [spec.negatives.of for spec in specs if spec.negatives]
+    for tried in (spec.validate for spec in specs if spec.validate):
+        names += [tried.of] if tried.of else []
+        names += [tried.corpus.of] if tried.corpus else []
+    return names
 
 
 def splits_used(specs: Sequence[ModelSpec]) -> set[str]:

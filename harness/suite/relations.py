@@ -16,14 +16,16 @@ def problems(
     written: set[str],
     depth: int,
     trained_on: set[str],
+    used: set[str],
 ) -> Iterator[Problem]:
     """The problems between systems and datasets. `written` are the names of all systems in the file. They
     include systems that could not be read, so that a system that names one of these has no further
-    problem."""
+    problem. `used` are the names of the systems that models and made datasets read."""
     yield from _depths(systems, depth)
     yield from _tuning(systems, datasets, trained_on)
     yield from _references(systems, written)
     yield from _rewriting(systems, depth)
+    yield from _unscored(systems, used)
 
 
 def _depths(systems: Sequence[System], depth: int) -> Iterator[Problem]:
@@ -104,6 +106,16 @@ def _references(systems: Sequence[System], written: set[str]) -> Iterator[Proble
     for circle in _circles(known):
         text = f"the systems refer to each other in a circle: {' -> '.join(circle)}; break it"
         yield Problem(known[circle[0]].place, ("systems", circle[0], "of"), text)
+
+
+def _unscored(systems: Sequence[System], used: set[str]) -> Iterator[Problem]:
+    used = used | {name for system in systems for name in system.below}
+    for system in systems:
+        if not system.scored and used.isdisjoint((system.name, system.base)):
+            text = "'scored: false' is for a system that another system, a model or a made dataset reads"
+            yield Problem(system.place, ("systems", system.base), f"{text}; nothing does")
+    if systems and not any(system.scored for system in systems):
+        yield Problem(systems[0].place, ("systems",), "none is scored; score at least one")
 
 
 def _rewriting(systems: Sequence[System], depth: int) -> Iterator[Problem]:

@@ -83,6 +83,7 @@ def json_schema(catalogue: Catalogue) -> JSON:
             "of": names,
             "combine": _ref("combiners"),
             "rerank": _one_or_list("rerankers"),
+            "scored": {"type": "boolean", "default": True, "description": "false: it gets no rows"},
         },
         "additionalProperties": False,
     }

@@ -13,7 +13,7 @@ from harness.suite.model import Rerank, Rewrite, System
 from harness.suite.yaml_nodes import Node
 from harness.types import Unit
 
-SYSTEM_KEYS = ("context", "queries", "retriever", "unit", "of", "combine", "rerank", "depth")
+SYSTEM_KEYS = ("context", "queries", "retriever", "unit", "of", "combine", "rerank", "scored", "depth")
 RERANK_KEYS = ("depth", "tail")
 LONGEST = 160  # bytes of a name, so that a file can have the name and a suffix
 UNITS: tuple[Unit, ...] = ("passage", "document")
@@ -52,6 +52,7 @@ class SystemForms(Forms):
             text = "is the suite's, or stands beside a re-ranker: 'rerank: {NAME: {}, depth: 100}'"
             self.note(values["depth"], (*path, "depth"), text)
         unit = self.choice(values, "unit", UNITS, path)
+        scored = self.scalar(values, "scored", bool, "true or false", True, path=path)
         of = self.names(values["of"], (*path, "of")) if "of" in values else ()
         retrievers = self.variants(values.get("retriever"), (*path, "retriever"), "retrievers")
         combiners = self.variants(values.get("combine"), (*path, "combine"), "combiners")
@@ -76,6 +77,7 @@ class SystemForms(Forms):
                 rerank=rerank,
                 place=item.place,
                 queries=queries,
+                scored=scored,
             )
 
     def check_shape(self, item: Node, path: Keys, values: dict[str, Node], of: tuple[str, ...]) -> None:

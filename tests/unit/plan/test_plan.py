@@ -47,6 +47,14 @@ def ids(found: plan.Plan, kind: str) -> set[str]:
     return {step for step in found.steps if step.startswith(f"{kind}-")}
 
 
+def test_a_system_that_is_not_scored_has_no_row_and_runs_where_it_is_read(tmp_path):
+    whole = planned(tmp_path)
+    hidden = planned(tmp_path, TEXT.replace("a: {retriever: bm25}", "a: {retriever: bm25, scored: false}"))
+    assert [row.system for row in hidden.rows] == ["b", "c", "d"]
+    assert hidden.steps.keys() == whole.steps.keys()  # the fusion reads it
+    assert hidden.suite.digest != whole.suite.digest
+
+
 def test_systems_share_what_is_the_same(tmp_path):
     found = planned(tmp_path)
     counts = {kind: len(ids(found, kind)) for kind in ("corpus", "augment", "index", "search", "combine")}

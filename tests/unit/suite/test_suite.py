@@ -51,6 +51,30 @@ seed: 3
     assert (found.depth, found.seed, found.measures) == (200, 3, ("nDCG@10", "R@100"))
 
 
+def test_a_system_that_is_neither_scored_nor_read_is_a_mistake(tmp_path):
+    text = HEAD + "systems:\n  a: {retriever: bm25}\n  b: {retriever: bm25, scored: false}\n"
+    [problem] = problems(tmp_path, text)
+    assert problem.startswith("5: systems.b: 'scored: false' is for a system that another system")
+    none = HEAD + "systems:\n  a: {retriever: bm25, scored: false}\n  b: {of: a, rerank: sdm, scored: false}\n"
+    assert "4: systems: none is scored; score at least one" in problems(tmp_path, none)
+
+
+def test_a_system_whose_results_a_model_reads_need_not_be_scored(tmp_path):
+    text = """
+datasets: {tour: tour, other: {tour: {seed: 1}, scored: false}}
+systems:
+  teacher: {retriever: bm25, scored: false}
+  trained: {retriever: {dense: {model: {made: de}}}}
+models:
+  de:
+    train: {dual-encoder: {init: somewhere}}
+    on: other/dev
+    negatives: {of: teacher}
+measures: nDCG@10
+"""
+    assert [system.scored for system in load(tmp_path, text).systems] == [False, True]
+
+
 def test_the_digest_is_of_what_a_suite_says_not_of_its_layout(tmp_path):
     text = HEAD + "systems: {a: {retriever: bm25}}\n"
     other = "# a comment\nsystems:\n  a:\n    retriever: bm25\nmeasures: [nDCG@10]\ndatasets: {tour: tour}\nsuite: x\n"
