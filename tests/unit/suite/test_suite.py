@@ -55,7 +55,9 @@ def test_a_system_that_is_neither_scored_nor_read_is_a_mistake(tmp_path):
     text = HEAD + "systems:\n  a: {retriever: bm25}\n  b: {retriever: bm25, scored: false}\n"
     [problem] = problems(tmp_path, text)
     assert problem.startswith("5: systems.b: 'scored: false' is for a system that another system")
-    none = HEAD + "systems:\n  a: {retriever: bm25, scored: false}\n  b: {of: a, rerank: sdm, scored: false}\n"
+    none = (
+        HEAD + "systems:\n  a: {retriever: bm25, scored: false}\n  b: {of: a, rerank: sdm, scored: false}\n"
+    )
     assert "4: systems: none is scored; score at least one" in problems(tmp_path, none)
 
 
