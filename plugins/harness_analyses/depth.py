@@ -9,7 +9,7 @@ import numpy as np
 
 from harness.findings import Finding
 from harness.scoring.analysis_input import AnalysisInput
-from harness.scoring.score import mean as mean_of
+from harness.toolkit.grouped_scores import system_means_of_groups
 
 if TYPE_CHECKING:
     from harness.types import Ints
@@ -42,24 +42,15 @@ class Depth:
         first = np.full(len(data.queries.ids), np.iinfo(np.int64).max)
         np.minimum.at(first, query, depth)
         column = data.columns[0]
-        rows = []
-        for system in data.systems:
-            if system.unit != column.unit:
-                continue
-            scores = data.scores(system.hits, (column,))
-            scored = scores.columns[0]
-            of = np.searchsorted(self.bins, first[scores.queries], side="right") - 1
-            has_positive = first[scores.queries] < np.iinfo(np.int64).max
-            for i, name in enumerate(names):
-                chosen = has_positive & (of == i)
-                if chosen.any():
-                    rows.append((system.name, name, mean_of(scored, chosen), int(chosen.sum())))
+        of = np.searchsorted(self.bins, first, side="right") - 1
+        has_positive = first < np.iinfo(np.int64).max
+        groups = {name: has_positive & (of == i) for i, name in enumerate(names)}
         yield Finding(
             name="scores-by-depth",
             title=f"{column.label} by depth of the first relevant passage",
             kind="line",
             columns=("system", "depth", column.label, "queries"),
-            rows=tuple(rows),
+            rows=tuple(system_means_of_groups(data, groups)),
             x="depth",
             y=column.label,
             series="system",

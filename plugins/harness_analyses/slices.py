@@ -12,6 +12,7 @@ from harness.collection.judgements import Judged
 from harness.findings import Finding
 from harness.scoring.analysis_input import AnalysisInput
 from harness.scoring.score import mean
+from harness.toolkit.grouped_scores import slice_groups, system_means_of_groups
 
 
 class Slices:
@@ -25,26 +26,17 @@ class Slices:
 
 
 def _by_query(data: AnalysisInput) -> Iterator[Finding]:
-    names = sorted({name for names in data.queries.slices for name in names})
-    if not names:
+    groups = slice_groups(data.queries)
+    if not groups:
         return
     column = data.columns[0]
-    rows = []
-    for system in data.systems:
-        if system.unit != column.unit:
-            continue
-        scores = data.scores(system.hits, (column,))
-        scored = scores.columns[0]
-        for name in names:
-            chosen = np.array([name in data.queries.slices[i] for i in scores.queries.tolist()])
-            if chosen.any():
-                rows.append((name, system.name, mean(scored, chosen), int(chosen.sum())))
+    means = system_means_of_groups(data, groups)
     yield Finding(
         name="slices",
         title=f"{column.label} by slice",
         kind="bar",
         columns=("slice", "system", column.label, "queries"),
-        rows=tuple(rows),
+        rows=tuple((name, system, value, count) for system, name, value, count in means),
         x="slice",
         y=column.label,
         series="system",

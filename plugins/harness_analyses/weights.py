@@ -10,6 +10,7 @@ import numpy as np
 from harness.findings import Finding
 from harness.scoring.analysis_input import AnalysisInput, SystemRun
 from harness.scoring.score import mean
+from harness.toolkit.grouped_scores import means_of_groups, slice_groups
 from harness.types import Hits
 
 
@@ -31,7 +32,7 @@ class Weights:
         column = data.columns[0]
         if system.unit == "document":
             column = column._replace(unit="document")
-        names = sorted({name for names in data.queries.slices for name in names})
+        groups = slice_groups(data.queries)
         rows = []
         before: Hits | None = None
         changes = False
@@ -40,12 +41,8 @@ class Weights:
             changes = changes or (before is not None and not _same(hits, before))
             before = hits
             scores = data.scores(hits, (column,))
-            first_column = scores.columns[0]
-            rows.append(("all queries", value, mean(first_column)))
-            for name in names:
-                chosen = np.array([name in data.queries.slices[i] for i in scores.queries.tolist()])
-                if chosen.any():
-                    rows.append((name, value, mean(first_column, chosen)))
+            rows.append(("all queries", value, mean(scores.columns[0])))
+            rows += [(name, value, of_group) for name, of_group, _ in means_of_groups(scores, groups)]
         if not changes:
             return
         yield Finding(

@@ -8,7 +8,7 @@ import numpy as np
 
 from harness.findings import Finding
 from harness.scoring.analysis_input import AnalysisInput
-from harness.scoring.score import mean
+from harness.toolkit.grouped_scores import system_means_of_groups
 from harness_making import SimilarityParams
 from harness_making.similar import Nearest, by_characters, by_vectors
 
@@ -47,21 +47,13 @@ class QuerySimilarity:
             "(DuReader-retrieval, section 2.3).",
         )
         column = data.columns[0]
-        rows = []
-        for system in data.systems:
-            if system.unit != column.unit:
-                continue
-            scores = data.scores(system.hits, (column,))
-            for number, name in enumerate(names):
-                chosen = group[scores.queries] == number
-                if chosen.any():
-                    rows.append((system.name, name, mean(scores.columns[0], chosen), int(chosen.sum())))
+        groups = {name: group == number for number, name in enumerate(names)}
         yield Finding(
             name="scores-by-similarity",
             title=f"{column.label} by similarity to the nearest query of the other splits",
             kind="line",
             columns=("system", "similarity", column.label, "queries"),
-            rows=tuple(rows),
+            rows=tuple(system_means_of_groups(data, groups)),
             x="similarity",
             y=column.label,
             series="system",

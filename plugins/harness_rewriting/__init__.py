@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from harness.hookspecs import hookimpl
 from harness.problems import Need
-from harness.records import Rewriter, param
+from harness.records import Rewriter, building, param
 from harness.toolkit.services.settings import Service, missing
 from harness.types import Facts
 
@@ -126,40 +126,7 @@ def libraries_written(params: Written) -> Mapping[str, Sequence[str]]:
     return {"model": ("torch", "transformers", "tokenizers") if params.model is not None else ()}
 
 
-def build_rm3(params: RM3Params) -> Any:
-    from harness_rewriting.feedback import RM3
-
-    return RM3(params)
-
-
-def build_bo1(params: Bo1Params) -> Any:
-    from harness_rewriting.feedback import Bo1
-
-    return Bo1(params)
-
-
-def build_rocchio(params: RocchioParams) -> Any:
-    from harness_rewriting.vectors import Rocchio
-
-    return Rocchio(params)
-
-
-def build_spelling(params: SpellingParams) -> Any:
-    from harness_rewriting.spelling import Spelling
-
-    return Spelling(params)
-
-
-def build_generate(params: GenerateParams) -> Any:
-    from harness_rewriting.generated import Generate
-
-    return Generate(params)
-
-
-def build_hyde(params: HydeParams) -> Any:
-    from harness_rewriting.generated import Hyde
-
-    return Hyde(params)
+_build = building("harness_rewriting")
 
 
 @hookimpl
@@ -167,7 +134,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
     yield Rewriter(
         name="rm3",
         summary="RM3: the query mixed with the frequent terms of its first hits",
-        build=build_rm3,
+        build=_build("feedback", "RM3"),
         params=RM3Params,
         resolve=resolve_rm3,
         gives="terms",
@@ -176,7 +143,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
     yield Rewriter(
         name="bo1",
         summary="Bo1: the query joined with the terms that diverge most from chance in its first hits",
-        build=build_bo1,
+        build=_build("feedback", "Bo1"),
         params=Bo1Params,
         gives="terms",
         feedback=lambda params: params.documents,
@@ -184,7 +151,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
     yield Rewriter(
         name="rocchio",
         summary="the query's vector moved towards those of its first hits",
-        build=build_rocchio,
+        build=_build("vectors", "Rocchio"),
         params=RocchioParams,
         gives="vectors",
         feedback=lambda params: params.documents,
@@ -192,7 +159,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
     yield Rewriter(
         name="spelling",
         summary="a word that the corpus lacks becomes the most frequent of the nearest words that it has",
-        build=build_spelling,
+        build=_build("spelling", "Spelling"),
         params=SpellingParams,
         needs=("numba",),
         indexed=True,
@@ -201,7 +168,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
     yield Rewriter(
         name="generate",
         summary="the query, then what a language model writes for it, such as an answer (GAR, query2doc)",
-        build=build_generate,
+        build=_build("generated", "Generate"),
         params=GenerateParams,
         resolve=resolve_written,
         missing_files=missing_written,
@@ -210,7 +177,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
     yield Rewriter(
         name="hyde",
         summary="the mean of the query's vector and those of passages that a language model writes (HyDE)",
-        build=build_hyde,
+        build=_build("generated", "Hyde"),
         params=HydeParams,
         resolve=resolve_written,
         missing_files=missing_written,

@@ -1,0 +1,44 @@
+"""Scores of groups of queries, for analyses: each system's mean over the queries of each group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from harness.collection.queries import Queries
+from harness.scoring.analysis_input import AnalysisInput
+from harness.scoring.score import Scores, mean
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def slice_groups(queries: Queries) -> dict[str, NDArray[np.bool_]]:
+    """The queries of each slice, by its name: bool[Q]."""
+    names = sorted({name for of_query in queries.slices for name in of_query})
+    return {name: np.array([name in of_query for of_query in queries.slices]) for name in names}
+
+
+def means_of_groups(
+    scores: Scores, groups: Mapping[str, NDArray[np.bool_]]
+) -> Iterator[tuple[str, float, int]]:
+    """The name of each group, the first column's mean over its scored queries, and their number. `groups` has
+    for each name bool[Q]: which queries belong. A group without a scored query is left out."""
+    for name, members in groups.items():
+        chosen = members[scores.queries]
+        if chosen.any():
+            yield name, mean(scores.columns[0], chosen), int(chosen.sum())
+
+
+def system_means_of_groups(
+    data: AnalysisInput, groups: Mapping[str, NDArray[np.bool_]]
+) -> Iterator[tuple[str, str, float, int]]:
+    """The same for each system, with the system's name before the group's. Systems of another unit than the
+    main column are left out."""
+    column = data.columns[0]
+    for system in data.systems:
+        if system.unit == column.unit:
+            for name, value, count in means_of_groups(data.scores(system.hits, (column,)), groups):
+                yield system.name, name, value, count
