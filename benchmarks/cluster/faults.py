@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -12,7 +13,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,6 +45,19 @@ class Trial(NamedTuple):
     took: float
     moved: int  # steps that were moved to another node, with a note
     requests: dict[str, int]
+
+
+class Underway(NamedTuple):
+    """A run of the suite that is to be disturbed."""
+
+    harness: Harness
+    options: list[str | Path]
+    running: Any
+    watch: Watch
+    moment: float  # seconds after the first step began
+    hit: bool  # whether the run was still on at that moment
+    began: float  # the clock when the first step began
+    before: dict[str, int]  # the requests to the S3 before the run, by kind
 
 
 def main() -> None:
@@ -124,8 +138,10 @@ class Lab:
     def workers(self, store: str = "") -> list[int]:
         return workers(str(self.folder / "nodes" / store))
 
-    def node(self, number: int) -> Trial:
-        name, moment = f"node-{number}", self.draw.uniform(0, self.work)
+    @contextlib.contextmanager
+    def underway(self, name: str) -> Iterator[Underway]:
+        """A run at a random moment after its first step began, beside a watch of its remote."""
+        moment = self.draw.uniform(0, self.work)
         before = dict(self.s3.counts)
         with Watch(self.s3.address(name, sound=True)) as watch:
             harness, options = self.person(name)
@@ -134,13 +150,16 @@ class Lab:
             began = time.monotonic()
             time.sleep(moment)
             hit = running.poll() is None
+            yield Underway(harness, options, running, watch, moment, hit, began, before)
+
+    def node(self, number: int) -> Trial:
+        with self.underway(f"node-{number}") as run:
             victim = self.draw.choice(sorted(self.cluster.worker_nodes, key=lambda node: node.node_id))
             self.cluster.remove_node(victim, allow_graceful=False)
             left = self.left(victim.node_id[:16])
             self.new_node()
-            ran = finished(running, RUN_SECONDS)
-        took = time.monotonic() - began
-        return self.trial("node", moment, hit, harness, ran, watch, left, 0, took, before)
+            ran = finished(run.running, RUN_SECONDS)
+        return self.trial("node", run, ran, left, 0, time.monotonic() - run.began)
 
     def new_node(self) -> None:
         """Start a node in place of the killed one. On a busy machine Ray may find it slow to answer; that
@@ -155,24 +174,15 @@ class Lab:
                 print(f"a new node did not start ({error}); trying again", flush=True)
 
     def driver(self, number: int) -> Trial:
-        name, moment = f"driver-{number}", self.draw.uniform(0, self.work)
-        before = dict(self.s3.counts)
-        with Watch(self.s3.address(name, sound=True)) as watch:
-            harness, options = self.person(name)
-            running = harness.start(*options)
-            self.begun(running)
-            began = time.monotonic()
-            time.sleep(moment)
-            hit = running.poll() is None
-            running.send_signal(signal.SIGKILL)
-            running.communicate()
+        with self.underway(f"driver-{number}") as run:
+            run.running.send_signal(signal.SIGKILL)
+            run.running.communicate()
             left = self.left("")
-            done = [step for step in watch.check() if not step.startswith("part-")]
-            ran = finished(harness.start(*options), RUN_SECONDS)
+            done = [step for step in run.watch.check() if not step.startswith("part-")]
+            ran = finished(run.harness.start(*run.options), RUN_SECONDS)
             reused = re.search(r"(\d+) reused", ran.err)
         repeated = max(0, len(done) - int(reused[1])) if reused else len(done)
-        took = time.monotonic() - began
-        return self.trial("driver", moment, hit, harness, ran, watch, left, repeated, took, before)
+        return self.trial("driver", run, ran, left, repeated, time.monotonic() - run.began)
 
     def left(self, store: str) -> int:
         """The number of processes that still execute steps on a store after at most GONE_SECONDS."""
@@ -181,22 +191,19 @@ class Lab:
             time.sleep(0.1)
         return len(left)
 
-    def trial(
-        self, killed: str, moment: float, hit: bool, harness: Harness, ran: Ran, watch: Watch, left: int,
-        repeated: int, took: float, before: dict[str, int],
-    ) -> Trial:  # fmt: skip
-        same = ran.code == 0 and results(harness.out) == self.alone
+    def trial(self, killed: str, run: Underway, ran: Ran, left: int, repeated: int, took: float) -> Trial:
+        same = ran.code == 0 and results(run.harness.out) == self.alone
         if not same:
             print(ran.err, flush=True)
-        requests = {name: count - before.get(name, 0) for name, count in self.s3.counts.items()}
+        requests = {name: count - run.before.get(name, 0) for name, count in self.s3.counts.items()}
         moved = ran.err.count("it is done on another")
         return Trial(
             killed,
-            round(moment, 2),
-            hit,
+            round(run.moment, 2),
+            run.hit,
             same,
             ran.code,
-            watch.torn,
+            run.watch.torn,
             left,
             repeated,
             round(took, 1),

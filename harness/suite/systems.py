@@ -103,9 +103,7 @@ class SystemForms(Forms):
         if node is None:
             return [((), ())]
         parts = []
-        for i, item in enumerate(node.value if isinstance(node.value, list) else [node]):
-            inner: Keys = (*path, i) if isinstance(node.value, list) else path
-            keys = item.value if isinstance(item.value, dict) else {}
+        for item, inner, keys in _items(node, path):
             of = self.scalar(keys, "of", str, "the name of a system", None, path=inner)
             options = self.variants(item, inner, "rewriters", ("of",))
             parts.append([(Rewrite(chosen, of), varied) for chosen, varied in options if chosen])
@@ -115,9 +113,7 @@ class SystemForms(Forms):
         if node is None:
             return [((), ())]
         parts = []
-        for i, item in enumerate(node.value if isinstance(node.value, list) else [node]):
-            inner: Keys = (*path, i) if isinstance(node.value, list) else path
-            keys = item.value if isinstance(item.value, dict) else {}
+        for item, inner, keys in _items(node, path):
             depth = self.scalar(keys, "depth", int, "a whole number", None, least=1, path=inner)
             tail = self.choice(keys, "tail", ("keep", "drop"), inner)
             options = self.variants(item, inner, "rerankers", RERANK_KEYS)
@@ -143,6 +139,13 @@ class SystemForms(Forms):
             else:
                 shown = name if len(name) <= 40 else f"{name[:40]}..."
                 self.note(item, (key,), f"the name {shown!r} cannot name a file: {reason}")
+
+
+def _items(node: Node, path: Keys) -> Iterator[tuple[Node, Keys, dict[str, Node]]]:
+    """Each method of a list, or the only one: its node, its path, and its keys with their nodes."""
+    for i, item in enumerate(node.value if isinstance(node.value, list) else [node]):
+        inner: Keys = (*path, i) if isinstance(node.value, list) else path
+        yield item, inner, item.value if isinstance(item.value, dict) else {}
 
 
 def why_no_file(name: str) -> str | None:

@@ -7,7 +7,7 @@ import json
 import math
 import random
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.catalogue import params
 from harness.problems import Keys
@@ -38,13 +38,7 @@ def read(forms: Forms, node: Node, path: Keys, parameter: str) -> Tuning | None:
     if not values:
         forms.note(inner, path, "is empty; give it 'on' or 'folds', a 'measure' and a 'grid'")
         return None
-    measure = forms.scalar(values, "measure", str, "a measure such as nDCG@10", None, path=path)
-    if measure is None and "measure" not in values:
-        forms.note(inner, path, "'measure' is missing; name the one to tune for, such as nDCG@10")
-    if ("on" in values) == ("folds" in values):
-        forms.note(inner, path, "expected either 'on: DATASET/SPLIT' or 'folds: 5'")
-    folds = forms.scalar(values, "folds", int, "a whole number", None, least=2, most=1000, path=path)
-    on = _split(forms, values["on"], (*path, "on")) if "on" in values else None
+    measure, on, folds = _target(forms, inner, values, path)
     grid = _grid(forms, values["grid"], (*path, "grid")) if "grid" in values else ()
     if "grid" not in values:
         forms.note(inner, path, "'grid' is missing: [from, to, step], such as [0, 1, 0.1]")
@@ -75,13 +69,7 @@ def read_search(forms: Forms, nodes: Mapping[str, Node], path: Keys) -> Search |
     path = (*path, first, "tune")
     inner = node.value["tune"]
     values = {key: item for key, item in inner.value.items() if key in KEYS}
-    measure = forms.scalar(values, "measure", str, "a measure such as nDCG@10", None, path=path)
-    if measure is None and "measure" not in values:
-        forms.note(inner, path, "'measure' is missing; name the one to tune for, such as nDCG@10")
-    if ("on" in values) == ("folds" in values):
-        forms.note(inner, path, "expected either 'on: DATASET/SPLIT' or 'folds: 5'")
-    folds = forms.scalar(values, "folds", int, "a whole number", None, least=2, most=1000, path=path)
-    on = _split(forms, values["on"], (*path, "on")) if "on" in values else None
+    measure, on, folds = _target(forms, inner, values, path)
     trials = forms.scalar(values, "trials", int, "a whole number", None, least=1, most=MOST, path=path)
     seed = forms.scalar(values, "seed", int, "a whole number", 0, least=0, path=path)
     count = math.prod(len(item) for item in options)
@@ -109,6 +97,20 @@ def points(options: Sequence[Sequence[JSON]], trials: int | None, seed: int) -> 
             point.insert(0, item[place])
         drawn.append(tuple(point))
     return tuple(drawn)
+
+
+def _target(
+    forms: Forms, inner: Node, values: dict[str, Node], path: Keys
+) -> tuple[Any, tuple[str, str] | None, int | None]:
+    """The measure to tune for, and the split to tune on or the number of folds."""
+    measure = forms.scalar(values, "measure", str, "a measure such as nDCG@10", None, path=path)
+    if measure is None and "measure" not in values:
+        forms.note(inner, path, "'measure' is missing; name the one to tune for, such as nDCG@10")
+    if ("on" in values) == ("folds" in values):
+        forms.note(inner, path, "expected either 'on: DATASET/SPLIT' or 'folds: 5'")
+    folds = forms.scalar(values, "folds", int, "a whole number", None, least=2, most=1000, path=path)
+    on = _split(forms, values["on"], (*path, "on")) if "on" in values else None
+    return measure, on, folds
 
 
 def _values(forms: Forms, node: Node, path: Keys) -> tuple[JSON, ...]:

@@ -19,7 +19,7 @@ from harness.testing import (
     rewriter,
 )
 from harness.testing.record import run
-from harness.testing.subject import Subject, find, require
+from harness.testing.subject import Subject, find, index_if_indexed, require
 from harness.testing.texts import MemoryTexts
 
 PROGRAM = """
@@ -39,7 +39,7 @@ FINGERPRINTS: dict[str, Callable[[Subject, Path], str]] = {
     "analyser": analyser.fingerprint,
     "maker": maker.fingerprint,
 }
-INDEXES: dict[str, Callable[..., object]] = {"retriever": retriever.index, "reranker": reranker.index}
+INDEXES: dict[str, Callable[..., object]] = {"retriever": retriever.index, "reranker": index_if_indexed}
 CORPORA: dict[str, Callable[[Subject], MemoryTexts]] = {
     "retriever": retriever.corpus_of,
     "reranker": reranker.corpus_of,

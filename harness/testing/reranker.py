@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.testing import hit_checks, interruption
-from harness.testing.subject import Subject, able, build, require
+from harness.testing.subject import Subject, able, index_if_indexed, require
 from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, sentences, texts
 
 if TYPE_CHECKING:
@@ -28,17 +28,9 @@ def candidates_of(corpus: MemoryTexts, queries: int) -> Ints:
     return np.stack([chance.permutation(corpus.size)[:CANDIDATES] for _ in range(queries)]).astype(np.int64)
 
 
-def index(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
-    """Builds the method, and indexes the corpus if the record says `indexed`."""
-    method = build(subject, corpus.language, corpus.unit)
-    if subject.record.indexed:
-        method.index(corpus, folder)
-    return method
-
-
 def opened(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
     folder.mkdir(exist_ok=True)
-    method = index(subject, corpus, folder)
+    method = index_if_indexed(subject, corpus, folder)
     return method.open(corpus, folder if subject.record.indexed else None)
 
 
@@ -171,7 +163,7 @@ def finishes_an_index_that_was_interrupted(subject: Subject, folder: Path) -> No
     if not subject.record.indexed:
         return
     resumed = folder / "resumed"
-    interruption.leave_parts(lambda corpus: index(subject, corpus, resumed), sample(), resumed)
+    interruption.leave_parts(lambda corpus: index_if_indexed(subject, corpus, resumed), sample(), resumed)
     expected = fingerprint(subject, folder / "whole")
     for state in ("an interrupted one", "a finished one"):
         with able(f"index again over {state}"):

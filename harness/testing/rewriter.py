@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from harness.testing import hit_checks, interruption
-from harness.testing.subject import Subject, able, build, require
+from harness.testing.subject import Subject, able, index_if_indexed, require
 from harness.testing.texts import QUERIES, SCRIPTS, MemoryTexts, sample, texts
 from harness.types import Hits, Rewritten, TermStatistics
 
@@ -84,17 +84,9 @@ def corpus_of(_: Subject) -> MemoryTexts:
     return sample()
 
 
-def index(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
-    """Builds the method, and indexes the corpus if the record says `indexed`."""
-    method = build(subject, corpus.language, corpus.unit)
-    if subject.record.indexed:
-        method.index(corpus, folder)
-    return method
-
-
 def opened(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
     folder.mkdir(exist_ok=True)
-    method = index(subject, corpus, folder)
+    method = index_if_indexed(subject, corpus, folder)
     asks = subject.record.gives != "text"
     index_folder = folder if subject.record.indexed else None
     return method.open(corpus, index_folder, Searching(corpus) if asks else None)
@@ -198,7 +190,7 @@ def finishes_an_index_that_was_interrupted(subject: Subject, folder: Path) -> No
     if not subject.record.indexed:
         return
     resumed = folder / "resumed"
-    interruption.leave_parts(lambda corpus: index(subject, corpus, resumed), sample(), resumed)
+    interruption.leave_parts(lambda corpus: index_if_indexed(subject, corpus, resumed), sample(), resumed)
     expected = fingerprint(subject, folder / "whole")
     require(fingerprint(subject, resumed) == expected, "an index over an interrupted one gives other queries")
 

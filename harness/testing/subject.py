@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness import catalogue, records
 from harness.catalogue import Plugin, params
 from harness.errors import Problems
 from harness.types import JSON, Facts, Unit
+
+if TYPE_CHECKING:
+    from harness.testing.texts import MemoryTexts
 
 
 class Broken(AssertionError):
@@ -41,6 +44,14 @@ def find(kind: str, method: str | records.Record, given: Mapping[str, JSON], tol
 def build(subject: Subject, language: str | None = "en", unit: Unit = "passage") -> Any:
     """The method, built with its `auto` parameters resolved as a plan resolves them."""
     return subject.record.build(resolved(subject, language, unit))
+
+
+def index_if_indexed(subject: Subject, corpus: MemoryTexts, folder: Path) -> Any:
+    """Builds the method, and indexes the corpus if the record says `indexed`."""
+    method = build(subject, corpus.language, corpus.unit)
+    if subject.record.indexed:
+        method.index(corpus, folder)
+    return method
 
 
 def resolved(subject: Subject, language: str | None = "en", unit: Unit = "passage") -> Any:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from faulty_s3 import KEYS, Faulty, served
 from running import EVERYTHING, Harness, results
 
 
@@ -29,3 +31,12 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     ran = harness.run()
     assert ran.code == 0, ran.err
     return results(harness.out)
+
+
+@pytest.fixture
+def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Faulty]:
+    """A server of S3 with an empty bucket, whose requests can be made to fail; the environment has its keys."""
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    with served() as server:
+        yield server

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -12,8 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import browsers
 import orjson
 import pytest
+from browsers import webdriver
 from pools import AR, ZH, write_pool
 from running import COMMAND, Harness
 
@@ -21,19 +22,10 @@ from harness.annotate.events import Appointed, Graded
 from harness.annotate.journal import Journal
 from harness.annotate.scheme import Choice
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
 pytest.importorskip("uvicorn", reason="needs the extra annotate")
 
 pytestmark = pytest.mark.extras
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-if CHROMIUM is None or DRIVER is None:
-    pytest.skip("needs chromium and chromedriver", allow_module_level=True)
-
-SWITCHES = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--window-size=1280,1000",
-)  # fmt: skip
 HOSTILE = (
     '</p><script>document.title="ran"</script><img src=x onerror="document.title=\'ran\'"> &lt;b&gt; {{x}}'
 )
@@ -90,13 +82,7 @@ class Page:
     """One person's browser."""
 
     def __init__(self, profile: Path) -> None:
-        options = webdriver.ChromeOptions()
-        options.binary_location = CHROMIUM
-        for switch in (*SWITCHES, f"--user-data-dir={profile}"):
-            options.add_argument(switch)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-        self.driver.set_script_timeout(30)
+        self.driver = browsers.started(profile, 30)
 
     def open(self, link: str) -> None:
         self.driver.get("about:blank")

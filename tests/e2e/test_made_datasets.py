@@ -28,7 +28,7 @@ def planned(folder, text):
     path = folder / "suite.yaml"
     path.write_text(text, encoding="utf-8")
     found = catalogue.load()
-    return plan.build(suite.load(path, found), found, Store(folder / "store").open().digest)
+    return plan.build(suite.load(path, found), found, Store(folder / "store").open().digests.of)
 
 
 def problem(folder, line):

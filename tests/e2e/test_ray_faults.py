@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faulty_s3 import KEYS, Faulty, Shares, Watch, served
+from faulty_s3 import Faulty, Shares, Watch
 from ray_clusters import LARGE, started, undisturbed, workers
 from running import FAULTS, Harness, finished, results
 
@@ -22,14 +21,6 @@ SHARES = Shares(error=0.03, late=0.03, silent=0.002, lost=0.002)
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return undisturbed(tmp_path_factory.mktemp("alone"))
-
-
-@pytest.fixture
-def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Faulty]:
-    for name, value in KEYS.items():
-        monkeypatch.setenv(name, value)
-    with served() as server:
-        yield server
 
 
 @pytest.mark.parametrize("seed", range(2))

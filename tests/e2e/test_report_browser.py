@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import itertools
 import json
-import shutil
 from pathlib import Path
 
+import browsers
 import pytest
 from running import Harness
 
 from harness.html import plots
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
 pytest.importorskip("vl_convert", reason="needs the extra report")
 
 pytestmark = pytest.mark.extras
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-if CHROMIUM is None or DRIVER is None:
-    pytest.skip("needs chromium and chromedriver", allow_module_level=True)
-
-SWITCHES = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--window-size=1280,1000",
-)  # fmt: skip
 TUNED = {"tune": {"folds": 3, "measure": "nDCG@10", "grid": [0, 1, 0.25]}}
 SUITE = {
     "suite": "shown",
@@ -45,15 +36,9 @@ LONG = "x<y " * 262_144  # 1 MB
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for switch in (*SWITCHES, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(switch)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    found.set_script_timeout(20)
-    yield found
-    found.quit()
+    driver = browsers.started(tmp_path_factory.mktemp("profile"), 20)
+    yield driver
+    driver.quit()
 
 
 @pytest.fixture(scope="module")

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faulty_s3 import KEYS, Faulty, Shares, Watch, served
+from faulty_s3 import KEYS, Faulty, Shares, Watch
 from running import EVERYTHING, Harness, results
 
 pytest.importorskip("moto")
 pytestmark = [pytest.mark.slow, pytest.mark.extras]
-
-
-@pytest.fixture
-def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Faulty]:
-    for name, value in KEYS.items():
-        monkeypatch.setenv(name, value)
-    with served() as server:
-        yield server
 
 
 def test_two_people_share_an_s3_that_fails_now_and_then(

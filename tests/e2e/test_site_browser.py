@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
+import browsers
 import pytest
 
 from harness.cli import main
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
 pytestmark = [pytest.mark.extras, pytest.mark.slow]
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-if CHROMIUM is None or DRIVER is None:
-    pytest.skip("needs chromium and chromedriver", allow_module_level=True)
 
 LEADERBOARDS = Path(__file__).parents[2] / "leaderboards"
 PAGES = ("index.html", "boards/tour.html", "datasets/scifact.html", "systems/bm25.html")
@@ -23,20 +19,9 @@ AXE = os.environ.get("HARNESS_AXE")  # axe.min.js, from npm's package axe-core
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for switch in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        f"--user-data-dir={tmp_path_factory.mktemp('profile')}",
-    ):
-        options.add_argument(switch)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    found = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    found.set_script_timeout(240)
-    yield found
-    found.quit()
+    driver = browsers.started(tmp_path_factory.mktemp("profile"), 240)
+    yield driver
+    driver.quit()
 
 
 @pytest.fixture(scope="module")

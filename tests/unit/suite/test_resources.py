@@ -24,7 +24,7 @@ def steps(folder: Path, resources: str):
     path = folder / "suite.yaml"
     path.write_text(SUITE.replace("RESOURCES", resources))
     records = catalogue.load()
-    return plan.build(load(path, records), records, Store(folder / "store").open().digest).steps
+    return plan.build(load(path, records), records, Store(folder / "store").open().digests.of).steps
 
 
 def test_they_reach_the_steps_and_change_no_key(tmp_path: Path) -> None:
@@ -53,6 +53,6 @@ models:
 measures: [nDCG@10]
 """)
     records = catalogue.load()
-    steps = plan.build(load(path, records), records, Store(tmp_path / "store").open().digest).steps
+    steps = plan.build(load(path, records), records, Store(tmp_path / "store").open().digests.of).steps
     training = next(step for step in steps.values() if step.kind == "train")
     assert training.work["method"]["resources"] == {"gpus": 2}

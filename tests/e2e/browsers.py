@@ -1,0 +1,31 @@
+"""Chromium for the tests of pages. Importing this module skips the tests where no browser can be driven."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+if CHROMIUM is None or DRIVER is None:
+    pytest.skip("needs chromium and chromedriver", allow_module_level=True)
+
+SWITCHES = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--window-size=1280,1000",
+)  # fmt: skip
+
+
+def started(profile: Path, script_seconds: float) -> Any:
+    """A browser with an empty profile, which logs what pages print and what they fetch."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for switch in (*SWITCHES, f"--user-data-dir={profile}"):
+        options.add_argument(switch)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver.set_script_timeout(script_seconds)
+    return driver
