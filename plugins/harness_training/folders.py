@@ -9,15 +9,20 @@ from typing import Any
 import orjson
 
 from harness.errors import HarnessError
-from harness.toolkit.neural import model_folder
+from harness.toolkit.neural import model_folder, prefixes
 
 MODES = {"cls": "cls_token", "mean": "mean_tokens", "max": "max_tokens", "last": "lasttoken"}
 KNOWN = ("Transformer", "Pooling", "Normalize", "Dropout")
 
 
-def network(folder: Path) -> Path:
-    """The folder of the network and its tokenizer. Raises HarnessError for modules that a training would
-    lose."""
+def network(folder: Path, keeps_prefix: bool = False) -> Path:
+    """The folder of the network and its tokenizer. Raises HarnessError for what a training would lose:
+    modules, and the prefix of a network unless `keeps_prefix`."""
+    if prefixes.is_prefix(folder) and not keeps_prefix:
+        raise HarnessError(
+            f"init: {folder} is a network with a prefix, as `prompts` trains it, and this trainer would lose "
+            "the prefix; start from the model that `prompts` started from, or train with `lora`"
+        )
     for module in model_folder.read(folder / "modules.json") or []:
         kind = str(module["type"]).rpartition(".")[2]
         if kind not in KNOWN:

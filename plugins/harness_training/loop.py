@@ -82,6 +82,7 @@ def _run(
     if state is not None:
         saved_state.into_models(state, models, optimiser)
         step, losses = state.step, state.tensors["losses"].tolist()
+    together.agree(step, parameters[0].device)  # the first process removes states only after this
     last = how.steps * (training.segment + 1) // training.segments
     kept, cost, micro = time.monotonic(), 0.0, how.micro
     began, first, read, tokens = kept, step, _read(models), 0.0

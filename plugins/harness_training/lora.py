@@ -19,7 +19,9 @@ from harness_training.networks import Tower
 
 
 class LowRank(nn.Module):  # type: ignore[misc]
-    """A matrix with its change: W + B A * alpha / r (equation 3). B begins as 0 and A at random."""
+    """A matrix with its change: W + B A * alpha / r (equation 3). B begins as 0 and A at random. The sum is
+    computed in fp32, even where the products with the sum are computed in bf16: a small change would be lost
+    in bf16, and the network that `dense` merges would be another one."""
 
     def __init__(self, weight: Tensor, rank: int, alpha: float) -> None:
         super().__init__()
@@ -29,11 +31,14 @@ class LowRank(nn.Module):  # type: ignore[misc]
         nn.init.kaiming_uniform_(self.down, a=math.sqrt(5))
 
     def forward(self, weight: Tensor) -> Tensor:
-        return weight + self.up @ self.down * self.scale
+        with torch.autocast(weight.device.type, enabled=False):
+            return weight + self.up @ self.down * self.scale
 
 
 class AdaptedTower(Tower):
     """A tower with a frozen network. Only the changes of some of its matrices are trained."""
+
+    keeps_prefix = True
 
     def __init__(self, params: LoraParams, seed: int) -> None:
         assert isinstance(params.init, Path)

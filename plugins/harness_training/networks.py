@@ -39,11 +39,13 @@ HEADED: dict[str, Callable[[Any, Tensor], Tensor]] = {  # class name -> logits f
 class Tower(nn.Module):  # type: ignore[misc]
     """An encoder with pooling. It turns texts into vectors, float32[n, d]."""
 
+    keeps_prefix = False  # whether `save` keeps the prefix of the network that the tower starts from
+
     def __init__(
         self, at: Path, pooling: str, unit: bool, dropout: float, dtype: str, device: str = "cpu"
     ) -> None:
         super().__init__()
-        self.at, self.inner = at, folders.network(at)
+        self.at, self.inner = at, folders.network(at, self.keeps_prefix)
         self.pooling = folders.pooling(at) if pooling == "auto" else pooling
         self.unit, self.dtype, self.device = unit, dtype, device
         self.tokeniser: Tokeniser = tokens.load(self.inner)

@@ -59,6 +59,20 @@ class Group(NamedTuple):
             distributed.all_reduce(tensor)
         return tensor
 
+    def agree(self, step: int, device: torch.device) -> None:
+        """Wait until every process has read its state. Raises HarnessError unless all begin at the same
+        step."""
+        if self.size == 1:
+            return
+        steps = torch.zeros(self.size, dtype=torch.int64, device=device)
+        steps[self.number] = step
+        others: list[int] = self.summed(steps).tolist()
+        if set(others) != {step}:
+            raise HarnessError(
+                f"training: its processes would begin after the steps {', '.join(map(str, others))}; "
+                "run again with --fresh"
+            )
+
     def reduced(self, parameters: Sequence[nn.Parameter], numbers: Sequence[float]) -> list[float]:
         """Replace each gradient by its sum over all processes, and return the sums of `numbers` over all
         processes. A parameter without a gradient in any process keeps none."""
@@ -133,7 +147,8 @@ def _others(
             theirs.close()
             others.append((started, ours))
         yield others
-        for process, _ in others:
+        for process, pipe in others:
+            pipe.close()  # a process that waits for a further batch ends too
             process.join()
     finally:
         for process, pipe in others:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
@@ -16,9 +17,10 @@ pytestmark = pytest.mark.extras
 
 from test_training_loop import TEXTS, assert_resumed_without_its_backbone, digests, trained  # noqa: E402
 
-from harness.toolkit.neural import checkpoints  # noqa: E402
-from harness_training import LoraParams, loop, networks  # noqa: E402
+from harness.toolkit.neural import checkpoints, prefixes, tokens, torch_encoder  # noqa: E402
+from harness_training import LoraParams, PromptsParams, loop, networks  # noqa: E402
 from harness_training.lora import AdaptedTower, Lora  # noqa: E402
+from harness_training.prompts import Prompts  # noqa: E402
 
 
 def params(tmp_path, **more):
@@ -26,7 +28,8 @@ def params(tmp_path, **more):
     if not folder.exists():
         tiny_models.sentence_transformer(folder)
     usual = {"epochs": 4, "batch": 5, "micro": 4, "lr": 0.02, "query_length": 8, "passage_length": 16}
-    return LoraParams(init=folder, rank=3, alpha=6.0, dtype="fp32", device="cpu", **usual | more)
+    fixed = {"init": folder, "rank": 3, "alpha": 6.0, "dtype": "fp32", "device": "cpu"}
+    return LoraParams(**fixed | usual | more)
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +81,54 @@ def test_an_adapter_begins_as_the_network_itself(tmp_path):
     plain = networks.Tower(given.init, "auto", False, 0.0, "fp32").eval()
     with torch.no_grad():
         assert torch.equal(adapted(TEXTS, 16), plain(TEXTS, 16))
+
+
+def test_a_change_is_not_rounded_where_products_are_computed_in_bf16(tmp_path):
+    """The matrices with their changes, and the gradients of A and B, are those of fp32; with padding too."""
+    given = params(tmp_path, dropout=0.0, dtype="bf16", alpha=1.0)
+    tower = AdaptedTower(given, 0).eval()
+    [module, *_] = tower.adapted.values()
+    change = module.parametrizations.weight[0]
+    torch.nn.init.normal_(change.up, std=0.02)
+    found = []
+    for dtype in ("fp32", "bf16"):
+        change.zero_grad()
+        with networks.autocast(dtype, "cpu"):
+            weight = module.weight
+        (weight**2).sum().backward()
+        found.append((weight.detach(), change.up.grad.clone(), change.down.grad.clone()))
+    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
+    with torch.no_grad():
+        without_padding = tower(TEXTS, 16)
+        tower.packed = None
+        apart = (tower(TEXTS, 16) - without_padding).norm(dim=1) / without_padding.norm(dim=1)
+    assert float(apart.max()) < 0.02
+
+
+def test_an_adapter_of_a_network_with_a_prefix_keeps_the_prefix(tmp_path):
+    start = params(tmp_path)
+    prompted = PromptsParams(
+        init=start.init, prefix=3, epochs=2, batch=5, lr=0.05, query_length=8, passage_length=16,
+        dtype="fp32", device="cpu",
+    )  # fmt: skip
+    trained(Prompts(prompted), tmp_path / "prompted")
+    given = dataclasses.replace(start, init=tmp_path / "prompted" / "model", dropout=0.0)
+    trained(Lora(given), tmp_path / "out")
+    begun = AdaptedTower(given, 0).eval()
+    merged = checkpoints.load(tmp_path / "out" / "model")
+    parts = tiny_models.read_safetensors(tmp_path / "out" / "model" / "adapter_model.safetensors")
+    for name, module in begun.adapted.items():
+        for part, letter in zip(("down", "up"), "AB", strict=True):
+            tensor = torch.tensor(parts[f"base_model.model.{name}.lora_{letter}.weight"])
+            getattr(module.parametrizations.weight[0], part).data = tensor
+    encoded, _ = tokens.tokenise(begun.tokeniser, TEXTS, 16)
+    with torch.no_grad():
+        trained_vectors = begun(TEXTS, 16)
+        [states] = torch_encoder.encoders(merged, begun.tokeniser.padding)
+        rows = torch.split(states(encoded), (encoded.bounds[1:] - encoded.bounds[:-1]).tolist())
+        assert torch.allclose(torch.stack([row.mean(dim=0) for row in rows]), trained_vectors, atol=1e-5)
+        prefixes.place(merged, torch.zeros_like(prefixes.read(given.init)))
+        assert not torch.allclose(states(encoded), torch.cat(rows), atol=1e-2)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -96,6 +96,74 @@ def test_a_process_that_is_killed_ends_the_training_which_is_then_resumed(undist
     assert digests(folder) == digests(undisturbed / "out")
 
 
+class Met(Exception):
+    pass
+
+
+class Recorded(Group):
+    """The first of two processes. The other one begins at the step `others`."""
+
+    others: int
+
+    def summed(self, tensor):
+        if tensor.dtype == torch.int64 and tensor.tolist() == [12, 0]:
+            if self.others == 12:
+                raise Met
+            tensor[1] = self.others
+        return tensor
+
+
+def first_again(folder, params, others):
+    """The first process of two does a segment again that was killed when all of its steps were done."""
+    trainer, group = DualEncoder(params), Recorded(0, 2)
+    group.others = others
+    steps = batches.steps_of(np.arange(5), params.batch, params.epochs)
+    training = Training(0, segment=0, segments=2)
+    trainer.learn(Course(steps, lambda step: pytest.fail("no step is left"), folder, training, group))
+
+
+def test_a_killed_segment_without_steps_left_keeps_its_state_until_all_processes_have_read_it(tmp_path):
+    """Otherwise, a process that comes late would begin at another step, and wait for a batch for ever."""
+    params, folder = encoder(tmp_path, epochs=8), tmp_path / "out"
+    trained(DualEncoder(params), folder, segment=0, segments=2)
+    left = digests(folder / "state")
+    assert list(left) == ["step-000000012.state"]
+    with pytest.raises(Met):
+        first_again(folder, params, others=12)
+    assert digests(folder / "state") == left
+    with pytest.raises(HarnessError, match="would begin after the steps 12, 0; run again with --fresh"):
+        first_again(folder, params, others=0)
+    assert digests(folder / "state") == left
+
+
+@pytest.mark.slow
+def test_two_processes_do_a_segment_again_that_was_killed_when_all_of_its_steps_were_done(tmp_path):
+    trainer, folder = DualEncoder(given(tmp_path, processes=2)), tmp_path / "out"
+    trained(trainer, folder, segment=0, segments=2)
+    left = digests(folder)
+    trainer.train(examples(), folder, Training(0, segment=0, segments=2))
+    assert digests(folder) == left
+
+
+class Eager:
+    """Waits for a batch in every process but the first, which has none."""
+
+    def __init__(self, params):
+        pass
+
+    def learn(self, course):
+        if not course.group.first:
+            course.batch(0)
+        return {"steps": 0}
+
+
+@pytest.mark.slow
+def test_a_process_that_waits_for_a_further_batch_ends_with_the_first(tmp_path):
+    course = Course(0, lambda step: None, tmp_path, Training(0))
+    assert processes.learnt(Eager, given(tmp_path, processes=2), course) == {"steps": 0}
+    assert others() == []
+
+
 SCRIPT = """
 import multiprocessing, os, pathlib, signal, sys
 from test_training_loop import examples

@@ -15,8 +15,18 @@ pytestmark = pytest.mark.extras
 from test_training_loop import QUERIES, TEXTS, assert_resumed_without_its_backbone, digests, trained  # noqa: E402
 
 from harness.toolkit.neural import checkpoints, prefixes, tokens, torch_encoder  # noqa: E402
-from harness_training import PromptsParams, loop, prompts  # noqa: E402
+from harness_training import (  # noqa: E402
+    CrossEncoderParams,
+    DualEncoderParams,
+    PromptsParams,
+    RocketQAv2Params,
+    loop,
+    prompts,
+)
+from harness_training.cross_encoder import CrossEncoder  # noqa: E402
+from harness_training.dual_encoder import DualEncoder  # noqa: E402
 from harness_training.prompts import Prompts  # noqa: E402
+from harness_training.rocketqav2 import RocketQAv2  # noqa: E402
 
 
 def params(tmp_path, **more):
@@ -24,7 +34,7 @@ def params(tmp_path, **more):
     if not folder.exists():
         tiny_models.sentence_transformer(folder)
     usual = {"epochs": 4, "batch": 5, "micro": 4, "lr": 0.05, "query_length": 8, "passage_length": 16}
-    return PromptsParams(init=folder, prefix=3, dtype="fp32", device="cpu", **usual | more)
+    return PromptsParams(**{"init": folder, "prefix": 3, "dtype": "fp32", "device": "cpu"} | usual | more)
 
 
 def test_a_prefix_is_what_transformers_calls_past_key_values(tmp_path):
@@ -107,3 +117,19 @@ def test_queries_and_passages_may_have_a_prefix_each(tmp_path):
     assert one.shape == other.shape
     assert (one != other).any()
     assert len(QUERIES) == 5
+
+
+@pytest.mark.parametrize("kind", ["dual-encoder", "cross-encoder", "rocketqav2", "prompts"])
+def test_a_trainer_that_would_lose_a_prefix_refuses_its_network(tmp_path, kind):
+    trained(Prompts(params(tmp_path, epochs=1)), tmp_path / "out")
+    start, common = tmp_path / "out" / "model", {"dtype": "fp32", "device": "cpu"}
+    trainer = {
+        "dual-encoder": lambda: DualEncoder(DualEncoderParams(init=start, **common)),
+        "cross-encoder": lambda: CrossEncoder(CrossEncoderParams(init=start, **common)),
+        "rocketqav2": lambda: RocketQAv2(RocketQAv2Params(init=start, init_reranker=start, **common)),
+        "prompts": lambda: Prompts(params(tmp_path, init=start)),
+    }[kind]()
+    with pytest.raises(
+        HarnessError, match=r"init: .*/out/model is a network with a prefix.*would lose the prefix"
+    ):
+        trained(trainer, tmp_path / "again")
