@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import NamedTuple
 
 from harness.errors import StoreError
 from harness.execution import parts
+from harness.execution.clock import Clock
 from harness.execution.progress import Reporter
 from harness.execution.schedule import IDLE, Failure, Schedule
 from harness.execution.workers import Worker, Workers
@@ -22,6 +22,7 @@ from harness.store import disk
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
 from harness.suite import Suite
+from harness.types import JSON
 
 
 class StepLimits(NamedTuple):
@@ -33,6 +34,8 @@ class StepLimits(NamedTuple):
 
 NO_LIMITS = StepLimits()
 MOVES = 3  # how often one step is moved to another machine
+# the events after which a child goes on with its step
+UNDERWAY = ("started", "compiling", "compiled", "waiting", "again", "note", "progress")
 
 
 def limits_of(suite: Suite) -> StepLimits:
@@ -118,7 +121,7 @@ class Engine:
     def _execute(self, step: Step, child: Worker) -> Worker | None:
         """Execute one step on the child. Returns the child, or None if the child can do no further steps."""
         child.send(step, "blocks" if self._is_shared(step) else "result")
-        began, clock = False, _Clock(self.limits.timeout)
+        began, clock = False, Clock(self.limits.timeout)
         while True:
             event = child.event(clock.left(), self.limits.memory)
             if event is None:
@@ -126,71 +129,76 @@ class Engine:
                 self._lost(step, child, f"took longer than the timeout of {self.limits.timeout:g} s")
                 return None
             kind = event["event"]
-            if kind == "started":
-                began = True
-                child.steps += 1
-                clock.go_on()
-                if step.kind != PART and "parts" not in step.work:  # the start of a cut step was reported
-                    self.reporter.started(step)
-            elif kind == "compiling":
-                clock.pause()
-            elif kind == "compiled":
-                clock.go_on()
-            elif kind == "memory":
-                self._lost(step, child, f"used more than the memory limit of {self.limits.memory:g} GB")
-                return None
-            elif kind == "waiting":
-                self.reporter.note(f"{step.label}: another run is doing this; waiting for it")
-            elif kind == "again":
-                self.reporter.note(
-                    f"{step.label}: failed over what a killed run left; it is done from the start"
-                )
-            elif kind == "blocks":
+            if kind == "blocks":
                 if len(parts.ranges(event["blocks"])) > 1:
                     joined, items = parts.cut(step, event["blocks"])
                     self.schedule.cut(step, joined, items, self.workers.has_part)
                     return child
                 child.send(step)
-                clock = _Clock(self.limits.timeout)
-            elif kind == "progress":
-                if step.kind != PART:
-                    self.reporter.progress(step, event["done"], event["total"], event["note"])
-            elif kind == "done" or event.get("pushed"):  # or its node was lost after it had pushed the step
-                try:
-                    self._done(step, event.get("reused", True), child.output())
-                except Corrupt as error:
-                    self._move(step, child, error.reason)
-                    return None
-                if kind == "done":
-                    return child
-                self._end(child)
-                return None
-            elif kind == "corrupt":
-                if not self.schedule.remake(step, event["step"], event["reason"]):
-                    known = self.steps.get(event["step"])
-                    what = f"{known.label if known else event['step']}: {event['reason']}"
-                    self._failed(step, f"{what}, again and again; check the disk", False, "")
-                return child
-            elif kind == "stop":
-                raise StoreError(event["message"])
-            elif kind == "failed" and event["user"]:
-                self._failed(step, event["reason"], True, "")
-                return child
-            elif kind == "failed":  # the child is ended, with all that the plugin left running in it
-                self._lost(step, child, event["reason"])
-                return None
-            elif kind == "note":
-                self.reporter.note(f"{self.schedule.whole(step).label}: {event['text']}")
-            elif kind == "gone":
-                self._move(step, child, event["reason"], event.get("unfit", False))
-                return None
-            elif not began and child.steps:  # an earlier step killed the child: this step had not begun
-                self.schedule.again(step)
-                self._end(child)
-                return None
+                clock = Clock(self.limits.timeout)
+            elif kind in UNDERWAY:
+                began = began or kind == "started"
+                self._report(step, child, event, clock)
             else:
-                self._lost(step, child, child.cause())
-                return None
+                return child if self._ended(step, child, event, began) else None
+
+    def _report(self, step: Step, child: Worker, event: JSON, clock: Clock) -> None:
+        """Take in an event after which the child goes on with the step."""
+        kind = event["event"]
+        if kind == "started":
+            child.steps += 1
+            clock.go_on()
+            if step.kind != PART and "parts" not in step.work:  # the start of a cut step was reported
+                self.reporter.started(step)
+        elif kind == "compiling":
+            clock.pause()
+        elif kind == "compiled":
+            clock.go_on()
+        elif kind == "waiting":
+            self.reporter.note(f"{step.label}: another run is doing this; waiting for it")
+        elif kind == "again":
+            self.reporter.note(f"{step.label}: failed over what a killed run left; it is done from the start")
+        elif kind == "note":
+            self.reporter.note(f"{self.schedule.whole(step).label}: {event['text']}")
+        elif step.kind != PART:
+            self.reporter.progress(step, event["done"], event["total"], event["note"])
+
+    def _ended(self, step: Step, child: Worker, event: JSON, began: bool) -> bool:
+        """Take in the event that ends the child's work on the step. Returns whether the child can do further
+        steps; a child that cannot is ended. `began` says whether the child had begun the step."""
+        kind = event["event"]
+        if kind == "done" or event.get("pushed"):  # or its node was lost after it had pushed the step
+            try:
+                self._done(step, event.get("reused", True), child.output())
+            except Corrupt as error:
+                self._move(step, child, error.reason)
+                return False
+            if kind != "done":
+                self._end(child)
+            return kind == "done"
+        if kind == "corrupt":
+            if not self.schedule.remake(step, event["step"], event["reason"]):
+                known = self.steps.get(event["step"])
+                what = f"{known.label if known else event['step']}: {event['reason']}"
+                self._failed(step, f"{what}, again and again; check the disk", False, "")
+            return True
+        if kind == "failed" and event["user"]:
+            self._failed(step, event["reason"], True, "")
+            return True
+        if kind == "stop":
+            raise StoreError(event["message"])
+        if kind == "memory":
+            self._lost(step, child, f"used more than the memory limit of {self.limits.memory:g} GB")
+        elif kind == "failed":  # the child is ended, with all that the plugin left running in it
+            self._lost(step, child, event["reason"])
+        elif kind == "gone":
+            self._move(step, child, event["reason"], event.get("unfit", False))
+        elif not began and child.steps:  # an earlier step killed the child: this step had not begun
+            self.schedule.again(step)
+            self._end(child)
+        else:
+            self._lost(step, child, child.cause())
+        return False
 
     def _is_shared(self, step: Step) -> bool:
         """Whether to ask the worker into how many blocks the step can be cut. A step is cut only if that can
@@ -262,28 +270,6 @@ class Engine:
         with self.schedule.changed:
             for child in self.children:
                 child.kill()
-
-
-class _Clock:
-    """The time left of a timeout. A new clock stands still until `go_on` is called."""
-
-    def __init__(self, timeout: float | None) -> None:
-        self._remaining = timeout
-        self._since: float | None = None
-
-    def left(self) -> float | None:
-        """The seconds left; None if there is no limit, or while the clock stands still."""
-        if self._remaining is None or self._since is None:
-            return None
-        return max(0.0, self._remaining - (time.monotonic() - self._since))
-
-    def go_on(self) -> None:
-        if self._since is None:
-            self._since = time.monotonic()
-
-    def pause(self) -> None:
-        if self._since is not None:
-            self._remaining, self._since = self.left(), None
 
 
 def missing_needs(steps: Mapping[str, Step], store: Store, targets: Iterable[str]) -> list[Need]:
