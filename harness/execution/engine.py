@@ -166,7 +166,7 @@ class Engine:
     def _ended(self, step: Step, child: Worker, event: JSON, began: bool) -> bool:
         """Take in the event that ends the child's work on the step. Returns whether the child can do further
         steps; a child that cannot is ended. `began` says whether the child had begun the step."""
-        kind = event["event"]
+        kind: str = event["event"]
         if kind == "done" or event.get("pushed"):  # or its node was lost after it had pushed the step
             try:
                 self._done(step, event.get("reused", True), child.output())
