@@ -235,18 +235,21 @@ def page() -> str:
     parts = [
         HEAD,
         "## Intervals\n",
-        f"How often the 95 % interval contains the true value, in {REPETITIONS:,} experiments each (2,000",
-        "resamples; the standard error of a share is about 0.003). The ideal is 0.950.\n",
+        "The two tables show how often the 95 % bootstrap interval contains the true value. The ideal is",
+        f"0.950. Each number comes from {REPETITIONS:,} experiments with 2,000 resamples each, and has a",
+        "standard error of about 0.003.\n",
         "For one system's mean, as a leaderboard shows it:\n",
         _by_size(single),
         "For the difference of two systems, as a comparison shows it:\n",
         _by_size(difference),
-        "With few queries the percentile bootstrap is too narrow, especially where only a few of them",
-        "differ. From about 150 queries on, its coverage is within about 0.01 of the ideal.\n",
+        "With few queries the bootstrap intervals are too narrow, especially if the two systems differ on",
+        "only a few of the queries. With about 150 queries or more, the share is within about 0.01 of the",
+        "ideal.\n",
         "## One test\n",
-        f"How often a test at 0.05 reports a difference that does not exist, in {REPETITIONS:,} experiments",
-        f"each. Randomisation is drawn {FLIPS:,} times, or exact at 10 queries. It never rejects more often",
-        "than it may. With few queries, or few that differ, it has few outcomes and rejects less often.\n",
+        "The table shows how often a test at 0.05 reports a difference between two equal systems. It should",
+        f"be at most 0.05. Each number comes from {REPETITIONS:,} experiments. The randomisation test draws",
+        f"{FLIPS:,} permutations, or enumerates all of them with 10 queries. With few queries, or if the",
+        "systems differ on few queries, it has few possible p-values and reports a difference less often.\n",
         _table(
             ("values", "queries", "randomisation", "t", "Wilcoxon"),
             [
@@ -255,11 +258,13 @@ def page() -> str:
             ],
         ),
         "## Families\n",
-        f"How often the 28 tests between eight systems have at least one false positive, in {FAMILIES:,}",
-        "families each (standard error 0.004 at 0.05). Where four systems are better, only pairs within",
-        "the two halves can be false positives, and the correction has to hold there too. Values are skewed.",
-        "Sign flips common to all pairs are exact if the joint distribution of all differences is symmetric.",
-        "That of skewed values is not; that of their means over many queries nearly is.\n",
+        "Eight systems have 28 pairs, and the tests of these pairs are a family. The table shows how often a",
+        "family has at least one false positive. With a correction, it should be at most 0.05. Each number",
+        f"comes from {FAMILIES:,} families (standard error 0.004 at 0.05), whose values are skewed.\n",
+        "In the last two lines, four systems are really better than the other four. Then only pairs within",
+        "the same half can be false positives.\n",
+        "Max-T is exact only if the joint distribution of all differences is symmetric. The distribution of",
+        "skewed values is not symmetric, but that of their means over many queries nearly is.\n",
         _table(
             ("systems", "queries", "max-T", "Holm", "uncorrected"),
             [
@@ -268,12 +273,16 @@ def page() -> str:
             ],
         ),
         "## Seeds\n",
-        f"How often two recipes that do not differ are called different at 0.05, in {SEEDED:,} experiments",
-        "each (standard error 0.005). A seed shifts all queries by a normal number of the given standard",
-        "deviation, and each query on its own. `one seed` is a t-test over queries of one seed each: it",
-        "takes the luck of a seed for a difference. `resampled` draws seeds and queries again together: of",
-        "three seeds it sees too little. `over both` is what `compare` uses, a t-test with the variances",
-        "over queries and over seeds; `coverage` is that of its 95 % interval.\n",
+        "A recipe is a way of training a model, and each seed gives another model. The table shows how often",
+        f"two equal recipes are called different at 0.05, in {SEEDED:,} experiments each (standard error",
+        "0.005). In the simulation, a seed shifts the values of all queries by the same normal number, with",
+        "the standard deviation of the first column (`sd`), and each query by a separate number.\n",
+        "- `one seed`: a t-test over the queries, with one seed of each recipe. It often takes the luck of a",
+        "  seed for a difference.",
+        "- `resampled`: an interval from resampling seeds and queries together. With three seeds it is too",
+        "  narrow.",
+        "- `over both`: the t-test that `compare` uses, with the variances over queries and over seeds.",
+        "- `coverage`: how often the 95 % interval of `over both` contains the true difference.\n",
         _table(
             ("recipes", "queries", "one seed", "resampled", "over both", "coverage"),
             [
@@ -282,8 +291,8 @@ def page() -> str:
             ],
         ),
         "## Power\n",
-        "How often a t-test finds a true difference of exactly the detectable size. It should be",
-        "0.800.\n",
+        "The table shows how often a t-test finds a true difference of exactly the detectable size. It",
+        "should be 0.800.\n",
         _table(("values", "queries", "found"), [(r.name, str(r.queries), f"{r.share:.3f}") for r in power()]),
     ]
     return "\n".join(parts)
@@ -292,9 +301,9 @@ def page() -> str:
 HEAD = """\
 # Do intervals and tests keep their promises?
 
-These figures come from simulations whose values resemble those of measures: many zeros, few levels,
-skewed. `python tools/statistics_docs.py` prints this page. [compare.md](compare.md) says how each
-number is computed.
+This page tests by simulation whether the intervals and tests of [compare.md](compare.md) can be
+trusted. The simulated values resemble those of measures: many zeros, few levels, skewed.
+`python tools/statistics_docs.py` prints this page.
 """
 
 
