@@ -296,8 +296,8 @@ class Trainer(Protocol):
 class Maker(Protocol):
     """A maker: one stage of making a collection. Its result depends on its input alone."""
 
-    def make(self, given: MakerInput) -> Made:
-        """The parts that the maker's record names in `changes`. Dropped items are counted in `given.tally`,
+    def make(self, data: MakerInput) -> Made:
+        """The parts that the maker's record names in `changes`. Dropped items are counted in `data.tally`,
         with the reason. Every judgement must be of a query of the made collection."""
         ...
 

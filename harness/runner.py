@@ -49,7 +49,7 @@ class Prepared(NamedTuple):
         wanted = {step for row in rows for step in (row.hits, row.labels) if step}
         for name in dict.fromkeys(row.dataset for row in rows):
             wanted.update(self.plan.collections[name].targets)
-        wanted.update(step for analysis in self.plan.analyses for _, step in analysis.asked if rows)
+        wanted.update(step for analysis in self.plan.analyses for _, step in analysis.queries_of if rows)
         return [step for step in self.plan.steps if step in wanted]
 
     @property

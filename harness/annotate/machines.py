@@ -98,12 +98,12 @@ def _service(root: Mapping[str, JSON], scheme: Scheme, path: Path) -> tuple[JSON
 def _reranker(
     root: Mapping[str, JSON], scheme: Scheme, path: Path, language: tuple[str | None, str | None]
 ) -> tuple[JSON, Callable[[], Judge]]:
-    given = root["reranker"]
-    if isinstance(given, str):
-        given = {given: {}}
-    if not isinstance(given, dict) or len(given) != 1:
+    reranker = root["reranker"]
+    if isinstance(reranker, str):
+        reranker = {reranker: {}}
+    if not isinstance(reranker, dict) or len(reranker) != 1:
         raise HarnessError("reranker: expected one method with its parameters; see docs/plugins.md")
-    [(name, values)] = given.items()
+    [(name, values)] = reranker.items()
     record = catalogue.load().find("rerankers", name).record
     assert isinstance(record, Reranker)
     if record.indexed:
@@ -136,10 +136,10 @@ def _reranker(
     return config, build
 
 
-def _converted(kind: type, given: JSON, where: str, path: Path) -> Any:
-    if not isinstance(given, dict):
+def _converted(kind: type, values: JSON, where: str, path: Path) -> Any:
+    if not isinstance(values, dict):
         raise HarnessError(f"{where}: expected parameters; see docs/annotate.md")
-    value, problems = params.convert(kind, given, path.absolute().parent)
+    value, problems = params.convert(kind, values, path.absolute().parent)
     if problems:
         raise Problems([Problem(None, (where, *problem.path), problem.text) for problem in problems])
     return value

@@ -74,14 +74,14 @@ def names() -> list[str]:
     return sorted(path.stem for path in HERE.glob("*.yaml"))
 
 
-def load(given: str, below: Path | None = None) -> Scheme:
+def load(name_or_path: str, below: Path | None = None) -> Scheme:
     """A scheme of the harness by its name, or a user's scheme by its path."""
-    if given in names():
-        path = HERE / f"{given}.yaml"
-    elif given.endswith((".yaml", ".yml")):
-        path = (below or Path()) / given
+    if name_or_path in names():
+        path = HERE / f"{name_or_path}.yaml"
+    elif name_or_path.endswith((".yaml", ".yml")):
+        path = (below or Path()) / name_or_path
     else:
-        raise HarnessError(f"--scheme: {unknown('scheme', given, names())}; or name a .yaml file")
+        raise HarnessError(f"--scheme: {unknown('scheme', name_or_path, names())}; or name a .yaml file")
     try:
         scheme = msgspec.convert(yaml_nodes.read(path).plain(), Scheme)
     except msgspec.ValidationError as error:

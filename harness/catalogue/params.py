@@ -26,16 +26,16 @@ def _hints(params: type) -> dict[str, Any]:
     return typing.get_type_hints(params)
 
 
-def convert(params: type, given: Mapping[str, JSON], base: Path) -> tuple[Any, list[Problem]]:
-    """An instance of `params` made of `given`, or None, and all problems. Relative paths start at `base`."""
+def convert(params: type, raw: Mapping[str, JSON], base: Path) -> tuple[Any, list[Problem]]:
+    """An instance of `params` made of `raw`, or None, and all problems. Relative paths start at `base`."""
     known = fields_of(params)
     problems = [
-        Problem(None, (key,), unknown("parameter", str(key), known)) for key in given if key not in known
+        Problem(None, (key,), unknown("parameter", str(key), known)) for key in raw if key not in known
     ]
     values: dict[str, Any] = {}
     for name, (field, hint) in known.items():
-        if name in given:
-            value, wrong = _value(given[name], hint, base, (name,))
+        if name in raw:
+            value, wrong = _value(raw[name], hint, base, (name,))
             problems += wrong or _range(field, value, (name,))
             values[name] = value
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
@@ -121,41 +121,41 @@ def shown(value: JSON) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _value(given: JSON, hint: Any, base: Path, path: Keys) -> tuple[Any, list[Problem]]:
-    wrong = [Problem(None, path, f"expected {describe(hint)}, got {shown(given)}")]
+def _value(raw: JSON, hint: Any, base: Path, path: Keys) -> tuple[Any, list[Problem]]:
+    wrong = [Problem(None, path, f"expected {describe(hint)}, got {shown(raw)}")]
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if is_union(hint):
-        if isinstance(given, str) and {str, Path} <= set(args) and not given.startswith((".", "/", "~")):
-            return given, []  # for `Path | str`, a text without one of these at its start is a name
-        return _first(given, args, base, path, wrong)
+        if isinstance(raw, str) and {str, Path} <= set(args) and not raw.startswith((".", "/", "~")):
+            return raw, []  # for `Path | str`, a text without one of these at its start is a name
+        return _first(raw, args, base, path, wrong)
     if origin is typing.Literal:
-        same = [arg for arg in args if arg == given and type(arg) is type(given)]
+        same = [arg for arg in args if arg == raw and type(arg) is type(raw)]
         return (same[0], []) if same else (None, wrong)
     if origin in (tuple, list, Sequence):
-        return _items(given, args, base, path, wrong)
+        return _items(raw, args, base, path, wrong)
     if origin in (dict, Mapping):
-        if not isinstance(given, dict):
+        if not isinstance(raw, dict):
             return None, wrong
-        pairs = {key: _value(item, args[1], base, (*path, key)) for key, item in given.items()}
+        pairs = {key: _value(item, args[1], base, (*path, key)) for key, item in raw.items()}
         problems = [problem for _, inner in pairs.values() for problem in inner]
         return {key: value for key, (value, _) in pairs.items()}, problems
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-        if not isinstance(given, dict):
+        if not isinstance(raw, dict):
             return None, wrong
-        value, inner = convert(hint, given, base)
+        value, inner = convert(hint, raw, base)
         return value, [problem._replace(path=(*path, *problem.path)) for problem in inner]
-    return _scalar(given, hint, base, wrong)
+    return _scalar(raw, hint, base, wrong)
 
 
 def _first(
-    given: JSON, args: tuple[Any, ...], base: Path, path: Keys, wrong: list[Problem]
+    raw: JSON, args: tuple[Any, ...], base: Path, path: Keys, wrong: list[Problem]
 ) -> tuple[Any, list[Problem]]:
     deeper: list[Problem] = []
     for arg in args:
-        value, problems = _value(given, arg, base, path)
+        value, problems = _value(raw, arg, base, path)
         if not problems:
             return value, []
-        if isinstance(arg, type) and dataclasses.is_dataclass(arg) and isinstance(given, dict):
+        if isinstance(arg, type) and dataclasses.is_dataclass(arg) and isinstance(raw, dict):
             deeper = problems  # the mapping is meant for this dataclass, so its own problems help most
         else:
             deeper = [problem for problem in problems if problem.path != path] or deeper
@@ -163,43 +163,43 @@ def _first(
 
 
 def _items(
-    given: JSON, args: tuple[Any, ...], base: Path, path: Keys, wrong: list[Problem]
+    raw: JSON, args: tuple[Any, ...], base: Path, path: Keys, wrong: list[Problem]
 ) -> tuple[Any, list[Problem]]:
-    if not isinstance(given, list):
+    if not isinstance(raw, list):
         return None, wrong
     variadic = len(args) < 2 or args[1] is Ellipsis
-    if not variadic and len(args) != len(given):
+    if not variadic and len(args) != len(raw):
         return None, wrong
-    hints = [args[0] if args else Any] * len(given) if variadic else list(args)
-    numbered = enumerate(zip(given, hints, strict=True))
+    hints = [args[0] if args else Any] * len(raw) if variadic else list(args)
+    numbered = enumerate(zip(raw, hints, strict=True))
     pairs = [_value(item, hint, base, (*path, i)) for i, (item, hint) in numbered]
     return tuple(value for value, _ in pairs), [problem for _, inner in pairs for problem in inner]
 
 
-def _scalar(given: JSON, hint: Any, base: Path, wrong: list[Problem]) -> tuple[Any, list[Problem]]:
+def _scalar(raw: JSON, hint: Any, base: Path, wrong: list[Problem]) -> tuple[Any, list[Problem]]:
     if hint is Any:
-        return given, []
-    if hint is Path and type(given) is str and given:
-        return _path(given, base, wrong)
-    if hint is float and type(given) in (int, float):
+        return raw, []
+    if hint is Path and type(raw) is str and raw:
+        return _path(raw, base, wrong)
+    if hint is float and type(raw) in (int, float):
         try:
-            return float(given), []
+            return float(raw), []
         except OverflowError:
             return None, wrong
-    if hint is type(None) and given is None:
+    if hint is type(None) and raw is None:
         return None, []
-    if isinstance(hint, type) and type(given) is hint:  # `type`, because a bool is no whole number here
-        return given, []
+    if isinstance(hint, type) and type(raw) is hint:  # `type`, because a bool is no whole number here
+        return raw, []
     return None, wrong
 
 
-def _path(given: str, base: Path, wrong: list[Problem]) -> tuple[Path | None, list[Problem]]:
+def _path(raw: str, base: Path, wrong: list[Problem]) -> tuple[Path | None, list[Problem]]:
     try:
-        path = base / Path(given).expanduser()
+        path = base / Path(raw).expanduser()
     except RuntimeError:
-        return None, [wrong[0]._replace(text=f"{shown(given)}: the user's home folder is not known")]
-    if "\0" in given or len(os.fsencode(path)) > 4000 or any(len(os.fsencode(x)) > 255 for x in path.parts):
-        return None, [wrong[0]._replace(text=f"{shown(given)} cannot be a path; check it")]
+        return None, [wrong[0]._replace(text=f"{shown(raw)}: the user's home folder is not known")]
+    if "\0" in raw or len(os.fsencode(path)) > 4000 or any(len(os.fsencode(x)) > 255 for x in path.parts):
+        return None, [wrong[0]._replace(text=f"{shown(raw)} cannot be a path; check it")]
     return path, []
 
 

@@ -16,14 +16,14 @@ def store(command: argparse.ArgumentParser) -> None:
     command.add_argument("--store", type=Path, metavar="DIR", help=text)
 
 
-def store_of(folder: Path, given: Path | None) -> Store:
+def store_of(folder: Path, chosen: Path | None) -> Store:
     """The store that is given; otherwise the store with which the leaderboard in this folder was made, if it
     still exists; otherwise the user's store."""
     from harness import user_cache
     from harness.leaderboard import hints
     from harness.store.artifacts import Store
 
-    return Store(given or hints.store_of(folder) or user_cache.default_store()).open()
+    return Store(chosen or hints.store_of(folder) or user_cache.default_store()).open()
 
 
 def width() -> int | None:

@@ -56,8 +56,8 @@ def arguments(command: argparse.ArgumentParser) -> None:
         action.set_defaults(work=work)
         of = "a suite, SUITE#DATASET for one of its datasets, or one of `harness list datasets`"
         action.add_argument("target", metavar="SUITE|NAME", help=of)
-        given = "parameters of the dataset that is named, as path=data/scifact"
-        action.add_argument("given", nargs="*", metavar="PARAMETER=VALUE", help=given)
+        pairs = "parameters of the dataset that is named, as path=data/scifact"
+        action.add_argument("given", nargs="*", metavar="PARAMETER=VALUE", help=pairs)
         if work is show:
             shared.store(action)
     text = "write a dataset of a suite as files for other tools, or the pool that it makes"
@@ -149,10 +149,10 @@ def _of_suite(loaded: Suite, wanted: str) -> tuple[DatasetSpec, ...]:
     return specs
 
 
-def _of_plugin(records: Catalogue, name: str, given: Sequence[str]) -> DatasetSpec:
+def _of_plugin(records: Catalogue, name: str, arguments: Sequence[str]) -> DatasetSpec:
     entry = records.find("datasets", name)
     pairs = {}
-    for text in given:
+    for text in arguments:
         key, equals, value = text.partition("=")
         if not equals:
             raise HarnessError(f"'{text}': expected PARAMETER=VALUE, as path=data/scifact")
@@ -192,8 +192,8 @@ def _show(collection: Collection, steps: Mapping[str, Step], store: Store) -> in
 def _described(collection: Collection) -> Iterator[str]:
     card, chosen = collection.card, collection.spec.chosen
     yield f"{collection.spec.name}: {chosen.entry.record.summary}"
-    asked = card.query_language or card.language
-    also = f", queries {asked}" if asked != card.language else ""
+    query_language = card.query_language or card.language
+    also = f", queries {query_language}" if query_language != card.language else ""
     yield f"  split {card.split}, language {card.language or 'not said'}{also}"
     for label, text in (("licence", card.licence), ("cite", card.citation), ("from", card.url)):
         if text:

@@ -43,9 +43,9 @@ def run(options: argparse.Namespace) -> int:
     context = () if options.context == "none" else tuple(filter(None, options.context.split(",")))
     one_line.check_context(context, records)
     measures = tuple(filter(None, map(str.strip, options.measures.split(","))))
-    asked = Asked(tuple(options.methods), options.dataset, measures, context, options.language)
-    out: Path = options.out or Path(one_line.folder_of(asked))
-    suite = one_line.suite_of(asked, records, out)
+    request = Asked(tuple(options.methods), options.dataset, measures, context, options.language)
+    out: Path = options.out or Path(one_line.folder_of(request))
+    suite = one_line.suite_of(request, records, out)
     text = yaml.safe_dump(suite, sort_keys=False, allow_unicode=True, width=100)
     path = out / SUITE
     if path.is_file() and path.read_text(encoding="utf-8") != text and not options.replace:

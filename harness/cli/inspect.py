@@ -71,8 +71,8 @@ def _query(options: argparse.Namespace, board: Leaderboard, store: Store, consol
     chosen = list(query.chosen_rows(board, options.dataset, options.systems))
     for dataset, rows in chosen:
         views = query.opened(board, dataset, rows, store, [options.query])
-        asked = views.material is not None and options.query in views.material.number
-        if asked or views.knows(options.query):
+        is_query = views.material is not None and options.query in views.material.number
+        if is_query or views.knows(options.query):
             terminal.show_query(console, views.query(options.query, options.top, measure), views)
             shown += 1
     if not shown:

@@ -31,13 +31,13 @@ def records(options: argparse.Namespace) -> int:
     from harness.catalogue import listing
 
     listed, broken = listing.load()
-    given = _parameters_of_all() if options.params else {}
+    parameters = _parameters_of_all() if options.params else {}
     installed = functools.cache(catalogue.is_installed)  # most modules are needed by several records
     for kind in [options.kind] if options.kind else catalogue.KINDS:
         if options.kind is None:
             print(f"{kind}:")
         rows = [row for row in listed if row.kind == kind]
-        lines = [_fitted(line, shared.width()) for line in _lines(rows, given, installed)]
+        lines = [_fitted(line, shared.width()) for line in _lines(rows, parameters, installed)]
         print("\n".join(lines) or "  none")
         if options.kind is None:
             print()
@@ -61,12 +61,14 @@ def _fitted(line: str, width: int | None) -> str:
 
 
 def _lines(
-    rows: Sequence[Listed], given: Mapping[tuple[str, str, str], list[str]], installed: Callable[[str], bool]
+    rows: Sequence[Listed],
+    parameters: Mapping[tuple[str, str, str], list[str]],
+    installed: Callable[[str], bool],
 ) -> Iterator[str]:
     width = max((len(row.name) for row in rows), default=0)
     for row in rows:
         yield f"  {row.name:{width}}  {row.summary}{_remark(row, installed)}"
-        yield from given.get((row.kind, row.name, row.distribution), ())
+        yield from parameters.get((row.kind, row.name, row.distribution), ())
 
 
 def _remark(row: Listed, installed: Callable[[str], bool]) -> str:

@@ -71,9 +71,9 @@ def _on_qrels(options: argparse.Namespace, runs: Sequence[Foreign]) -> Target:
 
 
 def _on_suite(options: argparse.Namespace) -> Target:
-    given = [name for name in ONLY_ALONE if getattr(options, name)]
-    if given:
-        raise HarnessError(f"--{given[0]}: is what the suite says; leave it out, or score on --qrels")
+    refused = [name for name in ONLY_ALONE if getattr(options, name)]
+    if refused:
+        raise HarnessError(f"--{refused[0]}: is what the suite says; leave it out, or score on --qrels")
     records = catalogue.load()
     store = Store(options.store or user_cache.default_store()).open()
     reporter = progress.reporter(sys.stderr)

@@ -11,8 +11,8 @@ from harness.cli.kinds import TRAINING_FORMS
 def arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(work=convert)
     command.add_argument("files", type=Path, nargs="+", metavar="FILE", help="what to read, plain or .gz")
-    given = "the form of all files, if their first lines do not show it"
-    command.add_argument("--form", choices=TRAINING_FORMS, help=given)
+    form = "the form of all files, if their first lines do not show it"
+    command.add_argument("--form", choices=TRAINING_FORMS, help=form)
     command.add_argument("--to", choices=TRAINING_FORMS, required=True, help="the form to write")
     command.add_argument("--out", type=Path, required=True, metavar="FILE", help="where it goes")
 

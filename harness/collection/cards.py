@@ -70,11 +70,11 @@ def card(corpus: Path, queries: Path, judgements: Path, declared: Card) -> dict[
     """The identity card of a collection, from the folders of its three finished parts. Lengths are in
     characters and, for languages that separate words by blanks, in words. Judgements of unknown queries are
     counted and left out. A positive is a passage with a grade of 1 or more."""
-    read, asked = Corpus(corpus), read_queries(queries)
+    read, query_table = Corpus(corpus), read_queries(queries)
     return {
         **_corpus(read, corpus, declared.language not in UNSPACED),
-        **_queries(asked, (declared.query_language or declared.language) not in UNSPACED),
-        **_judgements(read, asked, read_judgements(judgements)),
+        **_queries(query_table, (declared.query_language or declared.language) not in UNSPACED),
+        **_judgements(read, query_table, read_judgements(judgements)),
     }
 
 
@@ -117,20 +117,20 @@ def _corpus(read: Corpus, folder: Path, with_words: bool) -> dict[str, JSON]:
     }
 
 
-def _queries(asked: Queries, with_words: bool) -> dict[str, JSON]:
-    texts = pa.array(asked.texts, pa.large_string())
+def _queries(queries: Queries, with_words: bool) -> dict[str, JSON]:
+    texts = pa.array(queries.texts, pa.large_string())
     return {
-        "queries": len(asked.ids),
+        "queries": len(queries.ids),
         "query_characters": spread(pc.utf8_length(texts).to_numpy()),
         "query_words": spread(_words(texts)) if with_words else None,
     }
 
 
-def _judgements(read: Corpus, asked: Queries, given: Judgements) -> dict[str, JSON]:
-    judgements = judging(read, asked, given)
+def _judgements(read: Corpus, queries: Queries, stored: Judgements) -> dict[str, JSON]:
+    judgements = judging(read, queries, stored)
     judged = judgements.judged
-    of_query = np.bincount(judged.query, minlength=len(asked.ids))
-    positive = np.bincount(judged.query[judged.grade > 0], minlength=len(asked.ids))
+    of_query = np.bincount(judged.query, minlength=len(queries.ids))
+    positive = np.bincount(judged.query[judged.grade > 0], minlength=len(queries.ids))
     levels, counts = np.unique(judged.grade, return_counts=True)
     labels = Counter(label for labels in judged.labels or () for label in labels)
     return {
@@ -151,13 +151,13 @@ def _judgements(read: Corpus, asked: Queries, given: Judgements) -> dict[str, JS
 def first_unknown(corpus: Path, judgements: Path) -> tuple[str, str] | None:
     """The query and the passage of the first judgement whose passage the corpus lacks, or None if there is no
     such judgement."""
-    given = read_judgements(judgements)
-    lacking = Corpus(corpus).positions(given.passage_ids) < 0
-    rows = np.flatnonzero(lacking[given.passage])
+    stored = read_judgements(judgements)
+    lacking = Corpus(corpus).positions(stored.passage_ids) < 0
+    rows = np.flatnonzero(lacking[stored.passage])
     if not len(rows):
         return None
     row = int(rows[0])
-    return given.query_ids[given.query[row]], given.passage_ids[given.passage[row]]
+    return stored.query_ids[stored.query[row]], stored.passage_ids[stored.passage[row]]
 
 
 def _words(texts: pa.Array) -> NDArray[Any]:

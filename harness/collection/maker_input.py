@@ -54,11 +54,11 @@ class Parts:
 
     def judged(self) -> Iterator[Judgement]:
         """The judgements as tuples, in order."""
-        given = self.judgements
-        labels = given.labels or [()] * len(given.grade)
-        rows = zip(given.query, given.passage, given.grade, labels, strict=True)
+        stored = self.judgements
+        labels = stored.labels or [()] * len(stored.grade)
+        rows = zip(stored.query, stored.passage, stored.grade, labels, strict=True)
         for query, passage, grade, named in rows:
-            yield Judgement(given.query_ids[query], given.passage_ids[passage], int(grade), tuple(named))
+            yield Judgement(stored.query_ids[query], stored.passage_ids[passage], int(grade), tuple(named))
 
 
 @dataclass(frozen=True)

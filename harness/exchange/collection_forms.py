@@ -87,8 +87,8 @@ def t2ranking(whole: Whole, out: Path) -> list[str]:
     passages = ((name, text) for name, text in _flat_passages(whole))
     _table(out / "collection.tsv", ("pid", "text"), passages)
     _flat(whole.queries.texts, "a query")
-    asked = zip(whole.queries.ids, whole.queries.texts, strict=True)
-    _table(out / f"queries.{split}.tsv", ("qid", "text"), asked)
+    texts = zip(whole.queries.ids, whole.queries.texts, strict=True)
+    _table(out / f"queries.{split}.tsv", ("qid", "text"), texts)
     positives = ((query, passage) for query, passage, grade in graded if grade >= 2)
     _table(out / f"qrels.retrieval.{split}.tsv", ("qid", "pid"), positives)
     every = ((query, "0", passage, grade) for query, passage, grade in graded)
@@ -151,9 +151,9 @@ def _queries(whole: Whole) -> Iterator[dict[str, str]]:
 
 
 def _graded(whole: Whole) -> Iterator[tuple[str, str, int]]:
-    given = whole.judgements
-    for query, passage, grade in zip(given.query, given.passage, given.grade, strict=True):
-        yield given.query_ids[query], given.passage_ids[passage], int(grade)
+    judged = whole.judgements
+    for query, passage, grade in zip(judged.query, judged.passage, judged.grade, strict=True):
+        yield judged.query_ids[query], judged.passage_ids[passage], int(grade)
 
 
 def _questions(whole: Whole) -> Iterator[dict[str, Any]]:
@@ -214,8 +214,8 @@ def _slices(whole: Whole, out: Path) -> list[str]:
     if not any(whole.queries.slices):
         return []
     path = out / f"slices.{whole.card.split}.tsv"
-    asked = zip(whole.queries.ids, whole.queries.slices, strict=True)
-    rows = [(query, name) for query, names in asked for name in names]
+    slices = zip(whole.queries.ids, whole.queries.slices, strict=True)
+    rows = [(query, name) for query, names in slices for name in names]
     _flat([name for _, name in rows], "the name of a slice")
     _table(path, None, iter(rows))
     return [f"the slices of queries are in {path.name}: read them with `slices: {path.name}`"]

@@ -87,9 +87,9 @@ def _memory(step: Step, work: Work, known: Sequence[Measured]) -> float:
     peaks = [one.peak_mb for one in known]
     if step.kind in ("augment", "index", "search"):
         texts = [[one.work[-1] / (max(one.work[0], 1) if step.kind == "search" else 1)] for one in known]
-        asked = [work[-1] / (max(work[0], 1) if step.kind == "search" else 1)]
+        wanted = [work[-1] / (max(work[0], 1) if step.kind == "search" else 1)]
         if len(np.unique(texts)) > 1:
-            return max(min(peaks), at(texts, peaks, asked, steady=True))
+            return max(min(peaks), at(texts, peaks, wanted, steady=True))
     return max(peaks)
 
 

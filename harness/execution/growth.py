@@ -25,7 +25,7 @@ def at(
     counts, known = np.array(work, float), np.maximum(np.array(costs, float), 1e-9)
     amounts = len(np.unique(counts, axis=0))
     rows = np.hstack([np.ones((len(counts), 1)), counts])  # float[n, 1 + counts]
-    asked = np.array([1.0, *wanted])
+    point = np.array([1.0, *wanted])
     fits: list[tuple[float, float]] = []  # mean relative error, cost
     growing = range(1, rows.shape[1])
     subsets = [chosen for size in growing for chosen in combinations(growing, size)]
@@ -36,7 +36,7 @@ def at(
         factors, *_ = np.linalg.lstsq(weighted, np.ones(len(known)), rcond=None)
         if (factors >= 0).all():
             error = float(np.abs(weighted @ factors - 1).mean())
-            fits.append((error, float(asked[list(chosen)] @ factors)))
+            fits.append((error, float(point[list(chosen)] @ factors)))
     if not fits:
         return float(known.max())
     best = min(error for error, _ in fits)

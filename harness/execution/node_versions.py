@@ -27,11 +27,11 @@ def here() -> dict[str, str]:
     return versions
 
 
-def different(expected: Mapping[str, str], found: Mapping[str, str]) -> str:
+def different(expected: Mapping[str, str], actual: Mapping[str, str]) -> str:
     """The differences as text, each with both versions; empty if there are none."""
-    names = [name for name in sorted({*expected, *found}) if expected.get(name) != found.get(name)]
+    names = [name for name in sorted({*expected, *actual}) if expected.get(name) != actual.get(name)]
     shown = [
-        f"{name} {found.get(name, 'absent')} instead of {expected.get(name, 'absent')}" for name in names
+        f"{name} {actual.get(name, 'absent')} instead of {expected.get(name, 'absent')}" for name in names
     ]
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(shown[:SHOWN]) + more

@@ -82,10 +82,10 @@ class RayWorkers:
         """The resources of a step: those that the suite gives for its method. Where the suite gives no cores,
         the step gets one, or as many as the smallest node has if the method uses all cores."""
         method = step.work.get("method", {})
-        given = dict(method.get("resources") or {})
-        cpus = given.pop("cpus", self.cores if method.get("cores") == "all" else 1)
-        gpus, memory = given.pop("gpus", 0), given.pop("memory", None)
-        return Resources(cpus, gpus, memory, tuple(sorted(given.items())))
+        wanted = dict(method.get("resources") or {})
+        cpus = wanted.pop("cpus", self.cores if method.get("cores") == "all" else 1)
+        gpus, memory = wanted.pop("gpus", 0), wanted.pop("memory", None)
+        return Resources(cpus, gpus, memory, tuple(sorted(wanted.items())))
 
     def shares(self, step: Step) -> bool:
         return self.count > 1

@@ -123,8 +123,8 @@ def _measure(request: JSON, catalogue: Any, line: Line) -> None:
 
     line.tell("started")
     folder = Path(request["folder"])
-    with np.load(folder / "asked.npz", allow_pickle=False) as asked:
-        grades, ideal = asked["grades"], Ideal(request["queries"], asked["row"], asked["grade"])
+    with np.load(folder / "asked.npz", allow_pickle=False) as arrays:
+        grades, ideal = arrays["grades"], Ideal(request["queries"], arrays["row"], arrays["grade"])
     grades.flags.writeable = False
     compute = catalogue.find("measures", request["id"]).record.build()
     computed = compute(grades, ideal, request["rel"], request["cutoff"])
@@ -164,8 +164,8 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line, kept: dict[s
         if (joules := spent.joules) is not None:
             cost["energy_joules"] = round(joules, 3)
         cost |= {**outcome.cost, "seconds": spent.before.seconds + outcome.cost["seconds"]}
-        if whole == step and (asked := responses.of_step(store.responses, step)) is not None:
-            cost["services"] = asked
+        if whole == step and (services := responses.of_step(store.responses, step)) is not None:
+            cost["services"] = services
         if "parts" in work:
             cost = steps.cutting.with_parts(cost, [store.read(part, trust=True) for part in work["parts"]])
         store.finish(step, request["described"], outcome.facts, cost, durable=whole == step)
@@ -250,8 +250,8 @@ def _said(error: BaseException) -> str:
 
 
 def _cpu() -> float:
-    own, below = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    return own.ru_utime + own.ru_stime + below.ru_utime + below.ru_stime
+    process, below = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return process.ru_utime + process.ru_stime + below.ru_utime + below.ru_stime
 
 
 def _reset_peak() -> None:

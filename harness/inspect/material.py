@@ -91,11 +91,13 @@ class Material:
         query, at = query[known], at[known]
         if hits.unit == "document":
             at = self.corpus.document_of[at].astype(np.int64)
-        asked = np.unique(query)
-        shown = hits.passages[asked, :first].astype(np.int64)
+        judged_queries = np.unique(query)
+        shown = hits.passages[judged_queries, :first].astype(np.int64)
         if not (shown >= 0).any():
             return None
-        pairs = asked[:, None] * self.corpus.passages + shown  # documents are at most as many as passages
+        pairs = (
+            judged_queries[:, None] * self.corpus.passages + shown
+        )  # documents are at most as many as passages
         is_judged = np.isin(pairs[shown >= 0], query * self.corpus.passages + at)
         return float(is_judged.mean())
 

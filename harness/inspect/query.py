@@ -46,7 +46,7 @@ class Ranking(NamedTuple):
     length: int  # the length of the whole ranking
     positives: tuple[Positive, ...]  # the relevant ids with their ranks
     variant: Variant | None  # the text that its last method read; None if unknown
-    asked: tuple[str, ...] = ()  # the output of each of its rewriters for the query, as text
+    rewrites: tuple[str, ...] = ()  # the output of each of its rewriters for the query, as text
 
 
 class QueryView(NamedTuple):

@@ -49,7 +49,7 @@ def show_query(console: Console, view: QueryView, inspected: Inspected) -> None:
     if view.text is not None:
         console.print(Text(safe(cut(view.text)) or "(an empty query)"))
     for ranking in view.rankings:
-        for text in ranking.asked:
+        for text in ranking.rewrites:
             console.print(Text(f"{safe(ranking.system)} asks for {safe(cut(text))}", "dim"))
     if view.slices:
         console.print(Text(f"slices: {safe(', '.join(view.slices))}", "dim"))

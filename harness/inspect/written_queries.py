@@ -20,17 +20,17 @@ class WrittenQueries(NamedTuple):
     """The output of one rewriter for all queries."""
 
     name: str
-    asked: Rewritten
+    rewritten: Rewritten
 
     def of(self, query: int) -> str:
         """The rewritten query as text: `rm3: term 0.123, another 0.045`. For a vector, only its size and
         length are given."""
-        if self.asked.texts is not None:
-            return f"{self.name}: {self.asked.texts[query]}"
-        if self.asked.terms is not None:
-            return f"{self.name}: {_listed(self.asked.terms[query])}"
-        assert self.asked.vectors is not None
-        vector = self.asked.vectors[query]
+        if self.rewritten.texts is not None:
+            return f"{self.name}: {self.rewritten.texts[query]}"
+        if self.rewritten.terms is not None:
+            return f"{self.name}: {_listed(self.rewritten.terms[query])}"
+        assert self.rewritten.vectors is not None
+        vector = self.rewritten.vectors[query]
         return f"{self.name}: a vector of {len(vector)} numbers, length {np.linalg.norm(vector):.4f}"
 
 

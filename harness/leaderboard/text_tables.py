@@ -62,8 +62,8 @@ def _table(board: Leaderboard, dataset: Dataset, intervals: bool, marks: Marks) 
     for row in rows:
         cells = [_cell(row.measures.get(label), best.get(label), intervals) for label in columns]
         if marks:
-            given = [marks.get((dataset.name, label, row.system, row.origin), " ") for label in columns]
-            cells = [f"{cell} {mark}" if cell else "" for cell, mark in zip(cells, given, strict=True)]
+            row_marks = [marks.get((dataset.name, label, row.system, row.origin), " ") for label in columns]
+            cells = [f"{cell} {mark}" if cell else "" for cell, mark in zip(cells, row_marks, strict=True)]
         lines.append((shown_name(row, dataset.split), *cells, *([_seconds(row)] if costed else [])))
     head = ("system", *columns, *(["cost"] if costed else []))
     return Table(f"{dataset.name} ({_size(dataset)})", head, tuple(lines))

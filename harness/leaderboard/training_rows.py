@@ -86,7 +86,7 @@ def pace(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
     return numbers
 
 
-def flags(row: Row, plan: Plan, asked: Sequence[str], store: Store) -> list[str]:
+def flags(row: Row, plan: Plan, texts: Sequence[str], store: Store) -> list[str]:
     """A flag if queries of the scored split also occur in the data that a row's models were trained on."""
     assert row.hits is not None
     ancestors = plan.ancestors([row.hits])
@@ -97,10 +97,10 @@ def flags(row: Row, plan: Plan, asked: Sequence[str], store: Store) -> list[str]
             trained += read_queries(store.read(queries).folder).texts
     if not trained:
         return []
-    shared = overlap(asked, trained)
+    shared = overlap(texts, trained)
     if not (shared.same or shared.near):
         return []
     return [
-        f"{shared.same} of {len(asked)} queries stand in what its models were trained on, and {shared.near} "
+        f"{shared.same} of {len(texts)} queries stand in what its models were trained on, and {shared.near} "
         f"more nearly so (character trigrams, Jaccard similarity of {NEAR} or more)"
     ]

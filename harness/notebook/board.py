@@ -176,8 +176,8 @@ class Board(Leaderboard):
         views = []
         for described, rows in query.chosen_rows(self, dataset, list(systems)):
             inspected = query.opened(self, described, rows, store, [id])
-            asked = inspected.material is not None and id in inspected.material.number
-            if asked or inspected.knows(id):
+            is_query = inspected.material is not None and id in inspected.material.number
+            if is_query or inspected.knows(id):
                 views.append(inspected.query(id, top, None))
                 terminal.show_query(console, views[-1], inspected)
         if not views:

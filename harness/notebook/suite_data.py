@@ -71,8 +71,8 @@ class _Reader:
             name = getattr(called, "__name__", type(called).__name__)
             self.objects.append((name, str(reason)))
             number = self.served.add(called)
-            given = {"name": name, "run": self.run, "served": number, "address": str(self.served.address)}
-            return {key: _escaped(item) for key, item in given.items()}
+            fields = {"name": name, "run": self.run, "served": number, "address": str(self.served.address)}
+            return {key: _escaped(item) for key, item in fields.items()}
         return {key: _escaped(item) for key, item in function._asdict().items()}
 
 

@@ -59,7 +59,7 @@ def _analysis(planner: Systems, chosen: Chosen) -> Analysis:
     for name in made_datasets.named(chosen, "splits"):
         try:
             step = making.other(planner, chosen, name).parts["queries"]
-            analysis = analysis._replace(asked=(*analysis.asked, (name, step)))
+            analysis = analysis._replace(queries_of=(*analysis.queries_of, (name, step)))
         except Broken as error:
             lacking = planner.tuned_on.get(name)
             if lacking is not None and lacking.needs:

@@ -34,9 +34,9 @@ def _step(
         for other in analysis.datasets
         if plan.collections[other].parts
     }
-    asked = dict(analysis.asked)
+    queries_of = dict(analysis.queries_of)
     hits = [row.hits for row in rows if row.hits]
-    inputs = tuple(dict.fromkeys([*parts, *others.values(), *asked.values(), *hits, *stages]))
+    inputs = tuple(dict.fromkeys([*parts, *others.values(), *queries_of.values(), *hits, *stages]))
     shown = [[column.measure, column.unit] for column in columns]
     dataset = {
         "dataset": name,
@@ -57,7 +57,7 @@ def _step(
         },
         **dataset,
         **({"judgements_of": others} if others else {}),
-        **({"queries_of": asked} if asked else {}),
+        **({"queries_of": queries_of} if queries_of else {}),
         "inputs": list(inputs),
     }
     work = {
@@ -65,7 +65,7 @@ def _step(
         **dataset,
         "systems": systems,
         "judgements_of": others,
-        "queries_of": asked,
+        "queries_of": queries_of,
         "encoder": analysis.encoder,
         "columns": shown,
         "inputs": list(inputs),

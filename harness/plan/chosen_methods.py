@@ -12,12 +12,12 @@ from harness.suite import Chosen
 from harness.types import JSON
 
 
-def named(name: str, given: dict[str, JSON]) -> str:
+def named(name: str, written: dict[str, JSON]) -> str:
     """A method with the parameters that a suite gives it, such as `bm25 (k1=0.9)`. Long values are left out:
     texts of several lines, and mappings other than a made model."""
     kept = {
         key: value
-        for key, value in given.items()
+        for key, value in written.items()
         if not ("\n" in value if isinstance(value, str) else isinstance(value, dict) and "made" not in value)
     }
     pairs = [f"{key}={params.shown(value)}" for key, value in kept.items()]

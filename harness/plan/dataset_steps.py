@@ -139,9 +139,9 @@ def limited_inputs(inputs: Mapping[Part, Inputs], spec: DatasetSpec) -> dict[Par
     if spec.sample is not None:
         needed["corpus"] = ("queries", "judgements")
     joined = {}
-    for part, given in inputs.items():
+    for part, of_part in inputs.items():
         others = [inputs[name] for name in needed.get(part, ())]
         further = {f"of {name}": inputs[name].params for name in needed.get(part, ())}
-        files = (file for other in (given, *others) for file in other.files)
-        joined[part] = Inputs({**given.params, **further}, tuple(dict.fromkeys(files)))
+        files = (file for other in (of_part, *others) for file in other.files)
+        joined[part] = Inputs({**of_part.params, **further}, tuple(dict.fromkeys(files)))
     return joined

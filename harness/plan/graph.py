@@ -74,7 +74,7 @@ class Analysis(NamedTuple):
     needs: tuple[Need, ...]
     datasets: tuple[str, ...] = ()  # further datasets of the suite whose judgements the analysis reads
     encoder: JSON = None  # the work of the retriever that it encodes texts with, if it names one
-    asked: tuple[
+    queries_of: tuple[
         tuple[str, str], ...
     ] = ()  # further splits that the analysis reads, each with the step of its queries
 

@@ -31,7 +31,7 @@ def method(entry: Entry, values: Any, digest: Digest, leave_out: tuple[str, ...]
     """The description of a plugin's record and parameters for a key. The parameters in `leave_out` are left
     out."""
     record = entry.record
-    given = {name: addressed(value, digest) for name, value in _items(values) if name not in leave_out}
+    addresses = {name: addressed(value, digest) for name, value in _items(values) if name not in leave_out}
     by_param = record.libraries_by_param(values) if record.libraries_by_param else {}
     further = [item for name in by_param if name not in leave_out for item in by_param[name]]
     return {
@@ -39,7 +39,7 @@ def method(entry: Entry, values: Any, digest: Digest, leave_out: tuple[str, ...]
         "version": record.version,
         "sources": plugin_sources.digest(entry.plugin.module, entry.plugin.distribution),
         "libraries": {name: library(name) for name in sorted({*record.libraries, *further})},
-        "params": given,
+        "params": addresses,
     }
 
 

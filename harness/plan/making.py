@@ -48,41 +48,45 @@ def made(planner: Systems, spec: DatasetSpec, base: Collection) -> Collection:
     return collection._replace(spec=spec, card=card)
 
 
-def _stage(planner: Systems, given: Collection, stage: Stage, dataset: str) -> Collection:
+def _stage(planner: Systems, collection: Collection, stage: Stage, dataset: str) -> Collection:
     """The collection after one stage."""
     chosen, record = stage.chosen, stage.chosen.entry.record
-    values, needs = planner.resolved(given, chosen, "passage")
-    runs = {name: _hits(planner, given, stage, name) for name in names_in(chosen, "systems")}
+    values, needs = planner.resolved(collection, chosen, "passage")
+    runs = {name: _hits(planner, collection, stage, name) for name in names_in(chosen, "systems")}
     others = {name: other(planner, chosen, name) for name in names_in(chosen, "splits")}
     encoder = None if record.encoder is None else getattr(values, record.encoder)
     left_out = (record.encoder,) if encoder is not None else ()
     described: dict[str, JSON] = {
-        "method": planner.method(given, chosen, values, left_out),
-        "language": [given.card.language, given.card.query_language],
-        "split": given.card.split,
+        "method": planner.method(collection, chosen, values, left_out),
+        "language": [collection.card.language, collection.card.query_language],
+        "split": collection.card.split,
     }
     if not record.changes:  # the files that the maker writes name their source
-        described["source"] = [dataset, *given.card[3:6]]
+        described["source"] = [dataset, *collection.card[3:6]]
     work: dict[str, JSON] = {
         "method": work_of(chosen, values),
-        "reads": {part: given.parts[part] for part in record.reads},
+        "reads": {part: collection.parts[part] for part in record.reads},
         "runs": runs,
-        "source": {"licence": given.card.licence, "citation": given.card.citation, "url": given.card.url},
+        "source": {
+            "licence": collection.card.licence,
+            "citation": collection.card.citation,
+            "url": collection.card.url,
+        },
         "others": {name: {"parts": dict(read.parts), **_said(read)} for name, read in others.items()},
         "of": dataset,
-        **_said(given),
+        **_said(collection),
     }
     if encoder is not None:
-        described["encoder"], work["encoder"], more = planner.encoder(given, chosen, encoder)
+        described["encoder"], work["encoder"], more = planner.encoder(collection, chosen, encoder)
         needs = [*needs, *more]
-    inputs = [*(given.parts[part] for part in record.reads), *runs.values()]
+    inputs = [*(collection.parts[part] for part in record.reads), *runs.values()]
     inputs += [step for read in others.values() for step in read.parts.values()]
     subject = named(chosen.name, chosen.given)
     step = planner.add(MAKE, dataset, subject, described, work, tuple(dict.fromkeys(inputs)), needs)
-    parts = dict(given.parts)
+    parts = dict(collection.parts)
     for part in record.changes:
         parts[part] = planner.add(part, dataset, "", {"made": part}, {"made": step}, (step,), ())
-    return given._replace(parts=parts, stages=(*given.stages, step))
+    return collection._replace(parts=parts, stages=(*collection.stages, step))
 
 
 def _said(collection: Collection) -> dict[str, JSON]:
@@ -90,15 +94,15 @@ def _said(collection: Collection) -> dict[str, JSON]:
     return {"language": card.language, "query_language": card.query_language, "split": card.split}
 
 
-def _hits(planner: Systems, given: Collection, stage: Stage, name: str) -> str:
-    """The id of the step with the hits of a system on `given`, the collection before the stage."""
+def _hits(planner: Systems, collection: Collection, stage: Stage, name: str) -> str:
+    """The id of the step with the hits of a system on `collection`, the collection before the stage."""
     if all(system.name != name for system in planner.suite.systems):
         grid = sorted(system.name for system in planner.suite.systems if system.base == name)
         if not grid:  # noted when the suite was checked
             raise Broken(f"there is no system '{name}'")
         text = f"'{name}' is several systems; name one of them: {', '.join(grid)}"
         planner.refuse(stage.chosen.place, (stage.chosen.name,), text)
-    output = planner.output(given, name)
+    output = planner.output(collection, name)
     if output.unit != "passage":
         text = f"'{name}' finds documents, and a pool is of passages; name another system"
         planner.refuse(stage.chosen.place, (stage.chosen.name,), text)

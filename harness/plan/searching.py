@@ -65,7 +65,8 @@ def output(planner: Systems, collection: Collection, system: System) -> Output |
     if search.on is not None:
         steps_of_values = tuple((name, step) for name in search.parameters)
         return planner.unshared(
-            collection, replaced(system, lambda item: item._replace(searched=None, found=steps_of_values))
+            collection,
+            replaced(system, lambda item: item._replace(searched=None, tuning_steps=steps_of_values)),
         )
     described = {"method": method, "picked": hits}
     ids = [*dict.fromkeys(hits), collection.parts["corpus"], collection.parts["queries"], step]
@@ -106,7 +107,7 @@ def replaced(system: System, change: Callable[[Chosen], Chosen]) -> System:
 
 def described(chosen: Chosen, method: dict[str, JSON], leave_out: tuple[str, ...]) -> dict[str, JSON]:
     """The description of a method for a key. Values that steps find are named by these steps."""
-    tuned = {name: f"tuned:{step}/{name}" for name, step in chosen.found if name not in leave_out}
+    tuned = {name: f"tuned:{step}/{name}" for name, step in chosen.tuning_steps if name not in leave_out}
     return {**method, "params": {**method["params"], **tuned}} if tuned else method
 
 

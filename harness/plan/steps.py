@@ -46,8 +46,8 @@ class Base(Datasets):
                 described = keys.method(chosen.entry, chosen.params, self.digest, left_out)
                 work = work_of(chosen, chosen.params)
             if encoder_given is not None:
-                given = next(iter(self.collections.values()))
-                described["encoder"], encoder, more = self.encoder(given, chosen, encoder_given)
+                collection = next(iter(self.collections.values()))
+                described["encoder"], encoder, more = self.encoder(collection, chosen, encoder_given)
                 needs += more
         except Broken as error:
             if len(self.problems) == noted:  # not a user's mistake, which `refuse` has noted
@@ -69,7 +69,9 @@ class Base(Datasets):
             encoder=encoder,
         )
 
-    def encoder(self, given: Collection, chosen: Chosen, encoder_given: Any) -> tuple[JSON, JSON, list[Need]]:
+    def encoder(
+        self, collection: Collection, chosen: Chosen, encoder_given: Any
+    ) -> tuple[JSON, JSON, list[Need]]:
         """The parts of the retriever that a maker or an analysis encodes texts with: its description for the
         key, its work, and its needs. `encoder_given` is the parameter's value:
         `{RETRIEVER: {parameters}}`."""
@@ -86,8 +88,8 @@ class Base(Datasets):
         if problems:
             self.refuse(chosen.place, (*path, name, *problems[0].path), problems[0].text)
         retriever = Chosen(entry, dict(inner or {}), values, chosen.place)
-        values, needs = self.resolved(given, retriever, "passage")
-        return self.method(given, retriever, values), {"method": work_of(retriever, values)}, needs
+        values, needs = self.resolved(collection, retriever, "passage")
+        return self.method(collection, retriever, values), {"method": work_of(retriever, values)}, needs
 
     def rules(self, collection: Collection) -> JSON:
         """The rules for scoring a collection (`harness.scoring.rules.Rules`) as plain data."""
@@ -117,8 +119,8 @@ class Base(Datasets):
             described = keys.method(chosen.entry, values, self.digest, leave_out)
             record = chosen.entry.record
             # parameters are not resolved while data is missing, so names among them may still be `auto`
-            asked = record.depends_on is not None and not collection.needs
-            names = answers.depends_on(record, values) if asked else None
+            can_ask = record.depends_on is not None and not collection.needs
+            names = answers.depends_on(record, values) if can_ask else None
         if names is not None:
             entries = [self.catalogue.find(kind, name) for kind, name in names]
             described["uses"] = [keys.method(entry, NoParams(), self.digest) for entry in entries]

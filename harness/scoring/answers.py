@@ -67,10 +67,10 @@ def judged(labels: Labels, hits: Hits, queries: Queries, size: int) -> Judged:
     """The labels as judgements. Every query with answers gets a judgement and so is scored, even if it has no
     hits. `size` is the number of passages of the corpus."""
     rows, ranks = np.nonzero(labels >= 0)
-    asked = np.array([bool(answers) for answers in queries.answers])
-    kept = asked[rows]
+    has_answers = np.array([bool(answers) for answers in queries.answers])
+    kept = has_answers[rows]
     rows, ranks = rows[kept], ranks[kept]
-    alone = np.setdiff1d(np.flatnonzero(asked), rows)
+    alone = np.setdiff1d(np.flatnonzero(has_answers), rows)
     query = np.concatenate([rows, alone]).astype(np.int32)
     passage = np.concatenate([hits.passages[rows, ranks], np.full(len(alone), size)]).astype(np.int64)
     grade = np.concatenate([labels[rows, ranks], np.zeros(len(alone))]).astype(np.int32)

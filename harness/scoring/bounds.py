@@ -72,13 +72,13 @@ def limits(
     for unit, view in scores.views.items():
         reachable = _reachable(view, unit, findable, documents)
         mine = _order(view.grades)
-        given = None if below is None else _given(below, scores.queries, unit, documents, view, depth)
+        order_below = None if below is None else _given(below, scores.queries, unit, documents, view, depth)
         for scored in scores.columns:
             metric = measures.parse(scored.column.measure, plugin_measures)
             if scored.column.unit == unit and metric.kernel and metric.family not in AMOUNTS:
                 with contextlib.suppress(ContractError):  # a plugin's measure that cannot score a bound
                     bounds[scored.column.label] = _of_column(
-                        scored, metric, view, reachable, mine, given, depth
+                        scored, metric, view, reachable, mine, order_below, depth
                     )
     return bounds
 
@@ -89,7 +89,7 @@ def _of_column(
     view: View,
     reachable: NDArray[np.bool_],
     mine: _Order,
-    given: tuple[_Order, Ints] | None,
+    order_below: tuple[_Order, Ints] | None,
     depth: int,
 ) -> Limits:
     def mean(grades: Grades) -> float:
@@ -97,7 +97,7 @@ def _of_column(
 
     return Limits(
         mean(_best(view, reachable, _worth(metric), depth)),
-        None if given is None else mean(_sorted_head(*given, _worth(metric))[:, :depth]),
+        None if order_below is None else mean(_sorted_head(*order_below, _worth(metric))[:, :depth]),
         _judged_share(mine, metric.cutoff),
         mean(_condensed(mine)),
         _mean(scored, *_all_relevant(metric, view)),
@@ -191,19 +191,19 @@ def _best(view: View, reachable: NDArray[np.bool_], worth: Worth, depth: int) ->
     return _filled(_Order(row[kept], rank[kept], grade[kept], length))
 
 
-def _sorted_head(given: _Order, head: Ints, worth: Worth) -> Grades:
+def _sorted_head(ranked: _Order, head: Ints, worth: Worth) -> Grades:
     """The grades of the given ranking with the first `head[q]` hits of each row q in the best order and all
     others in their places: int32[S, k]."""
-    inside = given.rank < head[given.row]
-    row, grade = given.row[inside], given.grade[inside]
+    inside = ranked.rank < head[ranked.row]
+    row, grade = ranked.row[inside], ranked.grade[inside]
     order = np.lexsort((-worth(grade), row))
     row, grade = row[order], grade[order]
     rest = ~inside
     mixed = _Order(
-        np.concatenate([row, given.row[rest]]),
-        np.concatenate([places(row), given.rank[rest]]),
-        np.concatenate([grade, given.grade[rest]]),
-        given.length,
+        np.concatenate([row, ranked.row[rest]]),
+        np.concatenate([places(row), ranked.rank[rest]]),
+        np.concatenate([grade, ranked.grade[rest]]),
+        ranked.length,
     )
     return _filled(mixed)  # `_filled` takes cells in any order
 

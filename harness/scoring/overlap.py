@@ -18,14 +18,14 @@ class Overlap(NamedTuple):
     near: int  # of the other queries, those with a similarity of at least NEAR to a training query
 
 
-def overlap(asked: Sequence[str], trained: Sequence[str]) -> Overlap:
-    """How many of the queries `asked` are among `trained`, exactly or nearly. The count is exact, although
+def overlap(queries: Sequence[str], trained: Sequence[str]) -> Overlap:
+    """How many of the `queries` are among `trained`, exactly or nearly. The count is exact, although
     not all pairs are compared: two sets of n and m character trigrams with a Jaccard similarity of at least t
     share one of the n - ceil(t n) + 1 and m - ceil(t m) + 1 rarest trigrams (prefix filter, Chaudhuri et al.
     2006)."""
     seen = {_plain(text) for text in trained}
-    open_ = [text for text in map(_plain, asked) if text and text not in seen]
-    same = sum(_plain(text) in seen for text in asked if _plain(text))
+    open_ = [text for text in map(_plain, queries) if text and text not in seen]
+    same = sum(_plain(text) in seen for text in queries if _plain(text))
     sets = [_grams(text) for text in sorted(seen) if text]
     counts = Counter(gram for grams in sets for gram in grams)
     places: defaultdict[str, list[int]] = defaultdict(list)

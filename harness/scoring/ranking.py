@@ -41,7 +41,7 @@ def canonical(
     depth: int,
     exclude: Sequence[Ints] | None = None,
     queries: int | None = None,
-    asked: int | None = None,
+    most_columns: int | None = None,
 ) -> Hits:
     """The canonical hits, which every measure, combiner and re-ranker reads. They are ordered by descending
     score, with ties by descending id as bytes (trec_eval's rule), and have at most `depth` columns. Short
@@ -49,8 +49,9 @@ def canonical(
 
     `rank_of_id` (int32[size]) is the ascending rank of each position's id. `exclude` holds one array of
     positions per query, which are removed. `queries` is the number of rows that the hits must have, and
-    `asked` the largest number of columns, if given. Raises ContractError if the hits break the contract."""
-    _check_form(hits, queries, asked)
+    `most_columns` the largest number of columns, if given. Raises ContractError if the hits break the
+    contract."""
+    _check_form(hits, queries, most_columns)
     rows, width = hits.passages.shape
     kept = min(width, depth)
     passages = np.full((rows, kept), -1, np.int64)
@@ -111,7 +112,7 @@ def cut(hits: Hits, depth: int | None) -> Hits:
     return Hits(hits.passages[:, :depth], hits.scores[:, :depth], hits.unit)
 
 
-def _check_form(hits: Hits, queries: int | None, asked: int | None) -> None:
+def _check_form(hits: Hits, queries: int | None, most_columns: int | None) -> None:
     for name, array, dtype in (("passages", hits.passages, "int64"), ("scores", hits.scores, "float32")):
         if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype != np.dtype(dtype):
             form = f"{array.dtype}{list(array.shape)}" if isinstance(array, np.ndarray) else repr(type(array))
@@ -122,8 +123,8 @@ def _check_form(hits: Hits, queries: int | None, asked: int | None) -> None:
     rows, width = hits.passages.shape
     if queries is not None and rows != queries:
         raise ContractError(f"hits for {rows} queries were returned; {queries} were asked")
-    if asked is not None and width > asked:
-        raise ContractError(f"{width} hits a query were returned; at most {asked} were asked for")
+    if most_columns is not None and width > most_columns:
+        raise ContractError(f"{width} hits a query were returned; at most {most_columns} were asked for")
 
 
 def _check(passages: Ints, scores: Floats, size: int, start: int) -> None:

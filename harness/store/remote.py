@@ -274,8 +274,8 @@ def _opened(address: str) -> tuple[Any, str]:
     if files.type_name != "s3":
         return files, root
     switches = {"true": True, "1": True, "false": False, "0": False}
-    given = parse_qsl(urlsplit(address).query)
-    options: dict[str, Any] = {name: switches.get(value, value) for name, value in given}
+    parameters = parse_qsl(urlsplit(address).query)
+    options: dict[str, Any] = {name: switches.get(value, value) for name, value in parameters}
     strategy = fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS)
     try:
         return fs.S3FileSystem(**{"region": files.region, **options, "retry_strategy": strategy}), root

@@ -23,16 +23,16 @@ class Beside(NamedTuple):
 
 def together(forms: Forms, node: Node, path: Keys, datasets: Sequence[str]) -> tuple[str, ...]:
     """The datasets whose results of one analysis are also shown in one picture; empty without `together`."""
-    asked = node.value.get("together") if isinstance(node.value, dict) else None
-    if asked is None:
+    inner = node.value.get("together") if isinstance(node.value, dict) else None
+    if inner is None:
         return ()
     path = (*path, "together")
-    names = forms.names(asked, path, "dataset")
+    names = forms.names(inner, path, "dataset")
     missing = [name for name in names if name not in datasets]
     if missing:
-        forms.note(asked, path, f"'{missing[0]}' is no scored dataset of the suite; name one of them")
+        forms.note(inner, path, f"'{missing[0]}' is no scored dataset of the suite; name one of them")
     elif len(set(names)) < max(2, len(names)):
-        forms.note(asked, path, "one picture takes two or more different datasets; name them")
+        forms.note(inner, path, "one picture takes two or more different datasets; name them")
     return names
 
 

@@ -42,9 +42,11 @@ def applied(root: Node, changes: Changes) -> Node:
             raise HarnessError(f"--set {text}: expected PATH=VALUE, as systems.bm25.retriever.bm25.k1=1.2")
         root = _set(root, path, yaml_nodes.parsed(value, root.file, root.line), f"--set {text}", "")
     limits = {"limit": changes.limit, "sample": changes.sample}
-    given = {key: Node(number, root.file, root.line) for key, number in limits.items() if number is not None}
-    if given and isinstance(root.value, dict) and "datasets" in root.value:
-        root = _with(root, "datasets", _limited(root.value["datasets"], given))
+    limit_nodes = {
+        key: Node(number, root.file, root.line) for key, number in limits.items() if number is not None
+    }
+    if limit_nodes and isinstance(root.value, dict) and "datasets" in root.value:
+        root = _with(root, "datasets", _limited(root.value["datasets"], limit_nodes))
     return root
 
 
@@ -88,8 +90,8 @@ def _key(inside: Mapping[str, Any], path: str) -> str | None:
     return max(fitting, key=len, default=None)
 
 
-def _limited(datasets: Node, given: Mapping[str, Node]) -> Node:
-    """The node `datasets` with the limits in `given` added to every dataset, in all forms of writing one."""
+def _limited(datasets: Node, limit_nodes: Mapping[str, Node]) -> Node:
+    """The node `datasets` with the limits added to every dataset, in all forms of writing one."""
     if isinstance(datasets.value, list):
         named = {item.value: item for item in datasets.value if isinstance(item.value, str)}
         if len(named) < len(datasets.value):
@@ -97,14 +99,16 @@ def _limited(datasets: Node, given: Mapping[str, Node]) -> Node:
         datasets = datasets._replace(value=named)
     if not isinstance(datasets.value, dict):
         return datasets
-    return datasets._replace(value={name: _one(name, node, given) for name, node in datasets.value.items()})
+    return datasets._replace(
+        value={name: _one(name, node, limit_nodes) for name, node in datasets.value.items()}
+    )
 
 
-def _one(name: str, node: Node, given: Mapping[str, Node]) -> Node:
+def _one(name: str, node: Node, limit_nodes: Mapping[str, Node]) -> Node:
     if node.value is None or isinstance(node.value, str):
         plugin: str = node.value or name
-        return node._replace(value={plugin: Node({}, node.file, node.line), **given})
-    return node._replace(value={**node.value, **given}) if isinstance(node.value, dict) else node
+        return node._replace(value={plugin: Node({}, node.file, node.line), **limit_nodes})
+    return node._replace(value={**node.value, **limit_nodes}) if isinstance(node.value, dict) else node
 
 
 def _with(node: Node, key: str, value: Node) -> Node:

@@ -46,22 +46,22 @@ class Forms:
             return [(None, ())]
         if kind in resources.KINDS:
             beside = (*beside, resources.KEY)
-        asked, problems = resources.read(node, path) if kind in resources.KINDS else ((), [])
+        wanted, problems = resources.read(node, path) if kind in resources.KINDS else ((), [])
         for problem in problems:
             self.note(*problem)
         parsed = self.plugin_form(node, path, kind, beside, default)
         if parsed is None:
             return []
-        name, given = parsed
-        entry = self.find(given, path, kind, name)
+        name, inner = parsed
+        entry = self.find(inner, path, kind, name)
         if entry is None:
             return []
         path = (*path, name)
-        raw = models.referred(self, given, path) if isinstance(given.value, dict) else {}
+        raw = models.referred(self, inner, path) if isinstance(inner.value, dict) else {}
         if not isinstance(raw, dict):
-            self.note(given, path, "a model is the value of a parameter; write `model: {made: NAME}` here")
+            self.note(inner, path, "a model is the value of a parameter; write `model: {made: NAME}` here")
             return []
-        tuned, searched = self.tuned(given, path, kind, raw)
+        tuned, searched = self.tuned(inner, path, kind, raw)
         try:
             points = grid.points(entry.record.params, raw) if fan else [(raw, ())]
         except HarnessError as error:
@@ -69,29 +69,29 @@ class Forms:
             return []
         variants: list[tuple[Chosen | None, grid.Varied]] = []
         for point, varied in points:
-            value = self.converted(entry, point, given, node, path, beside)
-            as_written = {**given.plain(written=True), **dict(varied)} if raw else {}
+            value = self.converted(entry, point, inner, node, path, beside)
+            as_written = {**inner.plain(written=True), **dict(varied)} if raw else {}
             for key, reference in point.items():
                 if isinstance(reference, Made):
                     as_written[key] = reference.written()
                     as_written = {
                         name: item for name, item in as_written.items() if not isinstance(item, Seed)
                     }
-            chosen = Chosen(entry, as_written, value, node.place, tuned, searched, resources=asked)
+            chosen = Chosen(entry, as_written, value, node.place, tuned, searched, resources=wanted)
             variants.append((chosen, varied))
         return variants
 
     def converted(
-        self, entry: Entry, point: dict[str, Any], given: Node, node: Node, path: Keys, beside: Sequence[str]
+        self, entry: Entry, point: dict[str, Any], inner: Node, node: Node, path: Keys, beside: Sequence[str]
     ) -> Any:
         """The checked parameters of a plugin, or None if they have problems, which are noted."""
-        value, problems = params.convert(entry.record.params, point, given.file.parent)
+        value, problems = params.convert(entry.record.params, point, inner.file.parent)
         for problem in problems:
             text = problem.text
             if len(problem.path) == 1 and problem.path[0] in beside:
                 key = problem.path[0]
                 text = f"'{key}' stands beside the plugin: '{{{path[-1]}: {{...}}, {key}: ...}}'"
-            at = given.at(problem.path) if problem.path else node
+            at = inner.at(problem.path) if problem.path else node
             self.note(at, (*path, *problem.path), text)
         for file in params.paths_in(value):
             if _is_special(file):
@@ -101,12 +101,12 @@ class Forms:
         return value
 
     def tuned(
-        self, given: Node, path: Keys, kind: str, raw: dict[str, Any]
+        self, inner: Node, path: Keys, kind: str, raw: dict[str, Any]
     ) -> tuple[Tuning | None, Search | None]:
         """The tuned parameters of a plugin: a Tuning for one number of a combiner, which combines again for
         each value, or a Search for all others, for which the system runs again. In `raw`, each tuned
         parameter gets the first of its values."""
-        items = given.value.items() if isinstance(given.value, dict) else ()
+        items = inner.value.items() if isinstance(inner.value, dict) else ()
         nodes = {key: node for key, node in items if tuning.is_tuned(node)}
         if not nodes:
             return None, None
@@ -148,12 +148,12 @@ class Forms:
             got = f"several: {', '.join(names)}" if names else params.shown(node.plain())
             self.note(node, path, f"{form}; got {got}")
             return None
-        given = node.value[names[0]]
-        if given.value is not None and not isinstance(given.value, dict):
-            text = f"expected a mapping of parameters, got {params.shown(given.plain())}"
-            self.note(given, (*path, names[0]), text)
+        inner = node.value[names[0]]
+        if inner.value is not None and not isinstance(inner.value, dict):
+            text = f"expected a mapping of parameters, got {params.shown(inner.plain())}"
+            self.note(inner, (*path, names[0]), text)
             return None
-        return names[0], given if given.value is not None else nothing
+        return names[0], inner if inner.value is not None else nothing
 
     def without_misspelt(
         self, node: Node, path: Keys, kind: str, beside: Sequence[str], names: list[str]

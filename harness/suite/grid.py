@@ -20,16 +20,16 @@ DEEPEST = 50  # systems built on each other in a chain
 Varied: TypeAlias = tuple[tuple[str, JSON], ...]  # parameter and value, in the order written
 
 
-def points(record_params: type, given: Mapping[str, JSON]) -> list[tuple[dict[str, JSON], Varied]]:
+def points(record_params: type, raw: Mapping[str, JSON]) -> list[tuple[dict[str, JSON], Varied]]:
     """The points of a grid: every combination of the varied parameters' values, the last parameter varying
     fastest. A point is a pair of all parameters and the varied parameters."""
     known = params.fields_of(record_params)
-    lists = {key: value for key, value in given.items() if key in known and _fans_out(value, known[key][1])}
+    lists = {key: value for key, value in raw.items() if key in known and _fans_out(value, known[key][1])}
     count = math.prod(len(value) for value in lists.values())
     if count > MOST:
         raise HarnessError(f"the grid has {count} points, at most {MOST} are allowed; vary less at once")
     combinations = [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
-    return [({**given, **point}, _varied(point)) for point in combinations]
+    return [({**raw, **point}, _varied(point)) for point in combinations]
 
 
 def _fans_out(value: JSON, hint: Any) -> bool:

@@ -100,8 +100,8 @@ def with_split(spec: DatasetSpec, split: str, base: Path) -> DatasetSpec | str:
     record = chosen.entry.record
     if "split" not in params.fields_of(record.params):
         return f"the dataset '{spec.name}' has no parameter 'split'"
-    given = {**params.plain(chosen.params), "split": split}
-    values, problems = params.convert(record.params, given, base)
+    written = {**params.plain(chosen.params), "split": split}
+    values, problems = params.convert(record.params, written, base)
     if problems:
         return f"{spec.name}/{split}: {problems[0].text}"
     with_given = chosen._replace(given={**chosen.given, "split": split}, params=values)

@@ -52,7 +52,7 @@ class Chosen(NamedTuple):
     place: Place | None  # None: the plugin is not named in a suite's file
     tuned: Tuning | None = None  # if given, `params` holds the first of its values
     searched: Search | None = None  # if given, `params` holds its first point
-    found: tuple[
+    tuning_steps: tuple[
         tuple[str, str], ...
     ] = ()  # in a planned system: each tuned parameter with the id of the step that finds its value
     resources: tuple[tuple[str, float], ...] = ()  # what the plugin's steps ask a cluster for

@@ -95,12 +95,12 @@ def seeds_of(forms: Forms, node: Node | None, usual: int) -> dict[str, tuple[int
     seeds_of_models: dict[str, tuple[int, ...]] = {}
     items = node.value.items() if node is not None and isinstance(node.value, dict) else ()
     for name, item in items:
-        given = item.value.get("seeds") if isinstance(item.value, dict) else None
-        seeds = given.plain() if given is not None else [usual]
+        seeds_node = item.value.get("seeds") if isinstance(item.value, dict) else None
+        seeds = seeds_node.plain() if seeds_node is not None else [usual]
         whole = isinstance(seeds, list) and all(type(seed) is int and 0 <= seed < 2**31 for seed in seeds)
-        if given is not None and not (whole and seeds and len(set(seeds)) == len(seeds)):
+        if seeds_node is not None and not (whole and seeds and len(set(seeds)) == len(seeds)):
             forms.note(
-                given, ("models", name, "seeds"), "expected a list of different whole numbers: [0, 1, 2]"
+                seeds_node, ("models", name, "seeds"), "expected a list of different whole numbers: [0, 1, 2]"
             )
             seeds = [usual]
         seeds_of_models[str(name)] = tuple(seeds)

@@ -32,13 +32,13 @@ class Asked(NamedTuple):
     language: str | None = None
 
 
-def suite_of(asked: Asked, catalogue: Catalogue, base: Path) -> JSON:
+def suite_of(request: Asked, catalogue: Catalogue, base: Path) -> JSON:
     """The suite as plain data. Its paths are relative to `base`, the folder where its file will lie. Raises
     HarnessError if the dataset is not recognised."""
-    name, dataset = _dataset(asked, catalogue, base)
+    name, dataset = _dataset(request, catalogue, base)
     systems: dict[str, JSON] = {}
-    context = {"context": list(asked.context)} if asked.context else {}
-    for method in asked.methods:
+    context = {"context": list(request.context)} if request.context else {}
+    for method in request.methods:
         kind = next((kind for kind in ("rerankers", "retrievers") if method in catalogue.entries[kind]), None)
         if kind == "rerankers" and method not in catalogue.entries["retrievers"]:
             systems.setdefault(FIRST, {**context, "retriever": FIRST})
@@ -49,10 +49,10 @@ def suite_of(asked: Asked, catalogue: Catalogue, base: Path) -> JSON:
             _check_spelling(method, catalogue)
             systems[_word(method)] = {**context, "retriever": {"dense": {"model": _model(method, base)}}}
     return {
-        "suite": f"{' and '.join(map(_word, asked.methods))} on {name}",
+        "suite": f"{' and '.join(map(_word, request.methods))} on {name}",
         "datasets": {name: dataset},
         "systems": systems,
-        "measures": list(asked.measures or MEASURES),
+        "measures": list(request.measures or MEASURES),
     }
 
 
@@ -64,26 +64,26 @@ def _check_spelling(method: str, catalogue: Catalogue) -> None:
         raise HarnessError(f"{method}: is no method and no model; did you mean '{meant}'?")
 
 
-def folder_of(asked: Asked) -> str:
+def folder_of(request: Asked) -> str:
     """The name of the leaderboard's folder, which is made in the current folder."""
-    return f"{'+'.join(map(_word, asked.methods))}-on-{_word(asked.dataset)}"
+    return f"{'+'.join(map(_word, request.methods))}-on-{_word(request.dataset)}"
 
 
-def _dataset(asked: Asked, catalogue: Catalogue, base: Path) -> tuple[str, JSON]:
+def _dataset(request: Asked, catalogue: Catalogue, base: Path) -> tuple[str, JSON]:
     """The dataset's name in the suite, and its plugin with parameters."""
-    text = asked.dataset
+    text = request.dataset
     folder, split = _folder(text)
     if folder is not None:
-        language = asked.language or _language(folder)
-        given = {"path": _relative(folder, base), "split": split, "language": language}
-        return _word(text), {"files": given}
-    language_given = {} if asked.language is None else {"language": asked.language}
+        language = request.language or _language(folder)
+        parameters = {"path": _relative(folder, base), "split": split, "language": language}
+        return _word(text), {"files": parameters}
+    language_given = {} if request.language is None else {"language": request.language}
     if text in catalogue.entries["datasets"]:
         return _word(text), {text: language_given}
     if text.startswith(HUB):
         owner, name, *rest = text.split("/")
-        given = {"path": f"{owner}/{name}", **({"split": rest[0]} if rest else {}), **language_given}
-        return _word(text), {"mteb": given}
+        parameters = {"path": f"{owner}/{name}", **({"split": rest[0]} if rest else {}), **language_given}
+        return _word(text), {"mteb": parameters}
     if "/" in text and not text.startswith((".", "~", "/")):
         return _word(text), {"ir_datasets": {"id": text}}
     what = "is no folder with a corpus, and no dataset of a plugin"

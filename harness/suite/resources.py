@@ -23,15 +23,15 @@ SCHEMA: JSON = {
 
 def read(node: Node, path: Keys) -> tuple[tuple[tuple[str, float], ...], list[tuple[Node, Keys, str]]]:
     """The resources written beside a plugin, and the problems with them."""
-    given = node.value.get(KEY) if isinstance(node.value, dict) else None
-    if given is None:
+    inner = node.value.get(KEY) if isinstance(node.value, dict) else None
+    if inner is None:
         return (), []
     path = (*path, KEY)
-    if not isinstance(given.value, dict):
-        return (), [(given, path, "expected a mapping such as {cpus: 2, gpus: 1, memory: 8}")]
+    if not isinstance(inner.value, dict):
+        return (), [(inner, path, "expected a mapping such as {cpus: 2, gpus: 1, memory: 8}")]
     resources: dict[str, float] = {}
     problems = []
-    for name, item in given.value.items():
+    for name, item in inner.value.items():
         value = item.value
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             problems.append((item, (*path, name), f"expected a number from 0, got {value!r}"))

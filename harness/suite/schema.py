@@ -128,7 +128,7 @@ def json_schema(catalogue: Catalogue) -> JSON:
 
 def _plugins(catalogue: Catalogue, kind: str, beside: dict[str, JSON] | None = None) -> JSON:
     forms: list[JSON] = [{"enum": catalogue.names(kind)}]
-    asked = {resources.KEY: resources.SCHEMA} if kind in resources.KINDS else {}
+    for_cluster = {resources.KEY: resources.SCHEMA} if kind in resources.KINDS else {}
     for name in catalogue.names(kind):
         record = catalogue.entries[kind][name][0].record
         inner = {"anyOf": [_parameters(record.params, tuned=kind in TUNABLE), {"type": "null"}]}
@@ -136,7 +136,7 @@ def _plugins(catalogue: Catalogue, kind: str, beside: dict[str, JSON] | None = N
             {
                 "type": "object",
                 "description": record.summary,
-                "properties": {name: inner, **asked, **(beside or {})},
+                "properties": {name: inner, **for_cluster, **(beside or {})},
                 "required": [name],
                 "additionalProperties": False,
             }

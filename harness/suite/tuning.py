@@ -120,8 +120,8 @@ def _values(forms: Forms, node: Node, path: Keys) -> tuple[JSON, ...]:
         or len(items) < 2
         or any(item in items[:i] for i, item in enumerate(items))
     ):
-        given = json.dumps(items, ensure_ascii=False, default=str)
-        forms.note(node, path, f"expected a list of two or more different values, got {given[:80]}")
+        shown = json.dumps(items, ensure_ascii=False, default=str)
+        forms.note(node, path, f"expected a list of two or more different values, got {shown[:80]}")
         return ()
     return tuple(items)
 

@@ -139,23 +139,23 @@ class _Reader:
         self.environment = environment
         self.count = 0
 
-    def node(self, given: yaml.Node, above: tuple[int, ...], line: int) -> Node:
+    def node(self, raw: yaml.Node, above: tuple[int, ...], line: int) -> Node:
         self.count += 1
         if self.count > MOST_NODES:
             raise self.error(line, "the aliases expand to too many values", "write them out or use fewer")
-        if id(given) in above:
+        if id(raw) in above:
             raise self.error(line, "an alias contains itself", "break the circle")
         if len(above) > DEEPEST:
             raise self.error(line, "nested too deeply", "a suite needs a few levels only")
-        above = (*above, id(given))
-        if isinstance(given, yaml.MappingNode):
-            self.check_tag(given, "tag:yaml.org,2002:map", line)
-            return Node(self.mapping(given, above), self.path, line)
-        if isinstance(given, yaml.SequenceNode):
-            self.check_tag(given, "tag:yaml.org,2002:seq", line)
-            items = [self.node(item, above, item.start_mark.line + 1) for item in given.value]
+        above = (*above, id(raw))
+        if isinstance(raw, yaml.MappingNode):
+            self.check_tag(raw, "tag:yaml.org,2002:map", line)
+            return Node(self.mapping(raw, above), self.path, line)
+        if isinstance(raw, yaml.SequenceNode):
+            self.check_tag(raw, "tag:yaml.org,2002:seq", line)
+            items = [self.node(item, above, item.start_mark.line + 1) for item in raw.value]
             return Node(items, self.path, line)
-        return Node(self.scalar(given, line), self.path, line, self.written(given))
+        return Node(self.scalar(raw, line), self.path, line, self.written(raw))
 
     def of_data(self, data: JSON) -> Node:
         if isinstance(data, dict):
@@ -166,10 +166,10 @@ class _Reader:
             return Node(data, self.path, 1)
         return Node(VARIABLE.sub(lambda match: self.variable(match, 1), data), self.path, 1, data)
 
-    def mapping(self, given: yaml.MappingNode, above: tuple[int, ...]) -> dict[str, Node]:
+    def mapping(self, raw: yaml.MappingNode, above: tuple[int, ...]) -> dict[str, Node]:
         items: dict[str, Node] = {}
         merged: dict[str, Node] = {}
-        for key_node, value_node in given.value:
+        for key_node, value_node in raw.value:
             line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
                 raise self.error(line, "a key must be a plain text", "use a name")
@@ -186,8 +186,8 @@ class _Reader:
             items[key] = self.node(value_node, above, line)
         return {**merged, **items}
 
-    def merged(self, given: yaml.Node, above: tuple[int, ...], line: int) -> dict[str, Node]:
-        parts = given.value if isinstance(given, yaml.SequenceNode) else [given]
+    def merged(self, raw: yaml.Node, above: tuple[int, ...], line: int) -> dict[str, Node]:
+        parts = raw.value if isinstance(raw, yaml.SequenceNode) else [raw]
         merged: dict[str, Node] = {}
         for part in reversed(parts):  # if several mappings have a key, the first of them wins
             node = self.node(part, above, line)
@@ -196,10 +196,10 @@ class _Reader:
             merged |= node.value
         return merged
 
-    def scalar(self, given: Any, line: int, variables: bool = True) -> JSON:
-        plain = given.style is None
-        self.check_tag(given, "tag:yaml.org,2002:str", line)
-        text = given.value
+    def scalar(self, raw: Any, line: int, variables: bool = True) -> JSON:
+        plain = raw.style is None
+        self.check_tag(raw, "tag:yaml.org,2002:str", line)
+        text = raw.value
         if variables:
             text = VARIABLE.sub(lambda match: self.variable(match, line), text)
         if any("\ud800" <= character <= "\udfff" for character in text):
@@ -214,8 +214,8 @@ class _Reader:
                 return value
         return text
 
-    def written(self, given: Any) -> str | None:
-        return str(given.value) if VARIABLE.search(given.value) else None
+    def written(self, raw: Any) -> str | None:
+        return str(raw.value) if VARIABLE.search(raw.value) else None
 
     def variable(self, match: re.Match[str], line: int) -> str:
         name, default = match[2], match[3]
@@ -227,10 +227,10 @@ class _Reader:
             raise self.error(line, f"the environment variable {name} is not set", advice)
         return value
 
-    def check_tag(self, given: yaml.Node, expected: str, line: int) -> None:
+    def check_tag(self, raw: yaml.Node, expected: str, line: int) -> None:
         # BaseLoader gives every node one of the expected tags, so any other tag was written in the file
-        if given.tag != expected:
-            raise self.error(line, f"the tag {given.tag} is not allowed", "write plain values")
+        if raw.tag != expected:
+            raise self.error(line, f"the tag {raw.tag} is not allowed", "write plain values")
 
     def error(self, line: int, what: str, advice: str) -> Problems:
         return _wrong(self.path, line, what, advice)

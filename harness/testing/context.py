@@ -35,8 +35,8 @@ def _document(id: str, title: str, passages: Sequence[str], candidate: bool = Tr
     )
 
 
-def added(subject: Subject, given: Iterable[Document]) -> list[Addition]:
-    return list(build(subject).augment(iter(given)))
+def added(subject: Subject, inputs: Iterable[Document]) -> list[Addition]:
+    return list(build(subject).augment(iter(inputs)))
 
 
 def fingerprint(subject: Subject, _: Path) -> str:
@@ -44,11 +44,13 @@ def fingerprint(subject: Subject, _: Path) -> str:
 
 
 def adds_once_to_each_document(subject: Subject, _: Path) -> None:
-    given = documents()
+    inputs = documents()
     with able("augment documents of every shape"):
-        additions = added(subject, given)
-    require(len(additions) == len(given), f"it returns {len(additions)} additions for {len(given)} documents")
-    for document, addition in zip(given, additions, strict=True):
+        additions = added(subject, inputs)
+    require(
+        len(additions) == len(inputs), f"it returns {len(additions)} additions for {len(inputs)} documents"
+    )
+    for document, addition in zip(inputs, additions, strict=True):
         where = f"for the document '{document.id}'"
         require(isinstance(addition, Addition), f"{where} it returns a {type(addition).__name__}")
         require(isinstance(addition.prefix, str), f"{where} the prefix is not a string")
@@ -63,8 +65,8 @@ def adds_once_to_each_document(subject: Subject, _: Path) -> None:
 
 
 def edits_within_each_passage(subject: Subject, _: Path) -> None:
-    given = documents()
-    for document, addition in zip(given, added(subject, given), strict=True):
+    inputs = documents()
+    for document, addition in zip(inputs, added(subject, inputs), strict=True):
         for passage, edits in zip(document.passages, addition.edits, strict=bool(addition.edits)):
             _check(passage, edits)
 
@@ -85,8 +87,8 @@ def adds_the_same_twice(subject: Subject, folder: Path) -> None:
 
 
 def adds_to_documents_independently(subject: Subject, _: Path) -> None:
-    given = documents()
-    for document, addition in zip(given, added(subject, given), strict=True):
+    inputs = documents()
+    for document, addition in zip(inputs, added(subject, inputs), strict=True):
         alone = added(subject, [document])
         require(alone == [addition], f"what it adds to '{document.id}' depends on the other documents")
 

@@ -25,7 +25,7 @@ def check(hits: Hits, *, queries: int, k: int, size: int, unit: str, allowed: In
     require(hits.unit == unit, f"its hits have the unit {hits.unit}; they must be {unit}s")
     try:
         ids = np.arange(size, dtype=np.int32)
-        ranking.canonical(hits, size=size, rank_of_id=ids, depth=k, queries=queries, asked=k)
+        ranking.canonical(hits, size=size, rank_of_id=ids, depth=k, queries=queries, most_columns=k)
     except ContractError as broken:
         require(False, str(broken))
     filled = hits.passages >= 0

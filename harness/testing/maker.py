@@ -44,7 +44,7 @@ def documents() -> Iterator[Document]:
 
 
 def queries() -> list[Query]:
-    asked = [
+    listed = [
         Query(
             f"q{number}",
             f"how long does a {topic} last?",
@@ -55,7 +55,7 @@ def queries() -> list[Query]:
         for number, topic in enumerate(TOPICS)
     ]
     return [
-        *asked,
+        *listed,
         Query("again", "How long does a passport last", (), (), ("ten years",)),
         Query("zh", "护照有效期多久？", (), (), ("十年",)),
         Query("alone", "what is the weather on the moon?"),
@@ -179,7 +179,7 @@ def makes_the_parts_that_it_names(subject: Subject, folder: Path) -> None:
     expected = set(subject.record.changes)
     require(changed == expected, f"it returns {_list(changed)}, and its record changes {_list(expected)}")
     files = (folder / "working" / "kept").is_dir()
-    require(expected or files, "it changes no part, and leaves no file in `given.folder / 'kept'` either")
+    require(expected or files, "it changes no part, and leaves no file in `data.folder / 'kept'` either")
 
 
 def makes_parts_that_fit_each_other(subject: Subject, folder: Path) -> None:
@@ -191,11 +191,11 @@ def makes_parts_that_fit_each_other(subject: Subject, folder: Path) -> None:
         require(ids, "it leaves no passage")
         require(len(set(ids)) == len(ids), "it gives two passages one id")
         require(all(document.passages for document in read), "it leaves a document without passages")
-    asked = [query.id for query in result["queries"] or queries()]
-    require(len(set(asked)) == len(asked), "it gives two queries one id")
+    query_ids = [query.id for query in result["queries"] or queries()]
+    require(len(set(query_ids)) == len(query_ids), "it gives two queries one id")
     pairs = [(item.query, item.passage) for item in result["judgements"] or ()]
     require(len(set(pairs)) == len(pairs), "it judges a query and a passage twice")
-    lost = sorted({query for query, _ in pairs} - set(asked))
+    lost = sorted({query for query, _ in pairs} - set(query_ids))
     require(not lost, f"it judges the query '{lost[0] if lost else ''}', which it does not ask")
 
 

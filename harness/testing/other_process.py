@@ -80,12 +80,12 @@ def main(job: dict[str, Any]) -> None:
 
 
 def _job(subject: Subject, action: str, folder: Path, **more: Any) -> dict[str, Any]:
-    given = dict(subject.given)
+    parameters = dict(subject.given)
     return {
         "action": action,
         "kind": subject.kind,
         "name": subject.record.name,
-        "given": given,
+        "given": parameters,
         "folder": str(folder),
         **more,
     }

@@ -177,9 +177,9 @@ def scores_within_exactly(subject: Subject, folder: Path) -> None:
     with able("score only the positions that are asked for"):
         hits = checked(searcher, corpus, QUERIES, 12, within)
     for row, query in enumerate(QUERIES):
-        asked, scores = set(within[row].tolist()), hit_checks.of(hits, row)
-        require(set(scores) <= asked, f"for '{query}' it returns positions that `within` does not name")
-        known = {position: score for position, score in hit_checks.of(full, row).items() if position in asked}
+        named, scores = set(within[row].tolist()), hit_checks.of(hits, row)
+        require(set(scores) <= named, f"for '{query}' it returns positions that `within` does not name")
+        known = {position: score for position, score in hit_checks.of(full, row).items() if position in named}
         missed = sorted(set(known) - set(scores))
         require(not missed, f"for '{query}' it leaves out {missed}, which `within` names and it can find")
         both = {position: scores[position] for position in known}

@@ -109,9 +109,9 @@ def written(subject: Subject, writer: Any, corpus: MemoryTexts, queries: Sequenc
     )
     form = subject.record.gives
     values = {"text": result.texts, "terms": result.terms, "vectors": result.vectors}
-    given = [name for name, value in values.items() if value is not None]
+    filled = [name for name, value in values.items() if value is not None]
     require(
-        given == [form], f"its record says that it gives {form}; it gave {' and '.join(given) or 'nothing'}"
+        filled == [form], f"its record says that it gives {form}; it gave {' and '.join(filled) or 'nothing'}"
     )
     rows = list(values[form])
     require(len(rows) == len(queries), f"it gives {len(rows)} rows for {len(queries)} queries")

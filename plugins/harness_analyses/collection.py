@@ -17,12 +17,14 @@ class Collection:
         pass
 
     def analyse(self, data: AnalysisInput) -> Iterator[Finding]:
-        judged, asked = data.judged, np.unique(data.judged.query)
-        positives = np.bincount(judged.query[judged.grade > 0], minlength=len(data.queries.ids))[asked]
+        judged, judged_queries = data.judged, np.unique(data.judged.query)
+        positives = np.bincount(judged.query[judged.grade > 0], minlength=len(data.queries.ids))[
+            judged_queries
+        ]
         lengths = np.concatenate([pc.utf8_length(texts).to_numpy() for texts in data.corpus.text_columns()])
-        queries = np.array([len(data.queries.texts[query]) for query in asked.tolist()])
+        queries = np.array([len(data.queries.texts[query]) for query in judged_queries.tolist()])
         rows = (
-            ("judged queries", len(asked)),
+            ("judged queries", len(judged_queries)),
             ("positives", int(positives.sum())),
             ("positives a query", _rounded(positives)),
             ("characters a query", _rounded(queries)),

@@ -24,10 +24,10 @@ class Errors:
         pairs = int(labelled.sum())
         queries = len(np.unique(data.judged.query[labelled]))
         counts = Counter(name for names in labels for name in names)
-        asked: dict[str, set[int]] = {name: set() for name in counts}
+        queries_with: dict[str, set[int]] = {name: set() for name in counts}
         for query, names in zip(data.judged.query.tolist(), labels, strict=True):
             for name in names:
-                asked[name].add(query)
+                queries_with[name].add(query)
         order = sorted(counts, key=lambda name: (-counts[name], name))
         yield Finding(
             name="errors",
@@ -35,7 +35,8 @@ class Errors:
             kind="bar",
             columns=("label", "share", "pairs", "queries"),
             rows=tuple(
-                (name, round(counts[name] / pairs, 4), counts[name], len(asked[name])) for name in order
+                (name, round(counts[name] / pairs, 4), counts[name], len(queries_with[name]))
+                for name in order
             ),
             x="label",
             y="share",

@@ -43,11 +43,11 @@ class FalseNegatives:
         if data.dataset == self._before:
             return
         before = data.judged_of[self._before]
-        asked = np.intersect1d(before.query, data.judged.query).astype(np.int64)
-        yield self._measures(data, before, asked)
+        judged_twice = np.intersect1d(before.query, data.judged.query).astype(np.int64)
+        yield self._measures(data, before, judged_twice)
         yield self._positives(data, before)
 
-    def _measures(self, data: AnalysisInput, before: Judged, asked: Ints) -> Finding:
+    def _measures(self, data: AnalysisInput, before: Judged, judged_twice: Ints) -> Finding:
         """A finding: each measure before and after. All means are over the queries that were judged at both
         times, so that the same queries are compared."""
         rows: list[tuple[str, str, str, float]] = []
@@ -55,7 +55,9 @@ class FalseNegatives:
         for column in data.columns:
             systems = [system for system in data.systems if system.unit == column.unit]
             values = {
-                when: np.stack([_values(data, system.hits, column, judged, asked) for system in systems])
+                when: np.stack(
+                    [_values(data, system.hits, column, judged, judged_twice) for system in systems]
+                )
                 for when, judged in (("before", before), ("after", data.judged))
                 if systems
             }
@@ -76,7 +78,10 @@ class FalseNegatives:
             y="mean",
             series="judgements",
             says=" ".join(
-                [f"Over the {len(asked)} queries that both judge (DuReader-retrieval, figure 2).", *notes]
+                [
+                    f"Over the {len(judged_twice)} queries that both judge (DuReader-retrieval, figure 2).",
+                    *notes,
+                ]
             ),
         )
 
@@ -85,15 +90,19 @@ class FalseNegatives:
             np.bincount(judged.query[judged.grade > 0], minlength=len(data.queries.ids))
             for judged in (before, data.judged)
         ]
-        asked = np.unique(data.judged.query)
-        gained = int((counts[1][asked] > counts[0][asked]).sum())
-        means = [round(float(count[asked].mean()), 4) for count in counts]
+        judged_queries = np.unique(data.judged.query)
+        gained = int((counts[1][judged_queries] > counts[0][judged_queries]).sum())
+        means = [round(float(count[judged_queries].mean()), 4) for count in counts]
         rows: tuple[tuple[str, float, float], ...] = (
-            ("judged queries", float(len(np.unique(before.query))), float(len(asked))),
-            ("positives", float(counts[0][asked].sum()), float(counts[1][asked].sum())),
+            ("judged queries", float(len(np.unique(before.query))), float(len(judged_queries))),
+            ("positives", float(counts[0][judged_queries].sum()), float(counts[1][judged_queries].sum())),
             ("positives a query", means[0], means[1]),
             ("queries that gained a positive", 0.0, float(gained)),
-            ("share of queries that gained one", 0.0, round(gained / len(asked), 4) if len(asked) else 0.0),
+            (
+                "share of queries that gained one",
+                0.0,
+                round(gained / len(judged_queries), 4) if len(judged_queries) else 0.0,
+            ),
         )
         return Finding(
             name="gained-positives",
@@ -105,10 +114,10 @@ class FalseNegatives:
         )
 
 
-def _values(data: AnalysisInput, hits: Hits, column: Column, judged: Judged, asked: Ints) -> Values:
-    """float64[queries]: the score of each query in `asked`."""
+def _values(data: AnalysisInput, hits: Hits, column: Column, judged: Judged, queries: Ints) -> Values:
+    """float64[queries]: the score of each query in `queries`."""
     scores = data.scores(hits, (column,), judged)
-    at = np.searchsorted(scores.queries, asked)
+    at = np.searchsorted(scores.queries, queries)
     return np.asarray(scores.columns[0].values, np.float64)[at]
 
 

@@ -74,8 +74,8 @@ class Ils:
 
 def named(encoder: Mapping[str, Any]) -> str:
     """The retriever and its model without the folder, which another machine does not have."""
-    [(name, given)] = encoder.items()
-    return f"{name} {PurePath(str((given or {}).get('model', ''))).name}".strip()
+    [(name, values)] = encoder.items()
+    return f"{name} {PurePath(str((values or {}).get('model', ''))).name}".strip()
 
 
 def similarity(vectors: Floats) -> float:

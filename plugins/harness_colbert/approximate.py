@@ -72,17 +72,17 @@ class Approximate:
         facts: dict[str, JSON] = {"centroids": len(self._inverted.centroids)}
         if not self._sample or not self._deepest:
             return facts
-        asked = stacked(self._sample)
-        wanted, _ = matching.search(self._index, asked, self._deepest, self._device)
+        sample = stacked(self._sample)
+        wanted, _ = matching.search(self._index, sample, self._deepest, self._device)
         approximate, _ = search(
-            self._index, self._inverted, asked, self._options, self._deepest, self._device
+            self._index, self._inverted, sample, self._options, self._deepest, self._device
         )
         filled = wanted >= 0  # the same in every row: every query is compared with the whole corpus
         shares = [
             np.isin(row[real], got).mean() for row, real, got in zip(wanted, filled, approximate, strict=True)
         ]
         depth = int(filled[0].sum())
-        return {**facts, "recall": float(np.mean(shares)), "recall_at": depth, "recall_queries": len(asked)}
+        return {**facts, "recall": float(np.mean(shares)), "recall_at": depth, "recall_queries": len(sample)}
 
     def _remember(self, queries: Floats) -> None:
         """Updates the sample of the queries so far, in which each query is equally likely (Vitter 1985,

@@ -43,20 +43,20 @@ def nearest(vectors: Floats, centroids: Floats, device: str = "cpu") -> NDArray[
     """int32[n]: for each vector (float32[n, d]) the number of the centroid (float32[C, d]) with the highest
     inner product; the first of equal ones."""
     numbers = np.zeros(len(vectors), np.int32)
-    given = torch.from_numpy(centroids).to(device)
-    step = matching.COLUMNS if device == "cpu" else max(1, PRODUCTS // len(given))
+    on_device = torch.from_numpy(centroids).to(device)
+    step = matching.COLUMNS if device == "cpu" else max(1, PRODUCTS // len(on_device))
 
     def one(begin: int) -> None:
         some = vectors[begin : begin + step]
         if device != "cpu":
-            similar = torch.from_numpy(some).to(device) @ given.T
+            similar = torch.from_numpy(some).to(device) @ on_device.T
             numbers[begin : begin + step] = similar.argmax(dim=1).cpu().numpy()
             return
         torch.set_num_threads(1)  # for this thread: other threads use the other cores
         with_some = matching.product(some)
         best = np.full(len(some), -np.inf, np.float32)
-        for first in range(0, len(given), matching.TOKENS):
-            similar = with_some(given[first : first + matching.TOKENS])
+        for first in range(0, len(on_device), matching.TOKENS):
+            similar = with_some(on_device[first : first + matching.TOKENS])
             kernels.raise_nearest(similar, first, best, numbers[begin : begin + step])
 
     with ThreadPoolExecutor(hardware.threads() if device == "cpu" else 1) as pool:

@@ -84,9 +84,9 @@ def comparer(queries: Floats, device: str) -> Compare:
 
     def compare(vectors: NDArray[Any], bounds: Ints, scores: Floats) -> None:
         torch.set_num_threads(1)  # for this thread: other threads use the other cores
-        given = widened(vectors)
+        wide = widened(vectors)
         for start, with_part in zip(starts, products, strict=True):
-            kernels.sum_of_best(with_part(given), bounds, length, scores[start : start + step])
+            kernels.sum_of_best(with_part(wide), bounds, length, scores[start : start + step])
 
     return compare
 
@@ -100,21 +100,21 @@ def product(columns: Floats) -> Callable[[torch.Tensor], Floats]:
     """A function that multiplies vectors [t, d] with `columns` (float32[n, d]): float32[t, n]."""
     on_device = torch.from_numpy(columns)
     if not torch.backends.mkldnn.is_available():
-        return lambda given: np.asarray((given @ on_device.T).numpy())
+        return lambda rows: np.asarray((rows @ on_device.T).numpy())
     packed = torch.ops.mkldnn._reorder_linear_weight(on_device, TOKENS)  # halves the time of a product
     multiply = torch.ops.mkldnn._linear_pointwise
-    return lambda given: np.asarray(multiply(given, packed, None, "none", [], "").numpy())
+    return lambda rows: np.asarray(multiply(rows, packed, None, "none", [], "").numpy())
 
 
 def _anywhere(
     queries: Sequence[torch.Tensor], vectors: NDArray[Any], bounds: Ints, scores: Floats, length: int
 ) -> None:
     """Compares as `comparer` does, with torch alone, on the device of the queries."""
-    given = widened(vectors).to(queries[0].device)
-    lengths = torch.from_numpy(np.diff(bounds)).to(given.device)
+    wide = widened(vectors).to(queries[0].device)
+    lengths = torch.from_numpy(np.diff(bounds)).to(wide.device)
     start = 0
     for part in queries:
-        best = torch.segment_reduce(given @ part.T, "max", lengths=lengths, axis=0)  # [n, q * L]
+        best = torch.segment_reduce(wide @ part.T, "max", lengths=lengths, axis=0)  # [n, q * L]
         sums = best.reshape(len(best), -1, length).sum(dim=2).T  # [q, n]
         scores[start : start + len(sums)] = sums.cpu().numpy()
         start += len(sums)

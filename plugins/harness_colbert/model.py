@@ -91,9 +91,9 @@ def queries(network: Network, ids: NDArray[np.int64], attention: NDArray[np.int6
         if device == "cpu":  # each thread uses one core: sharing a pass among cores costs more
             torch.set_num_threads(1)  # for this thread
         batch = slice(start, start + QUERIES)
-        given, seen = (torch.from_numpy(array[batch]).to(device) for array in (ids, attention))
+        token_ids, seen = (torch.from_numpy(array[batch]).to(device) for array in (ids, attention))
         with torch.inference_mode():
-            states = body(input_ids=given, attention_mask=seen).last_hidden_state  # [n, L, d]
+            states = body(input_ids=token_ids, attention_mask=seen).last_hidden_state  # [n, L, d]
             return _projected(states, network)
 
     with ThreadPoolExecutor(hardware.threads() if device == "cpu" else 1) as pool:

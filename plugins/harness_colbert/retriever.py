@@ -108,14 +108,14 @@ class Search:
         )
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
-        asked = self._ask(queries)
+        vectors = self._ask(queries)
         if within is not None:
             named = rows_of(_once(within), self._index.positions)
-            texts, scores = matching.among(self._index, asked, named, k, self._device)
+            texts, scores = matching.among(self._index, vectors, named, k, self._device)
         elif self._approximate is None:
-            texts, scores = matching.search(self._index, asked, k, self._device)
+            texts, scores = matching.search(self._index, vectors, k, self._device)
         else:
-            texts, scores = self._approximate.search(asked, k)
+            texts, scores = self._approximate.search(vectors, k)
         return hits_of(texts, scores, k, self._index.positions, self._unit)
 
     @property

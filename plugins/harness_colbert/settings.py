@@ -55,9 +55,9 @@ def resolved(params: ColbertParams) -> ColbertParams:
     )
 
 
-def _first(given: Any, *others: int | None) -> Any:
-    if given != "auto":
-        return given
+def _first(value: Any, *others: int | None) -> Any:
+    if value != "auto":
+        return value
     return next((other for other in others if other is not None), "auto")
 
 
@@ -89,12 +89,12 @@ def read(folder: Path) -> FolderSettings:
         raise HarnessError(f"model: {path} cannot be read ({error}); fetch the model again") from error
     given_settings = given_settings.get("config", given_settings)  # older versions nest it
     names = [name for name in FolderSettings._fields[:-1] if given_settings.get(name) is not None]
-    given = {name: given_settings[name] for name in names}
+    values = {name: given_settings[name] for name in names}
     usual = FolderSettings()._asdict()
-    wrong = [name for name, value in given.items() if type(value) is not type(usual[name])]
+    wrong = [name for name, value in values.items() if type(value) is not type(usual[name])]
     if wrong:
-        raise HarnessError(f"model: {path}: '{wrong[0]}' is {given[wrong[0]]!r}; fetch the model again")
-    settings = FolderSettings(**given)
+        raise HarnessError(f"model: {path}: '{wrong[0]}' is {values[wrong[0]]!r}; fetch the model again")
+    settings = FolderSettings(**values)
     if (settings.similarity, settings.interaction) != ("cosine", "colbert"):
         raise HarnessError(
             f"model: {path} compares by {settings.similarity} and '{settings.interaction}'; supported is "

@@ -56,17 +56,17 @@ def clusters(documents: Path, resolved: Path) -> Iterator[dict[str, object]]:
     same order; otherwise HarnessError names file and line."""
     inputs: Records[Asked] = Records(documents, (Asked,), _ASKED)
     outputs: Records[Resolved] = Records(resolved, (Resolved,), _RESOLVED)
-    for given, line in zip_longest(inputs.numbered(), outputs.numbered()):
-        if given is None:
+    for numbered, line in zip_longest(inputs.numbered(), outputs.numbered()):
+        if numbered is None:
             refuse(resolved, line[0], f"{documents} ends before this line; resolve that file again")
         if line is None:
-            refuse(documents, given[0], f"{resolved} ends before this line; resolve this file again")
+            refuse(documents, numbered[0], f"{resolved} ends before this line; resolve this file again")
         number, prediction = line
-        places = _places(resolved, number, given[1].document, prediction.document)
+        places = _places(resolved, number, numbered[1].document, prediction.document)
         spans = [
             [_span(resolved, number, places, span) for span in cluster] for cluster in prediction.clusters
         ]
-        yield {"id": given[1].id, "text": given[1].document, "clusters": spans}
+        yield {"id": numbered[1].id, "text": numbered[1].document, "clusters": spans}
 
 
 def _places(path: Path, number: int, text: str, words: Sequence[str]) -> list[tuple[int, int]]:

@@ -105,12 +105,12 @@ def _personhood(phrase: Phrase) -> float:
         return -4
     if phrase.capitals:
         return 0
-    given = first in words.MEN | words.WOMEN
-    if phrase.determiner and not (given and phrase.role):
+    is_given_name = first in words.MEN | words.WOMEN
+    if phrase.determiner and not (is_given_name and phrase.role):
         return -2
     if len(phrase.words) == 1:
-        return 1 if given else (-1 if phrase.place else 0)
-    if given:
+        return 1 if is_given_name else (-1 if phrase.place else 0)
+    if is_given_name:
         return 2
     return -0.5 if phrase.place else 0.5
 

@@ -31,9 +31,9 @@ class Hub:
     the pair. The categories label the judgement and become the query's slices."""
 
     def __init__(
-        self, corpus: tuple[Path, ...], asked: tuple[Path, ...], judged: tuple[Path, ...], hard: bool
+        self, corpus: tuple[Path, ...], questions: tuple[Path, ...], judged: tuple[Path, ...], hard: bool
     ) -> None:
-        self.corpus, self.asked, self.judged = corpus, asked, judged
+        self.corpus, self.asked, self.judged = corpus, questions, judged
         self.hard = hard
         self.queries_apart = not hard
 

@@ -35,25 +35,29 @@ def merged(questions: Iterable[Asked]) -> list[Query]:
     rows. A row of the dump or of NQ-hard has one or a few judgements, so a query may have several rows."""
     first: dict[str, Asked] = {}
     slices: dict[str, dict[str, None]] = {}  # query -> its slices, as an ordered set
-    for asked in questions:
-        if not asked.id:
-            refuse(asked.path, asked.line, "the query has an empty id; give every query one")
-        before = first.setdefault(asked.id, asked)
-        if before.text != asked.text:
+    for question in questions:
+        if not question.id:
+            refuse(question.path, question.line, "the query has an empty id; give every query one")
+        before = first.setdefault(question.id, question)
+        if before.text != question.text:
             where = f"{before.path}:{before.line}"
-            refuse(asked.path, asked.line, f"query '{asked.id}' has another text than at {where}; keep one")
-        slices.setdefault(asked.id, {}).update(dict.fromkeys(asked.slices))
-    return [Query(id, asked.text, tuple(slices[id])) for id, asked in first.items()]
+            refuse(
+                question.path,
+                question.line,
+                f"query '{question.id}' has another text than at {where}; keep one",
+            )
+        slices.setdefault(question.id, {}).update(dict.fromkeys(question.slices))
+    return [Query(id, question.text, tuple(slices[id])) for id, question in first.items()]
 
 
 def highest(labels: Iterable[Judged], queries: Iterable[Query]) -> list[Judgement]:
     """The judgements of all rows in the order of their first occurrence. A pair of a query and a passage is
     returned once, with its highest grade, as in the released loader, and with the labels of all its rows."""
-    asked = {query.id for query in queries}
+    query_ids = {query.id for query in queries}
     grades: dict[tuple[str, str], int] = {}
     of_pairs: dict[tuple[str, str], dict[str, None]] = {}  # pair -> its labels, as an ordered set
     for judged in labels:
-        if judged.query not in asked:
+        if judged.query not in query_ids:
             what = f"query '{judged.query}' is judged, but the split's queries do not have it"
             refuse(judged.path, judged.line, f"{what}; take both from one release")
         if not judged.passage:

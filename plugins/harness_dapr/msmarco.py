@@ -105,8 +105,8 @@ class MsMarco:
     def _pages(self) -> dict[str, _Page]:
         """The documents that a question names, by their addresses. If several documents have one address, the
         last stays. Documents without text are left out."""
-        named = {passage.url for asked in self._questions.values()
-                 for passages in asked.passages.values() for passage in passages}  # fmt: skip
+        named = {passage.url for questions in self._questions.values()
+                 for passages in questions.passages.values() for passage in passages}  # fmt: skip
         pages = {}
         for number, line in lines(self._pages_file):
             cells = text_of(self._pages_file, number, line).split("\t")
@@ -139,15 +139,15 @@ class MsMarco:
 
     def _aligned(self, name: str) -> list[Span]:
         """The places of all passages of a file, each place once, in the order of the file."""
-        asked = self._questions[name]
+        questions = self._questions[name]
         spans: dict[tuple[str, int, int], Span] = {}
-        for row, passages in asked.passages.items():
+        for row, passages in questions.passages.items():
             for passage in passages:
                 page = self._pages.get(passage.url)
                 place = None if page is None else aligned(passage.text, page.text)
                 if place is not None:
-                    query = str(asked.query_id[row])
-                    span = Span(passage.url, *place, query, asked.query[row], passage.selected)
+                    query = str(questions.query_id[row])
+                    span = Span(passage.url, *place, query, questions.query[row], passage.selected)
                     spans.setdefault((passage.url, *place), span)
         return list(spans.values())
 

@@ -47,9 +47,9 @@ class Original:
 
     def inputs(self, part: Part) -> Inputs:
         params = self._params
-        given = {"dataset": params.dataset, "train": params.train}
+        values = {"dataset": params.dataset, "train": params.train}
         return Inputs(
-            given if part == "corpus" else {**given, "split": params.split}, self._reader.files(part)
+            values if part == "corpus" else {**values, "split": params.split}, self._reader.files(part)
         )
 
     def documents(self) -> Iterator[Document]:

@@ -160,8 +160,8 @@ def _release(params: DaprParams) -> Hub | Dump:
     # the hub has the passages in a split "test", whatever the queries' split is
     passages = configuration(params.path, dataset, params.text, "test")
     if hard:
-        asked = configuration(params.path, dataset, "nq-hard", "test")
-        return Hub(passages, asked, asked, hard=True)
+        questions = configuration(params.path, dataset, "nq-hard", "test")
+        return Hub(passages, questions, questions, hard=True)
     queries = configuration(params.path, dataset, "queries", params.split)
     qrels = configuration(params.path, dataset, "qrels", params.split)
     return Hub(passages, queries, qrels, hard=False)

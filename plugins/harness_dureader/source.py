@@ -127,9 +127,9 @@ class Dureader:
         else is judged."""
         if not self._questions.exists():
             raise HarnessError(f"{self._questions}: there is no such file; it holds the judgements")
-        asked = {question.id: question.line for question in self._asked()}
+        line_of = {question.id: question.line for question in self._asked()}
         for question in questions.questions(self._questions):
-            if asked.pop(question.id, None) is None:
+            if line_of.pop(question.id, None) is None:
                 continue
             if question.positives is None:
                 refuse(
@@ -140,7 +140,7 @@ class Dureader:
                 )
             for passage in question.positives:
                 yield Judgement(question.id, passage, 1)
-        for id, line in asked.items():
+        for id, line in line_of.items():
             refuse(self._asked_path, line, f"question '{id}' is not in {self._questions}; drop it")
 
     def locate_judgement(self, query: str, passage: str) -> str:

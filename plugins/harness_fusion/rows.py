@@ -46,8 +46,8 @@ def fused(inputs: Sequence[Hits], depth: int, structure: Structure, candidates: 
             Hits(hits.passages[start:stop], hits.scores[start:stop], hits.unit)  # views, not copies
             for hits in inputs
         ]
-        found = _candidates(block, structure, unit, candidates)
-        _best(found, score(block, found).astype(np.float32), positions[start:stop], scores[start:stop])
+        chosen = _candidates(block, structure, unit, candidates)
+        _best(chosen, score(block, chosen).astype(np.float32), positions[start:stop], scores[start:stop])
     return Hits(positions, scores, unit)
 
 

@@ -38,13 +38,13 @@ class IrDatasets:
                 raise HarnessError(f"id: '{self.id}' has no {kind} in ir_datasets{hint}")
 
     def card(self) -> Card:
-        language, asked = (_code(self._handler(part), part) for part in ("corpus", "queries"))
+        language, query_language = (_code(self._handler(part), part) for part in ("corpus", "queries"))
         names = (self._loaded.documentation() or {}).get("bibtex_ids", ())
         note = self._entry.note if self._entry else ""
         return Card(
             language,
             self.split,
-            None if asked == language else asked,
+            None if query_language == language else query_language,
             "",
             "; ".join(names),
             f"https://ir-datasets.com/{self.id.partition('/')[0]}.html#{self.id}",

@@ -91,11 +91,11 @@ def tag(words: Sequence[str], fixed: Mapping[str, str], weights: Weights) -> str
     return "".join(tags)
 
 
-def guess(given: Iterator[str], weights: Weights) -> str:
-    """The class with the largest sum of weights over the `given` features. Of classes with equal sums, the
+def guess(features: Iterator[str], weights: Weights) -> str:
+    """The class with the largest sum of weights over the `features`. Of classes with equal sums, the
     first is returned."""
     n = a = v = r = d = o = 0
-    for feature in given:
+    for feature in features:
         row = weights.get(feature)
         if row is not None:
             n += row[0]

@@ -150,10 +150,10 @@ def pagerank(weights: NDArray[np.float64], damping: float) -> NDArray[np.float64
         return scores
     totals = weights.sum(axis=1)
     while True:
-        given = scores / totals
+        passed_on = scores / totals
         new = np.full(n, (1.0 - damping) / n)
         for j in range(n):
-            share = damping * given[j]
+            share = damping * passed_on[j]
             for i in range(n):
                 new[i] += share * weights[j, i]
         change = np.abs(new - scores).sum()

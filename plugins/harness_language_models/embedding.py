@@ -99,8 +99,8 @@ class Search:
 def _embedded(client: services.Client, params: EmbeddingParams, prompt: str, texts: Sequence[str]) -> Floats:
     """float32[n, d]: the vectors of the texts, of length 1 unless `similarity` is dot. An empty text is sent
     as a space, because services refuse empty texts."""
-    asked = [prompt + text if (prompt + text).strip() else " " for text in texts]
-    rows: Floats = services.embed(client, asked, params.dimensions, batch=params.batch)
+    prompted = [prompt + text if (prompt + text).strip() else " " for text in texts]
+    rows: Floats = services.embed(client, prompted, params.dimensions, batch=params.batch)
     if params.similarity == "dot":
         return rows
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)

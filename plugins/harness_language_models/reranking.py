@@ -69,9 +69,9 @@ class Open:
                 except StopIteration as ended:
                     scores[row, np.flatnonzero(candidates[row] >= 0)] = ended.value
                     del running[row], pending[row]
-            asked = [chat for chats in pending.values() for chat in chats]
-            replies = services.ask(self._client, asked)
-            self._counts["questions"] += len(asked)
+            questions = [chat for chats in pending.values() for chat in chats]
+            replies = services.ask(self._client, questions)
+            self._counts["questions"] += len(questions)
             for row, chats in pending.items():
                 answers[row], replies = replies[: len(chats)], replies[len(chats) :]
         return scores
@@ -96,8 +96,8 @@ class Open:
         """Order overlapping windows of passages, from the tail to the head (RankGPT, Sun et al. 2023)."""
         order = list(range(len(texts)))
         for start, stop in orders.windows(len(texts), params.window, params.step):
-            asked = window_prompt(query, [texts[i] for i in order[start:stop]])
-            [reply] = yield [Chat(asked, params.max_tokens)]
+            prompt = window_prompt(query, [texts[i] for i in order[start:stop]])
+            [reply] = yield [Chat(prompt, params.max_tokens)]
             permutation, mended = orders.permutation(reply.text, stop - start)
             self._counts["answers_mended"] += mended
             order[start:stop] = [order[start + i] for i in permutation]

@@ -36,6 +36,8 @@ def folder(java: Java, name: str) -> Path:
 
 def place(file: str, md5: str) -> Path:
     """The folder in which Pyserini and Anserini keep the index of the archive `file`."""
-    given = os.environ.get("ANSERINI_INDEX_CACHE")
+    cache_folder = os.environ.get("ANSERINI_INDEX_CACHE")
     cache = Path(os.environ.get("PYSERINI_CACHE") or Path.home() / ".cache" / "pyserini")
-    return (Path(given) if given else cache / "indexes") / f"{file.replace('.tar.gz', '')}.{md5}"
+    return (
+        Path(cache_folder) if cache_folder else cache / "indexes"
+    ) / f"{file.replace('.tar.gz', '')}.{md5}"

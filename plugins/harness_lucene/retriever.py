@@ -25,25 +25,25 @@ class Lucene:
 
     def index(self, texts: Texts, folder: Path) -> None:
         java = runtime.java()
-        given = self._given(java)
-        if given is None:
+        prebuilt_folder = self._given(java)
+        if prebuilt_folder is None:
             analyser = languages.resolve(self._params.analyser, texts.language)
             titles = self._params.title_weight > 0
             make = lambda: languages.analyser(java, analyser)  # noqa: E731 - one for each writer
             writing.write(texts, folder / OWN, java, make, titles, self._vectors)
             return
-        reader = reading.foreign(java, given, self._where, self._vectors)
-        reading.check(reader, given, self._where)
-        numbers = reading.positions(java, reader, texts, given, self._where)
+        reader = reading.foreign(java, prebuilt_folder, self._where, self._vectors)
+        reading.check(reader, prebuilt_folder, self._where)
+        numbers = reading.positions(java, reader, texts, prebuilt_folder, self._where)
         np.save(folder / POSITIONS, numbers, allow_pickle=False)
 
     def open(self, texts: Texts, folder: Path) -> Search:
         java = runtime.java()
-        given = self._given(java)
-        if given is None:
+        prebuilt_folder = self._given(java)
+        if prebuilt_folder is None:
             reader, numbers = reading.parts(java, folder / OWN), np.load(folder / OWN / POSITIONS)
         else:
-            reader = reading.foreign(java, given, self._where, self._vectors)
+            reader = reading.foreign(java, prebuilt_folder, self._where, self._vectors)
             numbers = np.load(folder / POSITIONS)
         name = languages.resolve(self._params.analyser, texts.language)
         return Search(

@@ -69,8 +69,8 @@ class Search:
         size = max(1, HITS // max(k, 1 if within is None else within.shape[1], 1))
         for start in range(0, len(queries), size):
             stop = min(start + size, len(queries))
-            asked = self._queries(queries[start:stop])
-            hits = self._top(asked, k) if within is None else self._rescored(asked, k, within[start:stop])
+            parsed = self._queries(queries[start:stop])
+            hits = self._top(parsed, k) if within is None else self._rescored(parsed, k, within[start:stop])
             counts, documents, values = self._pick(hits)
             rows = np.repeat(np.arange(start, stop), counts)
             columns = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -83,9 +83,9 @@ class Search:
         document = int(self._documents(np.array([position], np.int64))[0])
         if document < 0:
             return []
-        asked = self._queries([query])
+        parsed = self._queries([query])
         scores = []
-        for field, weight, term in leaves(self._java, asked[0] if asked else None, 1.0):
+        for field, weight, term in leaves(self._java, parsed[0] if parsed else None, 1.0):
             why = self.searcher.explain(weighted(self._java, term, weight), document)
             if why.isMatch():
                 parts = dict(statements(why))

@@ -22,49 +22,49 @@ class LabelByAnswers:
     def __init__(self, params: AnswersParams) -> None:
         self._params = params
 
-    def make(self, given: MakerInput) -> Made:
-        judged = list(self._labelled(given))
-        found = {judgement.query for judgement in judged if judgement.grade > 0}
-        kept = {query.id for query in given.asked() if self._stays(given, query, found)}
+    def make(self, data: MakerInput) -> Made:
+        judged = list(self._labelled(data))
+        answered = {judgement.query for judgement in judged if judgement.grade > 0}
+        kept = {query.id for query in data.asked() if self._stays(data, query, answered)}
         return Made(
-            queries=[query for query in given.asked() if query.id in kept],
+            queries=[query for query in data.asked() if query.id in kept],
             judgements=[judgement for judgement in judged if judgement.query in kept],
         )
 
-    def _stays(self, given: MakerInput, query: Query, found: set[str]) -> bool:
-        if query.id in found or self._params.unlabelled == "keep":
+    def _stays(self, data: MakerInput, query: Query, answered: set[str]) -> bool:
+        if query.id in answered or self._params.unlabelled == "keep":
             return True
         why = "without a passage that has an answer" if query.answers else "without an answer"
-        given.tally.drop("queries", why, query.text)
+        data.tally.drop("queries", why, query.text)
         return False
 
-    def _labelled(self, given: MakerInput) -> Iterator[Judgement]:
+    def _labelled(self, data: MakerInput) -> Iterator[Judgement]:
         """The judgements, query by query, with the passages in the order in which they are searched for
         an answer."""
         params = self._params
         known = Tokens(params.unit == "characters")
         level = Level.of(params.tau, params.above == "more")
-        queries = given.asked()
-        passages = _tried(given, queries) if params.pairs == "judged" else None
-        everything = np.arange(given.corpus.passages)
+        queries = data.asked()
+        passages = _tried(data, queries) if params.pairs == "judged" else None
+        everything = np.arange(data.corpus.passages)
         for number, query in enumerate(queries):
-            given.progress(number, len(queries))
+            data.progress(number, len(queries))
             answers = Bags.of([known.numbers(text) for text in query.answers])
             tried = everything if passages is None else passages.get(query.id, everything[:0])
             for low in range(0, len(tried) if query.answers else 0, BLOCK):
                 block = tried[low : low + BLOCK]
-                texts = Bags.of([known.numbers(text) for text in given.corpus.texts(block)])
-                found = labels(texts, answers, known.size, level)
-                given.tally.add("pairs tried", len(block))
-                for name, grade in zip(given.corpus.ids(block), found.astype(int).tolist(), strict=True):
+                texts = Bags.of([known.numbers(text) for text in data.corpus.texts(block)])
+                grades = labels(texts, answers, known.size, level)
+                data.tally.add("pairs tried", len(block))
+                for name, grade in zip(data.corpus.ids(block), grades.astype(int).tolist(), strict=True):
                     if grade or params.negatives == "keep":
                         yield Judgement(query.id, name, grade)
 
 
-def _tried(given: MakerInput, queries: Iterable[Query]) -> dict[str, Ints]:
+def _tried(data: MakerInput, queries: Iterable[Query]) -> dict[str, Ints]:
     """For each query, the positions of the passages that have a judgement for it."""
-    judged = given.judgements
-    at = given.corpus.positions(judged.passage_ids)[judged.passage]
+    judged = data.judgements
+    at = data.corpus.positions(judged.passage_ids)[judged.passage]
     tried: dict[str, Ints] = {}
     order = np.argsort(judged.query, kind="stable")
     starts = np.searchsorted(judged.query[order], np.arange(len(judged.query_ids) + 1))

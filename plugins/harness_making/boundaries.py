@@ -160,16 +160,16 @@ class Found(NamedTuple):
     """Counts of the boundaries of a document."""
 
     right: int  # boundaries that were set and are true
-    given: int  # boundaries that were set
+    placed: int  # boundaries that were set
     true: int  # boundaries that the document has
 
 
 def f1(counts: Sequence[Found] | NDArray[np.int64]) -> tuple[float, float, float]:
     """Precision, recall and F1 over all documents together."""
-    right, given, true = np.asarray(counts, np.int64).reshape(-1, 3).sum(axis=0).tolist()
-    precision = right / given if given else 0.0
+    right, placed, true = np.asarray(counts, np.int64).reshape(-1, 3).sum(axis=0).tolist()
+    precision = right / placed if placed else 0.0
     recall = right / true if true else 0.0
-    return precision, recall, 2 * right / (given + true) if given + true else 0.0
+    return precision, recall, 2 * right / (placed + true) if placed + true else 0.0
 
 
 def compared(ends: Places, document: Running) -> Found:

@@ -35,19 +35,19 @@ class CleanQueries:
         self._params = params
         self._rules = [re.compile(rule) for rule in params.rules]
 
-    def make(self, given: MakerInput) -> Made:
+    def make(self, data: MakerInput) -> Made:
         seen: set[str] = set()
         kept: list[Query] = []
-        for query in given.asked():
+        for query in data.asked():
             why = self.reason(query.text, seen)
             if why is None:
                 kept.append(query)
             else:
-                given.tally.drop("queries", why, query.text)
+                data.tally.drop("queries", why, query.text)
         ids = {query.id for query in kept}
         return Made(
             queries=kept,
-            judgements=(judgement for judgement in given.judged() if judgement.query in ids),
+            judgements=(judgement for judgement in data.judged() if judgement.query in ids),
         )
 
     def reason(self, text: str, seen: set[str]) -> str | None:

@@ -26,38 +26,38 @@ class DeduplicatePairs:
     def __init__(self, params: ClusterParams) -> None:
         self._params = params
 
-    def make(self, given: MakerInput) -> Made:
-        return Made(judgements=self._judgements(given))
+    def make(self, data: MakerInput) -> Made:
+        return Made(judgements=self._judgements(data))
 
-    def _judgements(self, given: MakerInput) -> Iterator[Judgement]:
-        judged = given.judgements
-        at = given.corpus.positions(judged.passage_ids)[judged.passage]
-        rows = list(given.judged())
+    def _judgements(self, data: MakerInput) -> Iterator[Judgement]:
+        judged = data.judgements
+        at = data.corpus.positions(judged.passage_ids)[judged.passage]
+        rows = list(data.judged())
         by_query: dict[str, list[int]] = {}
         for row, judgement in enumerate(rows):
             by_query.setdefault(judgement.query, []).append(row)
         kept = np.ones(len(rows), np.bool_)
         for number, (_, mine) in enumerate(by_query.items()):
-            given.progress(number, len(by_query))
-            there = np.array([row for row in mine if at[row] >= 0], np.int64)
-            if len(there) < 2:
+            data.progress(number, len(by_query))
+            in_corpus = np.array([row for row in mine if at[row] >= 0], np.int64)
+            if len(in_corpus) < 2:
                 continue
-            texts = given.corpus.texts(at[there])
-            groups = clusters(self._vectors(given, texts), self._params.cut)
-            stays = representatives(groups, self._vectors(given, texts), texts, self._params.representative)
-            kept[there] = False
-            kept[there[stays]] = True
-            given.tally.add("clusters", len(stays))
+            texts = data.corpus.texts(at[in_corpus])
+            groups = clusters(self._vectors(data, texts), self._params.cut)
+            stays = representatives(groups, self._vectors(data, texts), texts, self._params.representative)
+            kept[in_corpus] = False
+            kept[in_corpus[stays]] = True
+            data.tally.add("clusters", len(stays))
         for judgement, stays_here in zip(rows, kept.tolist(), strict=True):
             if stays_here:
                 yield judgement
             else:
                 shown = f"{judgement.query} {judgement.passage}"
-                given.tally.drop("judgements", "of a passage in the cluster of another", shown)
+                data.tally.drop("judgements", "of a passage in the cluster of another", shown)
 
-    def _vectors(self, given: MakerInput, texts: Sequence[str]) -> NDArray[np.float64]:
-        if given.encode is not None:
-            return np.asarray(given.encode(texts, False), np.float64)
+    def _vectors(self, data: MakerInput, texts: Sequence[str]) -> NDArray[np.float64]:
+        if data.encode is not None:
+            return np.asarray(data.encode(texts, False), np.float64)
         return tf_idf(texts, self._params.unit == "characters")
 
 

@@ -28,20 +28,18 @@ class Deduplicate:
     def __init__(self, params: DeduplicateParams) -> None:
         self._params = params
 
-    def make(self, given: MakerInput) -> Made:
-        stands_for = equal_texts(given)
+    def make(self, data: MakerInput) -> Made:
+        stands_for = equal_texts(data)
         if self._params.by == "minhash":
-            given.tally.note(
-                "equal passages", int(np.count_nonzero(stands_for != np.arange(len(stands_for))))
-            )
-            stands_for = near_duplicates(given, self._params, stands_for)
-        return Made(documents=_documents(given, stands_for), judgements=_judgements(given, stands_for))
+            data.tally.note("equal passages", int(np.count_nonzero(stands_for != np.arange(len(stands_for)))))
+            stands_for = near_duplicates(data, self._params, stands_for)
+        return Made(documents=_documents(data, stands_for), judgements=_judgements(data, stands_for))
 
 
-def equal_texts(given: MakerInput) -> Ints:
+def equal_texts(data: MakerInput) -> Ints:
     """int64[N]: for each passage, the first candidate with the same text; for a passage that is no candidate,
     the passage itself."""
-    read = given.corpus
+    read = data.corpus
     digests = np.empty((read.passages, 2), np.uint64)
     done = 0
     for texts in read.text_columns():
@@ -51,7 +49,7 @@ def equal_texts(given: MakerInput) -> Ints:
         )
         digests[done : done + len(texts)] = np.frombuffer(block, np.uint64).reshape(-1, 2)
         done += len(texts)
-        given.progress(done, read.passages, "equal texts")
+        data.progress(done, read.passages, "equal texts")
     candidates = np.flatnonzero(read.candidate)
     order = candidates[np.lexsort((digests[candidates, 1], digests[candidates, 0]))]
     new = np.ones(len(order), np.bool_)
@@ -61,18 +59,18 @@ def equal_texts(given: MakerInput) -> Ints:
     return stands_for
 
 
-def _documents(given: MakerInput, stands_for: Ints) -> Iterator[Document]:
+def _documents(data: MakerInput, stands_for: Ints) -> Iterator[Document]:
     kept: NDArray[np.bool_] = stands_for == np.arange(len(stands_for))
     start = 0
-    for document in given.documents():
+    for document in data.documents():
         stop = start + len(document.passages)
         here = kept[start:stop].tolist()
         if not all(here):
             for passage, stays in zip(document.passages, here, strict=True):
                 if not stays:
-                    given.tally.drop("passages", "the same as one before", passage.text)
+                    data.tally.drop("passages", "the same as one before", passage.text)
             if not any(here):
-                given.tally.drop("documents", "without a passage of their own", document.id)
+                data.tally.drop("documents", "without a passage of their own", document.id)
             document = document._replace(
                 passages=tuple(
                     passage for passage, stays in zip(document.passages, here, strict=True) if stays
@@ -83,11 +81,11 @@ def _documents(given: MakerInput, stands_for: Ints) -> Iterator[Document]:
         start = stop
 
 
-def _judgements(given: MakerInput, stands_for: Ints) -> Iterator[Judgement]:
+def _judgements(data: MakerInput, stands_for: Ints) -> Iterator[Judgement]:
     """The judgements, moved to the passages that are kept."""
-    judged = given.judgements
-    positions = given.corpus.positions(judged.passage_ids)
+    judged = data.judgements
+    positions = data.corpus.positions(judged.passage_ids)
     known = positions >= 0
     names = [name for name, is_known in zip(judged.passage_ids, known.tolist(), strict=True) if is_known]
-    kept = given.corpus.ids(stands_for[positions[known]])
-    return moved(given, dict(zip(names, kept, strict=True)), "of a passage that is the same as another")
+    kept = data.corpus.ids(stands_for[positions[known]])
+    return moved(data, dict(zip(names, kept, strict=True)), "of a passage that is the same as another")

@@ -19,26 +19,26 @@ class Join:
     def __init__(self, params: JoinParams) -> None:
         self._params = params
 
-    def make(self, given: MakerInput) -> Made:
+    def make(self, data: MakerInput) -> Made:
         joined_into: dict[str, str] = {}  # a paragraph -> the passage that it became part of
         return Made(
-            documents=self._documents(given, joined_into),
-            judgements=moved(given, joined_into, "of another part of the same passage"),
+            documents=self._documents(data, joined_into),
+            judgements=moved(data, joined_into, "of another part of the same passage"),
         )
 
-    def _documents(self, given: MakerInput, joined_into: dict[str, str]) -> Iterator[Document]:
-        for document in given.documents():
+    def _documents(self, data: MakerInput, joined_into: dict[str, str]) -> Iterator[Document]:
+        for document in data.documents():
             groups = self.groups([len(passage.text) for passage in document.passages])
             passages = []
             for start, stop in groups:
                 passage = self._joined(document.passages[start:stop])
                 passages.append(passage)
                 if stop - start > 1:
-                    given.tally.drop("passages", "joined with the one before", passage.text, stop - start - 1)
+                    data.tally.drop("passages", "joined with the one before", passage.text, stop - start - 1)
                     for part in document.passages[start:stop]:
                         joined_into[part.id] = passage.id
             if len(document.passages) > 1 and len(groups) == 1:
-                given.tally.add("documents that became one passage")
+                data.tally.add("documents that became one passage")
             yield document._replace(passages=tuple(passages))
 
     def groups(self, lengths: list[int]) -> list[tuple[int, int]]:

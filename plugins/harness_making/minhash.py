@@ -121,13 +121,13 @@ def _kernels() -> Any:
         hashes = np.empty(stop - start + 1, np.uint64)
         count = tokens_of(data, start, stop, characters, hashes)
         count = shingles_of(hashes, count, shingle)
-        found = np.sort(hashes[:count])
+        sorted_hashes = np.sort(hashes[:count])
         kept = 0
         for i in range(count):
-            if i == 0 or found[i] != found[i - 1]:
-                found[kept] = found[i]
+            if i == 0 or sorted_hashes[i] != sorted_hashes[i - 1]:
+                sorted_hashes[kept] = sorted_hashes[i]
                 kept += 1
-        return found[:kept]
+        return sorted_hashes[:kept]
 
     @njit(cache=True)
     def compared(data: Any, bounds: Any, pairs: Any, shingle: int, characters: bool) -> Any:

@@ -22,41 +22,41 @@ if TYPE_CHECKING:
 PAIRS = 1 << 16  # pairs whose texts are in memory at once
 
 
-def near_duplicates(given: MakerInput, params: DeduplicateParams, stands_for: Ints) -> Ints:
+def near_duplicates(data: MakerInput, params: DeduplicateParams, stands_for: Ints) -> Ints:
     """int64[N]: for each passage, the first passage of its group. Two passages are linked if they share the
     key of a band and their shingles are similar enough. Of the passages with the same key, each is compared
     with the first and with the one before it. A group is all passages that links connect. `stands_for` has
     the first passage of each group of equal texts."""
     characters = params.unit == "characters"
-    files = _band_files(given, params.shingle, characters)
+    files = _band_files(data, params.shingle, characters)
     parent = stands_for.copy()
     compared = linked = 0
     for band, file in enumerate(files):
         keys = np.fromfile(file, np.uint64)
         file.unlink()
-        for pairs in _candidates(keys, parent, stands_for, given.corpus.candidate):
-            similar = _similar(given, pairs, params, characters)
+        for pairs in _candidates(keys, parent, stands_for, data.corpus.candidate):
+            similar = _similar(data, pairs, params, characters)
             compared += len(pairs)
             linked += int(similar.sum())
             _join()(parent, pairs[similar])
-        given.progress(band + 1, len(files), "near duplicates, bands")
-    given.tally.note("candidate pairs compared", compared)
-    given.tally.note("pairs similar enough", linked)
+        data.progress(band + 1, len(files), "near duplicates, bands")
+    data.tally.note("candidate pairs compared", compared)
+    data.tally.note("pairs similar enough", linked)
     return _roots(parent)
 
 
-def _band_files(given: MakerInput, shingle: int, characters: bool) -> list[Path]:
+def _band_files(data: MakerInput, shingle: int, characters: bool) -> list[Path]:
     """Write a file for each band with the keys of all passages, uint64[N], and return the files."""
-    files = [given.folder / f"band-{band:02}" for band in range(minhash.BANDS)]
+    files = [data.folder / f"band-{band:02}" for band in range(minhash.BANDS)]
     done = 0
     handles = [file.open("wb") for file in files]
     try:
-        for texts in given.corpus.text_columns():
+        for texts in data.corpus.text_columns():
             keys = minhash.band_keys(*_bytes_of(texts), shingle, characters)
             for band, handle in enumerate(handles):
                 np.ascontiguousarray(keys[:, band]).tofile(handle)
             done += len(texts)
-            given.progress(done, given.corpus.passages, "signatures")
+            data.progress(done, data.corpus.passages, "signatures")
     finally:
         for handle in handles:
             handle.close()
@@ -78,11 +78,11 @@ def _candidates(
     """int64[n, 2]: blocks of pairs of passages that have the same key in this band and are not in one group
     yet. The earlier passage comes first."""
     alone = np.flatnonzero((stands_for == np.arange(len(stands_for))) & candidate)
-    own = keys[alone]
-    order = np.argsort(own, kind="stable")
-    own, rows = own[order], alone[order]
+    keys_alone = keys[alone]
+    order = np.argsort(keys_alone, kind="stable")
+    keys_alone, rows = keys_alone[order], alone[order]
     new = np.ones(len(rows), np.bool_)
-    new[1:] = own[1:] != own[:-1]
+    new[1:] = keys_alone[1:] != keys_alone[:-1]
     first = rows[np.maximum.accumulate(np.where(new, np.arange(len(rows)), 0))]
     later = np.flatnonzero(~new)
     with_first = np.stack([first[later], rows[later]], axis=1)
@@ -96,11 +96,9 @@ def _candidates(
                 yield block
 
 
-def _similar(
-    given: MakerInput, pairs: Ints, params: DeduplicateParams, characters: bool
-) -> NDArray[np.bool_]:
+def _similar(data: MakerInput, pairs: Ints, params: DeduplicateParams, characters: bool) -> NDArray[np.bool_]:
     positions, places = np.unique(pairs, return_inverse=True)
-    texts = pa.array(given.corpus.texts(positions), pa.large_string())
+    texts = pa.array(data.corpus.texts(positions), pa.large_string())
     local = places.reshape(-1, 2).astype(np.int64)
     values = minhash.similarities(*_bytes_of(texts), local, params.shingle, characters)
     similar: NDArray[np.bool_] = values >= params.similarity
@@ -116,14 +114,14 @@ def _roots(parent: Ints) -> Ints:
 def _roots_of() -> Any:
     @njit(cache=True)
     def roots(parent: Any, rows: Any) -> Any:
-        found = np.empty(len(rows), np.int64)
+        root_of = np.empty(len(rows), np.int64)
         for i in range(len(rows)):
             row = rows[i]
             while parent[row] != row:
                 parent[row] = parent[parent[row]]
                 row = parent[row]
-            found[i] = row
-        return found
+            root_of[i] = row
+        return root_of
 
     return roots
 

@@ -29,18 +29,18 @@ class Segment:
         self._params = params
         self._characters = params.unit == "characters"
 
-    def make(self, given: MakerInput) -> Made:
+    def make(self, data: MakerInput) -> Made:
         moved: dict[str, str] = {}  # an old passage -> the new one that has most of it
-        model = self._model(given) if self._params.by == "boundary" else None
+        model = self._model(data) if self._params.by == "boundary" else None
         return Made(
-            documents=self._documents(given, model, moved),
-            judgements=moving.moved(given, moved, "of another part of the same passage"),
+            documents=self._documents(data, model, moved),
+            judgements=moving.moved(data, moved, "of another part of the same passage"),
         )
 
     def _documents(
-        self, given: MakerInput, model: Boundaries | None, moved: dict[str, str]
+        self, data: MakerInput, model: Boundaries | None, moved: dict[str, str]
     ) -> Iterator[Document]:
-        for document in given.documents():
+        for document in data.documents():
             texts = [passage.text for passage in document.passages]
             whole = running(texts, self._characters)
             if not whole.text:
@@ -51,7 +51,7 @@ class Segment:
                 Passage(f"{document.id}-{number}", whole.text[start:stop].strip())
                 for number, (start, stop) in enumerate(spans)
             )
-            given.tally.add("passages from running text", len(passages))
+            data.tally.add("passages from running text", len(passages))
             _move(document, whole, spans, passages, moved)
             yield document._replace(passages=passages)
 
@@ -66,10 +66,10 @@ class Segment:
         edges = [0, *ends.tolist(), len(text)]
         return [(start, stop) for start, stop in pairwise(edges) if stop > start]
 
-    def _model(self, given: MakerInput) -> Boundaries:
+    def _model(self, data: MakerInput) -> Boundaries:
         """The model, trained on most documents of `learn`. Its quality on the held-out documents is noted."""
         assert self._params.learn is not None
-        source = given.others[self._params.learn]
+        source = data.others[self._params.learn]
         learned: list[Running] = []
         held: list[Running] = []
         for document in source.documents():
@@ -82,9 +82,9 @@ class Segment:
                 f"segment: the documents of '{self._params.learn}' have one passage each; name some with more"
             )
         model = boundaries.trained(learned, self._characters, self._params.epochs, self._params.seed)
-        given.tally.note("documents learned from", len(learned))
+        data.tally.note("documents learned from", len(learned))
         if held:
-            given.tally.note("boundaries", measured(model, learned, held, self._params.seed))
+            data.tally.note("boundaries", measured(model, learned, held, self._params.seed))
         return model
 
 
@@ -113,11 +113,11 @@ def measured(model: Boundaries, learned: Sequence[Running], held: Sequence[Runni
     probabilities = [model.probabilities(document.text) for document in held]
     curve = {}
     for sigma in SIGMAS:
-        found = [
+        counted = [
             compared(where[values >= sigma], document)
             for (where, values), document in zip(probabilities, held, strict=True)
         ]
-        curve[str(sigma)] = [round(value, 4) for value in f1(found)]
+        curve[str(sigma)] = [round(value, 4) for value in f1(counted)]
     ways: dict[str, Callable[[str], Places]] = {
         "model": lambda text: model.ends(text, 0.5),
         "fixed length": lambda text: (
@@ -133,8 +133,8 @@ def measured(model: Boundaries, learned: Sequence[Running], held: Sequence[Runni
     random = np.random.default_rng(seed)
     samples = random.integers(0, len(held), (RESAMPLES, len(held)))
     scores = {
-        name: {"f1": round(f1(found)[2], 4), "ci95": _interval(found, samples)}
-        for name, found in counts.items()
+        name: {"f1": round(f1(counted)[2], 4), "ci95": _interval(counted, samples)}
+        for name, counted in counts.items()
     }
     return {
         "held-out documents": len(held), "mean length": length, "mean sentences": sentences, **scores,
@@ -149,8 +149,8 @@ def _nearest_places(text: str, length: int) -> Places:
     return np.unique(where[at[at < len(where)]])
 
 
-def _interval(found: Sequence[Found], samples: NDArray[np.int64]) -> list[float]:
-    counts = np.array(found, np.int64)
+def _interval(counted: Sequence[Found], samples: NDArray[np.int64]) -> list[float]:
+    counts = np.array(counted, np.int64)
     values = [f1(counts[rows])[2] for rows in samples]
     return [round(float(value), 4) for value in np.percentile(values, (2.5, 97.5))]
 

@@ -36,18 +36,18 @@ class DropSimilar:
     def __init__(self, params: SimilarParams) -> None:
         self._params = params
 
-    def make(self, given: MakerInput) -> Made:
-        params, tally = self._params, given.tally
-        others = [(name, query) for name in params.to for query in given.others[name].asked()]
-        queries = given.asked()
+    def make(self, data: MakerInput) -> Made:
+        params, tally = self._params, data.tally
+        others = [(name, query) for name in params.to for query in data.others[name].asked()]
+        queries = data.asked()
         texts, against = [query.text for query in queries], [query.text for _, query in others]
-        if given.encode is not None:
-            nearest = by_vectors(given.encode(texts, True), given.encode(against, True), params.threshold)
+        if data.encode is not None:
+            nearest = by_vectors(data.encode(texts, True), data.encode(against, True), params.threshold)
         else:
             nearest = by_characters(texts, against, params.threshold)
         similar = nearest.similarity > params.threshold
-        (given.folder / "kept").mkdir()
-        with (given.folder / "kept" / "similar.jsonl").open("wb") as file:
+        (data.folder / "kept").mkdir()
+        with (data.folder / "kept" / "similar.jsonl").open("wb") as file:
             for row in np.flatnonzero(similar).tolist():
                 name, other = others[int(nearest.other[row])]
                 line = {
@@ -66,10 +66,10 @@ class DropSimilar:
                 query._replace(slices=(*query.slices, mark))
                 for query, mark in zip(queries, marks, strict=True)
             ]
-            return Made(queries=kept, judgements=given.judged())
+            return Made(queries=kept, judgements=data.judged())
         kept = [query for query, mark in zip(queries, similar.tolist(), strict=True) if not mark]
         ids = {query.id for query in kept}
-        return Made(queries=kept, judgements=(item for item in given.judged() if item.query in ids))
+        return Made(queries=kept, judgements=(item for item in data.judged() if item.query in ids))
 
 
 def by_characters(texts: Sequence[str], against: Sequence[str], threshold: float) -> Nearest:

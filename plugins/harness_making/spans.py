@@ -72,10 +72,10 @@ class Bags(NamedTuple):
 def labels(passages: Bags, answers: Bags, vocabulary: int, level: Level) -> NDArray[np.bool_]:
     """bool[passages]: whether F1(s, a) reaches the level for any span s of the passage and any answer a.
     F1(s, a) is 2 |s n a| / (|s| + |a|) over bags of tokens. Tokens are numbers below `vocabulary`."""
-    found: NDArray[np.bool_] = _kernel()(
+    reached: NDArray[np.bool_] = _kernel()(
         *passages, *answers, vocabulary, 2 * level.bottom, level.top, 1 if level.strict else 0
     )
-    return found
+    return reached
 
 
 @functools.cache
@@ -170,10 +170,10 @@ def _kernel() -> Any:
     def labelled(
         passages: Any, bounds: Any, answers: Any, ends: Any, vocabulary: int, gain: int, cost: int, more: int
     ) -> Any:
-        found = np.zeros(len(bounds) - 1, np.bool_)
+        reached = np.zeros(len(bounds) - 1, np.bool_)
         code_of = np.full(vocabulary, -1, np.int32)  # token -> its code, for one answer at a time
         longest = np.int64(0)
-        for p in range(len(found)):
+        for p in range(len(reached)):
             longest = max(longest, bounds[p + 1] - bounds[p])
         codes, work = np.empty(longest, np.int32), np.zeros((4, longest + 1), np.int64)
         for a in range(len(ends) - 1):
@@ -192,14 +192,14 @@ def _kernel() -> Any:
                 places[i + 1] = places[i] + counts[i]
             ring, turn = np.empty(size, np.int64), np.empty(distinct, np.int64)
             needed = cost * size + more
-            for p in range(len(found)):
-                if found[p]:
+            for p in range(len(reached)):
+                if reached[p]:
                     continue
                 mine = codes[: bounds[p + 1] - bounds[p]]
                 if encoded(passages[bounds[p] : bounds[p + 1]], code_of, mine, gain, cost) >= needed:
-                    found[p] = any_span(mine, ring, turn, places, work, gain, cost, needed)
+                    reached[p] = any_span(mine, ring, turn, places, work, gain, cost, needed)
             for i in range(ends[a], ends[a + 1]):
                 code_of[answers[i]] = -1
-        return found
+        return reached
 
     return labelled

@@ -13,12 +13,12 @@ class StripTitles:
     def __init__(self, params: Any) -> None:
         pass
 
-    def make(self, given: MakerInput) -> Made:
-        return Made(documents=_untitled(given))
+    def make(self, data: MakerInput) -> Made:
+        return Made(documents=_untitled(data))
 
 
-def _untitled(given: MakerInput) -> Iterator[Document]:
-    for document in given.documents():
+def _untitled(data: MakerInput) -> Iterator[Document]:
+    for document in data.documents():
         if document.title:
-            given.tally.add("titles removed")
+            data.tally.add("titles removed")
         yield document._replace(title="")

@@ -49,8 +49,8 @@ def readme(text: str) -> Readme:
     )
 
 
-def _configs(given: Iterable[Any]) -> Iterator[tuple[str, dict[str, tuple[str, ...]]]]:
-    for config in given:
+def _configs(configs: Iterable[Any]) -> Iterator[tuple[str, dict[str, tuple[str, ...]]]]:
+    for config in configs:
         files = config.get("data_files", ())
         if isinstance(files, str):
             files = [{"split": "train", "path": files}]

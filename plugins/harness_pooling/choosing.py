@@ -28,27 +28,27 @@ class ActiveSample:
     def __init__(self, params: ActiveParams) -> None:
         self._params = params
 
-    def make(self, given: MakerInput) -> Made:
+    def make(self, data: MakerInput) -> Made:
         params = self._params
-        run = given.runs[params.of]
-        pooled, _ = pairs.rescored(pairs.union([run], params.depth), run, given.corpus.passages)
-        open_ = np.array([grade is None for grade in grades_of(given, pooled)], np.bool_)
-        given.tally.drop("pairs", "judged already", count=int((~open_).sum()))
+        run = data.runs[params.of]
+        pooled, _ = pairs.rescored(pairs.union([run], params.depth), run, data.corpus.passages)
+        open_ = np.array([grade is None for grade in grades_of(data, pooled)], np.bool_)
+        data.tally.drop("pairs", "judged already", count=int((~open_).sum()))
         pooled = pooled.chosen(open_)
         assert pooled.score is not None
         lower, upper = between(pooled.score, params)
         hopeless, confident = pooled.score < lower, pooled.score > upper
-        given.tally.note("thresholds", [round(lower, 6), round(upper, 6)])
-        given.tally.drop("pairs", "below the lower threshold", count=int(hopeless.sum()))
-        given.tally.drop("pairs", "above the upper threshold", count=int(confident.sum()))
+        data.tally.note("thresholds", [round(lower, 6), round(upper, 6)])
+        data.tally.drop("pairs", "below the lower threshold", count=int(hopeless.sum()))
+        data.tally.drop("pairs", "above the upper threshold", count=int(confident.sum()))
         pooled = pooled.chosen(~hopeless & ~confident)
         if params.take is not None and len(pooled.query) > params.take:
             rows = np.random.default_rng(params.seed).permutation(len(pooled.query))[: params.take]
-            given.tally.drop("pairs", "not drawn", count=len(pooled.query) - params.take)
+            data.tally.drop("pairs", "not drawn", count=len(pooled.query) - params.take)
             mask = np.zeros(len(pooled.query), np.bool_)
             mask[rows] = True
             pooled = pooled.chosen(mask)
-        write_pool(given, pooled, [None] * len(pooled.query), [params.of], params.depth, params.of)
+        write_pool(data, pooled, [None] * len(pooled.query), [params.of], params.depth, params.of)
         return Made()
 
 
@@ -67,26 +67,26 @@ class HardQueries:
     def __init__(self, params: HardParams) -> None:
         self._params = params
 
-    def make(self, given: MakerInput) -> Made:
-        judged = judging(given.corpus, given.queries, given.judgements).judged
-        good = (judged.grade > 0) & (judged.passage < given.corpus.passages)
-        positive = np.zeros(len(given.queries.ids), np.bool_)
+    def make(self, data: MakerInput) -> Made:
+        judged = judging(data.corpus, data.queries, data.judgements).judged
+        good = (judged.grade > 0) & (judged.passage < data.corpus.passages)
+        positive = np.zeros(len(data.queries.ids), np.bool_)
         positive[judged.query[good]] = True
-        runs = [given.runs[name] for name in self._params.of]
+        runs = [data.runs[name] for name in self._params.of]
         hard = positive & ~found(runs, judged.query[good], judged.passage[good], self._params.depth)
-        ids = {given.queries.ids[row] for row in np.flatnonzero(hard).tolist()}
-        for row, query in enumerate(given.asked()):
+        ids = {data.queries.ids[row] for row in np.flatnonzero(hard).tolist()}
+        for row, query in enumerate(data.asked()):
             if query.id not in ids:
                 why = "some system finds a positive" if positive[row] else "without a positive"
-                given.tally.drop("queries", why, query.text)
+                data.tally.drop("queries", why, query.text)
         chosen = good & hard[judged.query]
         queries, passages = judged.query[chosen].astype(np.int64), judged.passage[chosen]
         order = np.lexsort((passages, queries))
         pooled = _ranked(runs, queries[order], passages[order])
-        write_pool(given, pooled, grades_of(given, pooled), list(self._params.of), self._params.depth, None)
+        write_pool(data, pooled, grades_of(data, pooled), list(self._params.of), self._params.depth, None)
         return Made(
-            queries=[item for item in given.asked() if item.id in ids],
-            judgements=[item for item in given.judged() if item.query in ids],
+            queries=[item for item in data.asked() if item.id in ids],
+            judgements=[item for item in data.judged() if item.query in ids],
         )
 
 
@@ -116,17 +116,17 @@ class SampleErrors:
     def __init__(self, params: ErrorsParams) -> None:
         self._params = params
 
-    def make(self, given: MakerInput) -> Made:
+    def make(self, data: MakerInput) -> Made:
         params = self._params
-        run = given.runs[params.of]
-        judged = judging(given.corpus, given.queries, given.judgements).judged
-        good = (judged.grade > 0) & (judged.passage < given.corpus.passages)
+        run = data.runs[params.of]
+        judged = judging(data.corpus, data.queries, data.judgements).judged
+        good = (judged.grade > 0) & (judged.passage < data.corpus.passages)
         hit = found([run], judged.query[good], judged.passage[good], params.top)
-        asked = np.unique(judged.query[good])
-        failed = asked[~hit[asked]]
-        given.tally.note("queries whose first results hold no positive", len(failed))
+        judged_queries = np.unique(judged.query[good])
+        failed = judged_queries[~hit[judged_queries]]
+        data.tally.note("queries whose first results hold no positive", len(failed))
         drawn = np.sort(np.random.default_rng(params.seed).permutation(failed)[: params.queries])
         pooled = pairs.union([run], params.top)
         pooled = pooled.chosen(np.isin(pooled.query, drawn))
-        write_pool(given, pooled, grades_of(given, pooled), [params.of], params.top, None)
+        write_pool(data, pooled, grades_of(data, pooled), [params.of], params.top, None)
         return Made()

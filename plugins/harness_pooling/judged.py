@@ -14,17 +14,17 @@ class Judged:
     def __init__(self, params: JudgedParams) -> None:
         self._params = params
 
-    def make(self, given: MakerInput) -> Made:
-        return Made(judgements=self._judgements(given))
+    def make(self, data: MakerInput) -> Made:
+        return Made(judgements=self._judgements(data))
 
-    def _judgements(self, given: MakerInput) -> Iterator[Judgement]:
+    def _judgements(self, data: MakerInput) -> Iterator[Judgement]:
         """The new judgements: first those of the collection in their order, where a decision of the file
         replaces the judgement of its pair; then the other decisions of the file."""
-        tally, existing = given.tally, self._params.existing
-        decided = self._decided(given)
+        tally, existing = data.tally, self._params.existing
+        decided = self._decided(data)
         machines = sum(decision.kind == "machine" for decision in decided.values())
         used: set[tuple[str, str]] = set()
-        for judgement in given.judged():
+        for judgement in data.judged():
             pair = (judgement.query, judgement.passage)
             decision = decided.get(pair)
             if decision is not None:
@@ -45,21 +45,21 @@ class Judged:
         if machines:
             tally.flag(f"{machines} of the {len(decided)} judgements that were taken in are by a machine")
 
-    def _decided(self, given: MakerInput) -> dict[tuple[str, str], Decision]:
+    def _decided(self, data: MakerInput) -> dict[tuple[str, str], Decision]:
         """The decisions that count, by pair, in the order of the file."""
-        take, tally = self._params.take, given.tally
-        asked = set(given.queries.ids)
+        take, tally = self._params.take, data.tally
+        query_ids = set(data.queries.ids)
         rows = list(decisions(self._params.file))
-        there = given.corpus.positions([row.passage for row in rows]) >= 0
+        in_corpus = data.corpus.positions([row.passage for row in rows]) >= 0
         decided: dict[tuple[str, str], Decision] = {}
-        for row, known in zip(rows, there.tolist(), strict=True):
+        for row, known in zip(rows, in_corpus.tolist(), strict=True):
             pair = (row.query, row.passage)
             shown = " ".join(pair)
             if take not in ("any", row.kind):
                 tally.drop("judgements", f"decided by a {row.kind}", shown)
             elif row.grade is None:
                 tally.drop("judgements", "without a decision", shown)
-            elif row.query not in asked:
+            elif row.query not in query_ids:
                 tally.drop("judgements", "of a query that is not asked", shown)
             elif not known:
                 tally.drop("judgements", "of a passage that is not there", shown)

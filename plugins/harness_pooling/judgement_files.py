@@ -101,10 +101,10 @@ def _of_table(path: Path) -> Iterator[tuple[int, Decision]]:
                 path, number, f"expected {len(header)} columns between tabs, got {len(cells)}; mend the line"
             )
         row = dict(zip(header, cells, strict=True))
-        said = row.get("kind") or "person"
-        if said not in ("person", "machine"):
-            refuse(path, number, f"the kind '{said}' is neither person nor machine; write one of them")
-        kind: Kind = "machine" if said == "machine" else "person"
+        written = row.get("kind") or "person"
+        if written not in ("person", "machine"):
+            refuse(path, number, f"the kind '{written}' is neither person nor machine; write one of them")
+        kind: Kind = "machine" if written == "machine" else "person"
         if row["grade"] and not re.fullmatch(r"-?\d{1,9}", row["grade"]):
             refuse(path, number, f"the grade '{row['grade']}' is no whole number; write one, or nothing")
         grade = int(row["grade"]) if row["grade"] else None

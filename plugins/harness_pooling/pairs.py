@@ -66,9 +66,9 @@ def _kernels() -> Any:
         int64[runs, queries, depth]."""
         counts = np.zeros(stacked.shape[1], np.int64)
         for query in range(stacked.shape[1]):
-            found = np.sort(stacked[:, query, :].copy().ravel())
-            for i in range(len(found)):
-                if found[i] >= 0 and (i == 0 or found[i] != found[i - 1]):
+            positions = np.sort(stacked[:, query, :].copy().ravel())
+            for i in range(len(positions)):
+                if positions[i] >= 0 and (i == 0 or positions[i] != positions[i - 1]):
                     counts[query] += 1
         return counts
 
@@ -84,7 +84,7 @@ def _kernels() -> Any:
             names = np.empty(size, np.int64)
             best = np.full(size, depth + 1, np.int64)
             times = np.zeros(size, np.int64)
-            own = np.zeros((size, runs), np.int32)
+            rank_in_run = np.zeros((size, runs), np.int32)
             at = -1
             for i in range(len(order)):
                 cell = order[i]
@@ -94,13 +94,13 @@ def _kernels() -> Any:
                     at += 1
                     names[at] = flat[cell]
                 rank = cell % depth + 1
-                own[at, cell // depth] = rank
+                rank_in_run[at, cell // depth] = rank
                 best[at] = min(best[at], rank)
                 times[at] += 1
             place = np.argsort(best * (runs + 1) - times, kind="mergesort")
             for i in range(size):
                 passage[starts[query] + i] = names[place[i]]
-                ranks[starts[query] + i] = own[place[i]]
+                ranks[starts[query] + i] = rank_in_run[place[i]]
 
     return counted, merged
 
@@ -114,13 +114,13 @@ def rescored(pairs: Pairs, run: Hits, size: int) -> tuple[Pairs, int]:
     wanted = pairs.query * size + pairs.passage
     at = np.searchsorted(codes[order], wanted)
     at = np.minimum(at, max(len(codes) - 1, 0))
-    there = codes[order][at] == wanted if len(codes) else np.zeros(len(wanted), np.bool_)
+    is_in_run = codes[order][at] == wanted if len(codes) else np.zeros(len(wanted), np.bool_)
     scores = np.zeros(len(wanted), np.float32)
-    scores[there] = np.asarray(run.scores)[rows, columns][order][at[there]]
-    kept = Pairs(pairs.query, pairs.passage, pairs.ranks, scores).chosen(there)
+    scores[is_in_run] = np.asarray(run.scores)[rows, columns][order][at[is_in_run]]
+    kept = Pairs(pairs.query, pairs.passage, pairs.ranks, scores).chosen(is_in_run)
     assert kept.score is not None
     by_score = np.lexsort((kept.passage, -kept.score, kept.query))
-    return kept.chosen(by_score), int(np.count_nonzero(~there))  # type: ignore[arg-type]  # an order, too
+    return kept.chosen(by_score), int(np.count_nonzero(~is_in_run))  # type: ignore[arg-type]  # an order, too
 
 
 def first(pairs: Pairs, top: int) -> Pairs:

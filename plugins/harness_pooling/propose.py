@@ -14,15 +14,15 @@ class Propose:
     def __init__(self, params: PoolParams) -> None:
         self._params = params
 
-    def make(self, given: MakerInput) -> Made:
-        return Made(judgements=self._judgements(given))
+    def make(self, data: MakerInput) -> Made:
+        return Made(judgements=self._judgements(data))
 
-    def _judgements(self, given: MakerInput) -> Iterator[Judgement]:
+    def _judgements(self, data: MakerInput) -> Iterator[Judgement]:
         """The judgements of the collection, then a judgement of grade 0 for each pair that is not judged."""
-        yield from given.judged()
-        pooled, grades = pooled_pairs(given, self._params)
-        names = given.corpus.ids(pooled.passage)
+        yield from data.judged()
+        pooled, grades = pooled_pairs(data, self._params)
+        names = data.corpus.ids(pooled.passage)
         for query, passage, grade in zip(pooled.query.tolist(), names, grades, strict=True):
             if grade is None:
-                given.tally.add("pairs that were not judged")
-                yield Judgement(given.queries.ids[query], passage, 0)
+                data.tally.add("pairs that were not judged")
+                yield Judgement(data.queries.ids[query], passage, 0)

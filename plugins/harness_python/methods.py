@@ -62,16 +62,16 @@ class Opened:
         rows = self._call("retriever", len(queries), list(queries), corpus, most) if most else []
         passages = np.full((len(queries), k), -1, np.int64)
         scores = np.zeros((len(queries), k), np.float32)
-        for i, (names, given) in enumerate(rows):
+        for i, (names, row_scores) in enumerate(rows):
             places = self._places(names)
-            order = np.argsort(-np.asarray(given, np.float64), kind="stable")
+            order = np.argsort(-np.asarray(row_scores, np.float64), kind="stable")
             positions = self._positions[places[order]]
             if within is not None:
                 kept = np.isin(positions, within[i][within[i] >= 0])
                 positions, order = positions[kept], order[kept]
             positions, order = positions[:k], order[:k]
             passages[i, : len(positions)] = positions
-            scores[i, : len(positions)] = np.asarray(given, np.float32)[order]
+            scores[i, : len(positions)] = np.asarray(row_scores, np.float32)[order]
         return Hits(passages, scores, self._texts.unit)
 
     def score(self, queries: Sequence[str], candidates: Ints) -> Floats:

@@ -15,12 +15,12 @@ class Chatting:
 
     def write(self, prompts: Sequence[str]) -> tuple[list[list[str]], int]:
         params = self._params
-        asked = [
+        chats = [
             services.Chat((("user", prompt),), params.max_tokens, params.temperature, params.seed, sample=i)
             for prompt in prompts
             for i in range(params.answers)
         ]
-        replies = services.ask(self._client, asked)
+        replies = services.ask(self._client, chats)
         count, cut = params.answers, sum(reply.cut for reply in replies)
         texts = [reply.text.strip() for reply in replies]
         return [texts[i : i + count] for i in range(0, len(texts), count)], cut

@@ -55,13 +55,13 @@ class Reader:
         feedback = first(feedback, self._documents)
         positions = np.unique(feedback.passages[feedback.passages >= 0])
         read = [Counter(terms) for terms in self._searcher.terms(self._texts.take(positions))]
-        asked = [Counter(terms) for terms in self._searcher.terms(queries)]
-        words = sorted({term for text in (*read, *asked) for term in text})
+        query_terms = [Counter(terms) for terms in self._searcher.terms(queries)]
+        words = sorted({term for text in (*read, *query_terms) for term in text})
         known = self._searcher.statistics(words)
         pairs = zip(known.texts.tolist(), known.occurrences.tolist(), strict=True)
         facts = dict(zip(words, pairs, strict=True))
         rows = []
-        for i, query in enumerate(asked):
+        for i, query in enumerate(query_terms):
             filled = feedback.passages[i] >= 0
             texts = [read[row] for row in rows_of(feedback.passages[i][filled], positions).tolist()]
             scores = feedback.scores[i][filled].tolist()

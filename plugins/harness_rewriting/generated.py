@@ -96,10 +96,10 @@ class Averaged(_Writing):
             return Rewritten(vectors=self._searcher.encode(queries))
         written = self.written(queries)
         passages = self._searcher.encode_passages([text for texts in written for text in texts])
-        asked = self._searcher.encode(queries)
+        query_vectors = self._searcher.encode(queries)
         ends = np.cumsum([len(texts) for texts in written], dtype=np.int64)[:-1]
         rows: list[Floats] = []
-        for query, vectors in zip(asked, np.split(passages, ends), strict=True):
+        for query, vectors in zip(query_vectors, np.split(passages, ends), strict=True):
             every = np.concatenate([query[None], vectors]) if self._query or not len(vectors) else vectors
             rows.append(every.mean(axis=0))
         return Rewritten(vectors=np.stack(rows).astype(np.float32))

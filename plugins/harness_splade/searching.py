@@ -34,20 +34,20 @@ class Search:
         """The k best texts of each query, with equal scores ordered by position. Without `within`, a hit has
         at least one term of its query. With `within`, every named text that is indexed is a hit, even with a
         score of 0."""
-        asked = self._queries(queries)
+        encoded = self._queries(queries)
         if within is None:
             depth = min(k, len(self._index.positions))
             keys = np.empty((len(queries), depth), np.uint64)
 
             def work(begin: int, end: int) -> None:
-                kernels.search(self._index.postings, asked, begin, end, keys, kernels.room(depth))
+                kernels.search(self._index.postings, encoded, begin, end, keys, kernels.room(depth))
         else:
             texts = rows_of(within, self._index.positions)
             windows = np.searchsorted(self._index.postings.first, texts, "right").astype(np.int64) - 1
             keys = np.empty(texts.shape, np.uint64)
 
             def work(begin: int, end: int) -> None:
-                kernels.rescore(self._index.postings, asked, begin, end, windows, texts, keys)
+                kernels.rescore(self._index.postings, encoded, begin, end, windows, texts, keys)
 
         self._spread(len(queries), work)
         keys.sort(axis=1)

@@ -38,9 +38,9 @@ def resolved(params: SpladeParams) -> SpladeParams:
     query = _first(params.query, known and known.query, described.query, "model")
     if query != "model" and query_model is not None:
         raise HarnessError(f"query: '{query}' uses no model; leave out query_model, or say query: model")
-    asked = asking.places if query == "model" else None
+    query_places = asking.places if query == "model" else None
     model_folder.refuse_beyond("passage_length", params.passage_length, described.places)
-    model_folder.refuse_beyond("query_length", params.query_length, asked)
+    model_folder.refuse_beyond("query_length", params.query_length, query_places)
     length = _first(params.passage_length, known and known.length, described.length, "auto")
     device: Any = hardware.device(params.device)
     dtype: Any = hardware.dtype(params.dtype, device)
@@ -54,14 +54,14 @@ def resolved(params: SpladeParams) -> SpladeParams:
         pooling=_first(params.pooling, described.pooling, "max"),
         activation=_first(params.activation, known and known.activation, described.activation, "log"),
         passage_length=_within(length, described.places),
-        query_length=_within(_first(params.query_length, known and known.query_length, length), asked),
+        query_length=_within(_first(params.query_length, known and known.query_length, length), query_places),
         device=device,
         dtype=dtype,
     )
 
 
-def _first(given: Any, *others: Any) -> Any:
-    return given if given != "auto" else next(other for other in others if other is not None)
+def _first(value: Any, *others: Any) -> Any:
+    return value if value != "auto" else next(other for other in others if other is not None)
 
 
 def _within(length: Any, places: int | None) -> Any:
@@ -77,14 +77,14 @@ def absent(params: SpladeParams) -> list[str]:
     return lacking
 
 
-def length_of(name: str, given: int | str, folder: Path, encoded: bool = True) -> int:
-    """The number of tokens that texts are cut to. It is read from the folder if `given` is `auto`, because
+def length_of(name: str, wanted: int | str, folder: Path, encoded: bool = True) -> int:
+    """The number of tokens that texts are cut to. It is read from the folder if `wanted` is `auto`, because
     the model was not here when the run was planned. If no network encodes the texts (`encoded` is false), the
     length may exceed the network's positions."""
     described = read(folder)
     if encoded:
-        model_folder.refuse_beyond(name, given, described.places)
-    length = described.length if given == "auto" else int(given)
+        model_folder.refuse_beyond(name, wanted, described.places)
+    length = described.length if wanted == "auto" else int(wanted)
     if length is None:
         raise HarnessError(f"model: {folder} does not say how long a text may be; give {name}")
     return length

@@ -127,10 +127,10 @@ class T2Ranking:
     def judgements(self) -> Iterator[Judgement]:
         """All judgements in order, with the grades 0 to 3, or the grade 1 for each positive. A judged passage
         that the collection lacks is kept. A judged query that the split lacks is refused."""
-        asked = {query.id for query in self._all_queries()}
+        query_ids = {query.id for query in self._all_queries()}
         seen: dict[str, dict[str, int]] = {}  # query -> passage -> line
         for row, judgement in self._judged():
-            if judgement.query not in asked:
+            if judgement.query not in query_ids:
                 what = f"query '{judgement.query}' is judged, but {self._queries} does not have it"
                 refuse(self._qrels, row.line, f"{what}; take both from one release")
             before = seen.setdefault(judgement.query, {}).setdefault(judgement.passage, row.line)

@@ -84,8 +84,8 @@ def article(recipe: Recipe, index: int) -> Article:
     facts: dict[str, Any] = dict(names.names(index, subject.artefacts, recipe.seed))
     facts["title"] = _pick(subject.titles, draw).format_map(facts)
     by_short = draw() < 0.5 and index < names.SHORT_NAMES  # the short name must be unique
-    asked, answering = ("short", "full") if by_short else ("full", "short")
-    facts["body"], facts["other"] = facts[asked], facts[answering]
+    asked_form, answering = ("short", "full") if by_short else ("full", "short")
+    facts["body"], facts["other"] = facts[asked_form], facts[answering]
     drawn(templates.facts, facts, draw, names.place)
     drawn(subject.facts, facts, draw, names.place)
     pen = _Pen(facts, draw, names, templates)

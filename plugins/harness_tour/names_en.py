@@ -50,12 +50,12 @@ def _person(index: int, seed: int) -> dict[str, str]:
     size = len(_GIVEN) * len(_SURNAMES)
     number, turn = nth(index % size, size, seed, "person"), index // size
     initial = f" {'ABCDEFGHJKLMNPRSTW'[turn - 1]}." if turn else ""
-    given = number % len(_GIVEN)
+    first_name = number % len(_GIVEN)
     surname = _SURNAMES[number // len(_GIVEN)]
     return {
-        "person": f"{_GIVEN[given]}{initial} {surname}",
+        "person": f"{_GIVEN[first_name]}{initial} {surname}",
         "surname": surname,
-        **(_HE if given % 2 else _SHE),
+        **(_HE if first_name % 2 else _SHE),
     }
 
 

@@ -36,15 +36,15 @@ class Tour:
         return Card(language=self._params.language, split=self._params.split, licence="CC0-1.0")
 
     def inputs(self, part: Part) -> Inputs:
-        given = self._params
+        params = self._params
         made: dict[str, JSON] = {
-            "language": given.language,
-            "documents": given.documents,
-            "seed": given.seed,
+            "language": params.language,
+            "documents": params.documents,
+            "seed": params.seed,
             "templates": digest(),
         }
         if part != "corpus":
-            made |= {"split": given.split, "queries": self._count()}
+            made |= {"split": params.split, "queries": self._count()}
         return Inputs(made)
 
     def documents(self) -> Iterator[Document]:

@@ -33,8 +33,8 @@ class Ids(NamedTuple):
 
     def rows(self, ids: Sequence[str]) -> Ints:
         """int64[n]: the row of each id, -1 for an id that has none."""
-        asked = pa.array(ids, pa.large_string())
-        hashes = _hashes(asked)
+        wanted = pa.array(ids, pa.large_string())
+        hashes = _hashes(wanted)
         places = np.searchsorted(self.hashes, hashes)
         rows = np.full(len(ids), -1, np.int64)
         unsure = np.arange(len(ids))
@@ -42,7 +42,7 @@ class Ids(NamedTuple):
             unsure = unsure[places[unsure] < len(self.hashes)]
             unsure = unsure[self.hashes[places[unsure]] == hashes[unsure]]
             likely = self.row_of_hash[places[unsure]]
-            same = pc.equal(self.column.take(pa.array(likely)), asked.take(pa.array(unsure)))
+            same = pc.equal(self.column.take(pa.array(likely)), wanted.take(pa.array(unsure)))
             equal = same.to_numpy(zero_copy_only=False).astype(bool)
             rows[unsure[equal]] = likely[equal]
             unsure = unsure[~equal]

@@ -43,11 +43,11 @@ class Vectors:
         """Write the vectors of the texts, which are found by id, in the order of the texts. Return facts to
         report."""
         params = self._params
-        given = embedding_files.read(params.passages, params.passage_ids)
+        embeddings = embedding_files.read(params.passages, params.passage_ids)
         positions, places = np.empty(len(texts), np.int64), np.empty(len(texts), np.int64)
         count = 0
         for batch in texts.batches(SHARD):
-            rows = given.ids.rows(texts.ids(batch.positions))
+            rows = embeddings.ids.rows(texts.ids(batch.positions))
             known = rows >= 0
             if params.missing == "refuse" and not known.all():
                 id = texts.ids(batch.positions[~known][:1])[0]
@@ -57,15 +57,19 @@ class Vectors:
             positions[count:after], places[count:after] = batch.positions[known], rows[known]
             count = after
         positions, places = positions[:count], places[:count]
-        usual = "fp16" if given.rows.dtype == np.float16 else "fp32"
+        usual = "fp16" if embeddings.rows.dtype == np.float16 else "fp32"
         kind = usual if params.stored == "auto" else params.stored
-        dimension = given.rows.shape[1]
+        dimension = embeddings.rows.shape[1]
         write = vectors.writer(folder, count, dimension, kind)
         for number, first in enumerate(range(0, count, SHARD)):
             chosen = places[first : first + SHARD]
-            compared = list(_compared(given.rows[chosen], params.similarity))
+            compared = list(_compared(embeddings.rows[chosen], params.similarity))
             write(Shard(number, first, positions[first : first + SHARD], compared))
-        facts = {"dimension": dimension, **vectors.facts(folder, kind), "vectors_of_the_file": len(given.ids)}
+        facts = {
+            "dimension": dimension,
+            **vectors.facts(folder, kind),
+            "vectors_of_the_file": len(embeddings.ids),
+        }
         return {**facts, "texts_without_a_vector": len(texts) - count}
 
     def open(self, texts: Texts, folder: Path) -> Search:
@@ -79,13 +83,13 @@ class Search:
     def __init__(self, params: VectorsParams, index: vectors.Vectors, unit: Unit) -> None:
         self._params, self._index, self._unit = params, index, unit
         assert params.queries is not None  # `resolve` has checked it
-        given = embedding_files.read(params.queries, params.query_ids, texts=True)
-        width, dimension = index.rows.shape[1], given.rows.shape[1]
+        embeddings = embedding_files.read(params.queries, params.query_ids, texts=True)
+        width, dimension = index.rows.shape[1], embeddings.rows.shape[1]
         if width != dimension:
             what = f"its vectors have {dimension} numbers and those of the passages {width}"
             raise HarnessError(f"{params.queries}: {what}; give vectors of one model")
-        self._rows = given.rows
-        self._row_of = _rows_by_text(given, params)
+        self._rows = embeddings.rows
+        self._row_of = _rows_by_text(embeddings, params)
 
     def search(self, queries: Sequence[str], k: int, within: Ints | None = None) -> Hits:
         places = np.array([self._row_of.get(text, -1) for text in queries], np.int64)
@@ -96,9 +100,9 @@ class Search:
         known = np.flatnonzero(places >= 0)
         passages = np.full((len(queries), k), -1, np.int64)
         scores = np.full((len(queries), k), -np.inf, np.float32)
-        asked = _compared(self._rows[places[known]], self._params.similarity)
+        rows = _compared(self._rows[places[known]], self._params.similarity)
         inside = None if within is None else rows_of(within[known], self._index.positions)
-        positions, values = exact.search(asked, self._index.rows, k, inside)
+        positions, values = exact.search(rows, self._index.rows, k, inside)
         filled = positions >= 0
         nearest = np.full(positions.shape, -1, np.int64)
         nearest[filled] = self._index.positions[positions[filled]]
@@ -107,22 +111,22 @@ class Search:
         return Hits(passages, scores, self._unit)
 
 
-def _rows_by_text(given: Embeddings, params: VectorsParams) -> dict[str, int]:
+def _rows_by_text(embeddings: Embeddings, params: VectorsParams) -> dict[str, int]:
     """The row of the vector of each query, by the query's text. Raises HarnessError if one text has two
     different vectors."""
     if params.query_texts is None:
-        if given.texts is None:
+        if embeddings.texts is None:
             raise HarnessError(f"{params.queries}: a line has no contents; give the texts as query_texts")
-        texts = list(zip(given.texts, range(len(given.ids)), strict=True))
+        texts = list(zip(embeddings.texts, range(len(embeddings.ids)), strict=True))
     else:
         by_id = _texts(params.query_texts)
-        places = given.ids.rows([id for id, _ in by_id]).tolist()
+        places = embeddings.ids.rows([id for id, _ in by_id]).tolist()
         texts = [(text, row) for (_, text), row in zip(by_id, places, strict=True) if row >= 0]
     rows: dict[str, int] = {}
     for text, row in texts:
         first = rows.setdefault(text, row)
-        if not np.array_equal(given.rows[first], given.rows[row]):
-            ids = f"'{given.ids.at(first)}' and '{given.ids.at(row)}'"
+        if not np.array_equal(embeddings.rows[first], embeddings.rows[row]):
+            ids = f"'{embeddings.ids.at(first)}' and '{embeddings.ids.at(row)}'"
             raise HarnessError(f"{params.queries}: {ids} are one text with two vectors; keep one of them")
     return rows
 

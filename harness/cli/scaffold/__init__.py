@@ -35,17 +35,17 @@ def record_name(kind: str, name: str) -> str:
     return "".join(word[0].upper() + word[1:] for word in name.replace("_", "-").split("-"))
 
 
-def files(kind: str, given: Names) -> dict[str, str]:
+def files(kind: str, names: Names) -> dict[str, str]:
     """Relative path -> content of the package's files: the files of every package, with those of this kind
     added or in their place."""
     version = importlib.metadata.version("passage-harness")
-    measure = record_name("measure", given.name)
-    words = {**given._asdict(), "kind": kind, "kinds": plural(kind), "measure": measure, "version": version}
+    measure = record_name("measure", names.name)
+    words = {**names._asdict(), "kind": kind, "kinds": plural(kind), "measure": measure, "version": version}
     contents = {}
     for template in (*_templates("package"), *_templates(kind)):
         path = template.relative_to(HERE).as_posix().partition("/")[2].removesuffix(SUFFIX)
         text = template.read_text(encoding="utf-8")
-        contents[path.replace("MODULE", given.module)] = Template(text).substitute(words)
+        contents[path.replace("MODULE", names.module)] = Template(text).substitute(words)
     return contents
 
 

@@ -33,7 +33,7 @@ def analyse(task: Task) -> Outcome:
         judged=how.judging(read, queries, stored).judged,
         rules=how,
         corpus=read,
-        systems=tuple(_system_run(task, said) for said in work["systems"]),
+        systems=tuple(_system_run(task, system) for system in work["systems"]),
         columns=tuple(Column(measure, unit) for measure, unit in work["columns"]),
         judged_of={
             name: how.judging(read, queries, read_judgements(task.store.read(step).folder)).judged
@@ -45,15 +45,15 @@ def analyse(task: Task) -> Outcome:
         encode=encoder(task),
         plugin_measures=protocols.measures_of_plugins(task.catalogue),
     )
-    found = []
+    entries = []
     for finding in each(task.method().analyse(data), Finding, "the findings of an analysis"):
         check_several(finding.flags, "the flags of a finding")
         name = f"{finding.name}/{data.dataset}"
         flags = (*finding.flags, *data.notes)
         changed = dataclasses.replace(finding, name=name, dataset=data.dataset, flags=flags)
-        found.append(findings.entry(changed))
-        task.progress(len(found), None)
-    return Outcome({"analyses": found}, {})
+        entries.append(findings.entry(changed))
+        task.progress(len(entries), None)
+    return Outcome({"analyses": entries}, {})
 
 
 def _system_run(task: Task, described: JSON) -> SystemRun:

@@ -19,13 +19,19 @@ if TYPE_CHECKING:
 
 
 def canonical(
-    hits: Hits, read: Corpus, depth: int, queries: int, asked: int, excluded: Sequence[Ints] | None
+    hits: Hits, read: Corpus, depth: int, queries: int, most_columns: int, excluded: Sequence[Ints] | None
 ) -> Hits:
     document = hits.unit == "document"
     size = read.documents if document else read.passages
     ranks = read.document_rank if document else read.id_rank
     ranked = ranking.canonical(
-        hits, size=size, rank_of_id=ranks, depth=depth, exclude=excluded, queries=queries, asked=asked
+        hits,
+        size=size,
+        rank_of_id=ranks,
+        depth=depth,
+        exclude=excluded,
+        queries=queries,
+        most_columns=most_columns,
     )
     strange = ~read.candidate[ranked.passages] & (ranked.passages >= 0) if not document else np.zeros(0)
     if strange.any():
@@ -77,8 +83,8 @@ def check_only_found(hits: Hits, inputs: Sequence[Hits], read: Corpus) -> None:
         known = np.zeros(len(returned), np.bool_)
         for each in inputs:
             as_unit: Unit = "passage" if each.unit == hits.unit == "passage" else "document"
-            given = each.passages[row][each.passages[row] >= 0]
-            known |= np.isin(counted(returned, hits.unit, as_unit), counted(given, each.unit, as_unit))
+            of_input = each.passages[row][each.passages[row] >= 0]
+            known |= np.isin(counted(returned, hits.unit, as_unit), counted(of_input, each.unit, as_unit))
         if not known.all():
             what = f"query {row}: the position {returned[~known][0]} is returned, which no input found"
             raise ContractError(what)

@@ -41,7 +41,7 @@ def make(task: Task) -> Outcome:
     shutil.rmtree(task.folder, ignore_errors=True)  # a stage does not go on with the files of a killed run
     working = task.folder / "working"
     working.mkdir(parents=True)
-    given = MakerInput(
+    data = MakerInput(
         **_parts(task, work["reads"]),
         **{key: work[key] for key in ("language", "query_language", "split")},
         **work["source"],
@@ -50,23 +50,23 @@ def make(task: Task) -> Outcome:
         runs={system: hits_files.load(task.store.read(step)) for system, step in work["runs"].items()},
         others={
             other: Parts(
-                **_parts(task, said["parts"]),
-                **{key: said[key] for key in ("language", "query_language", "split")},
+                **_parts(task, other_work["parts"]),
+                **{key: other_work[key] for key in ("language", "query_language", "split")},
             )
-            for other, said in work["others"].items()
+            for other, other_work in work["others"].items()
         },
         encode=encoder(task),
         progress=task.progress,
     )
-    made = task.method().make(given)
+    made = task.method().make(data)
     check_is(made, Made, "what a maker returns")
-    there = {part for part, value in zip(PARTS, made, strict=True) if value is not None}
-    if there != set(task.record.changes):
-        what = f"it returns {', '.join(sorted(there)) or 'nothing'}"
+    returned = {part for part, value in zip(PARTS, made, strict=True) if value is not None}
+    if returned != set(task.record.changes):
+        what = f"it returns {', '.join(sorted(returned)) or 'nothing'}"
         raise ContractError(f"{what}, and its record changes {', '.join(task.record.changes)}")
     written = _write(made, task)
-    after = {part: task.folder / part for part in there}
-    if "queries" in there or "judgements" in there:
+    after = {part: task.folder / part for part in returned}
+    if "queries" in returned or "judgements" in returned:
         _check_asked(task, after)
     if (working / KEPT).is_dir():
         (working / KEPT).replace(task.folder / KEPT)
@@ -77,7 +77,7 @@ def make(task: Task) -> Outcome:
         "before": _counts(before),
         "after": {**_counts(before), **_counts(after)},
         "written": written,
-        **given.tally.facts(),
+        **data.tally.facts(),
     }
     return Outcome({"made": facts}, {})
 
@@ -135,8 +135,8 @@ def _check_asked(task: Task, after: Mapping[Part, Path]) -> None:
     folders |= after
     if "queries" not in folders or "judgements" not in folders:
         return
-    asked = set(read_queries(folders["queries"]).ids)
-    unknown = [query for query in read_judgements(folders["judgements"]).query_ids if query not in asked]
+    query_ids = set(read_queries(folders["queries"]).ids)
+    unknown = [query for query in read_judgements(folders["judgements"]).query_ids if query not in query_ids]
     if unknown:
         what = f"{len(unknown)} judged queries are not asked, the first is '{unknown[0]}'"
         raise ContractError(f"{what}; a maker drops the judgements of the queries that it drops")

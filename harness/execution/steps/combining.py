@@ -108,14 +108,14 @@ class _Opened(NamedTuple):
     texts: Texts
     searcher: Searcher
     excluded: Any  # as `checked.excluded` returns it
-    asked: Rewritten
+    rewritten: Rewritten
 
 
 def _opened_again(task: Task, work: JSON, queries: Queries) -> _Opened:
     texts = task.texts(work)
     searcher = task.method(work).open(texts, task.store.read(work["index"]).folder)
-    asked = rewriting.asked_of(task, work.get("queries"), queries)
-    return _Opened(texts, searcher, checked.excluded(texts.corpus, queries, texts.unit), asked)
+    rewritten = rewriting.rewritten_of(task, work.get("queries"), queries)
+    return _Opened(texts, searcher, checked.excluded(texts.corpus, queries, texts.unit), rewritten)
 
 
 @dataclasses.dataclass
@@ -141,7 +141,7 @@ class _Remembered:
 def _rescored(
     task: Task, again: Mapping[int, _Opened], queries: Queries, number: int, positions: Ints, first: int
 ) -> Hits:
-    texts, searcher, excluded, asked = again[number]
+    texts, searcher, excluded, rewritten = again[number]
     last, (count, width) = first + len(positions), positions.shape
     if not 0 <= first <= last <= len(queries.texts):
         raise ContractError(
@@ -151,7 +151,7 @@ def _rescored(
     for start in range(0, count, QUERIES):
         rows = positions[start : start + QUERIES]
         block = slice(first + start, first + start + len(rows))
-        hits = rewriting.search(searcher, rewriting.part_of(asked, block), width, rows)
+        hits = rewriting.search(searcher, rewriting.part_of(rewritten, block), width, rows)
         hits = checked.of_unit(hits, texts.unit)
         without = excluded[block] if excluded else None
         parts.append(checked.canonical(hits, texts.corpus, width, len(rows), width, without))

@@ -34,10 +34,10 @@ def corpus_(task: Task) -> Outcome:
 
 def _subset(task: Task) -> Outcome:
     """Write the same corpus with fewer candidates: the top of a run, and the judged passages."""
-    whole, asked = task.input("corpus"), task.queries()
+    whole, queries = task.input("corpus"), task.queries()
     read = corpus.Corpus(whole.folder)
     hits = hits_files.load(task.store.read(hits_files.among(task.work["inputs"])[0]))
-    judged = judging(read, asked, read_judgements(task.input("judgements").folder)).judged
+    judged = judging(read, queries, read_judgements(task.input("judgements").folder)).judged
     kept = np.zeros(read.passages, np.bool_)
     top = hits.passages[:, : task.work["subset"]]
     kept[top[top >= 0]] = True
@@ -62,8 +62,8 @@ def judgements(task: Task) -> Outcome:
         return collecting.part(task)
     source = task.method()
     facts = write_judgements(limited.judgements(source, limits_of(task)), task.folder)
-    asked = {query.id for query in source.queries()}
-    unknown = [query for query in read_judgements(task.folder).query_ids if query not in asked]
+    query_ids = {query.id for query in source.queries()}
+    unknown = [query for query in read_judgements(task.folder).query_ids if query not in query_ids]
     if unknown:
         what = f"{len(unknown)} judged queries are not among its queries, the first is '{unknown[0]}'"
         raise ContractError(f"{what}; a dataset yields judgements of its own queries alone")
@@ -71,8 +71,8 @@ def judgements(task: Task) -> Outcome:
 
 
 def limits_of(task: Task) -> Limits:
-    given = task.work.get("limited", {})
-    return Limits(given.get("queries"), given.get("passages"))
+    limited = task.work.get("limited", {})
+    return Limits(limited.get("queries"), limited.get("passages"))
 
 
 def augment(task: Task) -> Outcome:

@@ -35,9 +35,9 @@ def rerank(task: Task) -> Outcome:
     rows = Rows(task.folder, opened.hits.unit)
     task.progress(rows.done, len(opened.queries.texts))
     _score(task, opened, rows, len(opened.queries.texts))
-    told, seconds = rows.counts, rows.seconds
-    told.update(_counts(opened.scorer))
-    return _finished(task, opened.hits, opened.texts, rows.finish(), told, seconds)
+    counts, seconds = rows.counts, rows.seconds
+    counts.update(_counts(opened.scorer))
+    return _finished(task, opened.hits, opened.texts, rows.finish(), counts, seconds)
 
 
 def rerank_blocks(task: Task) -> int:
@@ -49,10 +49,10 @@ def rerank_part(task: Task, start: int, stop: int) -> Outcome:
     size, before = _queries_of_block(task, opened.hits), _counts(opened.scorer)
     rows = Rows(task.folder, opened.hits.unit, keep=False, start=start * size)
     _score(task, opened, rows, min(stop * size, len(opened.queries.texts)))
-    told = {name: value - before.get(name, 0) for name, value in _counts(opened.scorer).items()}
+    counts = {name: value - before.get(name, 0) for name, value in _counts(opened.scorer).items()}
     seconds = rows.seconds
     facts = hits_files.save(task.folder, rows.finish(), task.work["inputs"])
-    return Outcome({**facts, "counts": told}, {"rerank_seconds": seconds})
+    return Outcome({**facts, "counts": counts}, {"rerank_seconds": seconds})
 
 
 def rerank_join(task: Task, parts: Sequence[Artifact]) -> Outcome:
@@ -93,9 +93,9 @@ def _score(task: Task, opened: _Opened, rows: Rows, stop: int) -> None:
     step = _queries_of_block(task, opened.hits)
     for start in range(rows.done, stop, step):
         end = min(start + step, stop)
-        asked, candidates = opened.queries.texts[start:end], opened.head[start:end]
+        queries, candidates = opened.queries.texts[start:end], opened.head[start:end]
         began = time.perf_counter()
-        scores = checked.scores(opened.scorer.score(asked, candidates), candidates)
+        scores = checked.scores(opened.scorer.score(queries, candidates), candidates)
         spent = time.perf_counter() - began
         rows.add(Hits(candidates, scores, opened.hits.unit), spent, _counts(opened.scorer))
         task.progress(rows.done, len(opened.queries.texts))

@@ -54,18 +54,20 @@ class Rows:
 
     def _write(self, counts: Mapping[str, JSON]) -> None:
         fresh = hits_files.joined(self.blocks[self._written :], self.unit)
-        said = orjson.dumps({"seconds": self.seconds, "counts": self.counts + Counter(counts)})
+        state = orjson.dumps({"seconds": self.seconds, "counts": self.counts + Counter(counts)})
         with disk.replacing(self._part(self.done - len(fresh.passages))) as beside:
-            np.savez(beside, passages=fresh.passages, scores=fresh.scores, said=np.frombuffer(said, np.uint8))
+            np.savez(
+                beside, passages=fresh.passages, scores=fresh.scores, said=np.frombuffer(state, np.uint8)
+            )
         self._written = len(self.blocks)
         self._last = time.monotonic()
 
     def _load(self, part: Path) -> None:
         with np.load(part, allow_pickle=False) as kept:
             self.blocks.append(Hits(kept["passages"], kept["scores"], self.unit))
-            said = orjson.loads(kept["said"].tobytes())
+            state = orjson.loads(kept["said"].tobytes())
         self.done += len(self.blocks[-1].passages)
-        self.seconds, self.counts = said["seconds"], Counter(said["counts"])
+        self.seconds, self.counts = state["seconds"], Counter(state["counts"])
         self._written = len(self.blocks)
 
     def _part(self, start: int) -> Path:

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 def rewrite(task: Task) -> Outcome:
     texts, queries, form = task.texts(), task.queries(), task.work["gives"]
-    before = asked_of(task, task.work["queries"], queries).texts
+    before = rewritten_of(task, task.work["queries"], queries).texts
     assert before is not None
-    own = task.store.read(task.work["own_index"]).folder if "own_index" in task.work else None
+    index_folder = task.store.read(task.work["own_index"]).folder if "own_index" in task.work else None
     searcher = _opened(task) if "search" in task.work else None
-    writer: Writer = task.method().open(texts, own, searcher)
+    writer: Writer = task.method().open(texts, index_folder, searcher)
     feedback = None
     if task.work["feedback"]:
         feedback = hits_files.load(task.store.read(hits_files.among(task.work["inputs"])[-1]))
@@ -41,9 +41,9 @@ def rewrite(task: Task) -> Outcome:
             rewritten_files.save(path, checked(writer.rewrite(block, hits), form, len(block)))
         task.progress(min(start + size, len(before)), len(before))
     seconds = time.perf_counter() - began
-    told = dict(writer.report()) if isinstance(writer, Reporting) else {}
+    report = dict(writer.report()) if isinstance(writer, Reporting) else {}
     facts = {"form": form, "changed": _changed(before, rewritten_files.load(task.folder, form))}
-    return Outcome(facts | reported(told), {"queries": len(before), "rewrite_seconds": seconds})
+    return Outcome(facts | reported(report), {"queries": len(before), "rewrite_seconds": seconds})
 
 
 def _opened(task: Task) -> Searcher:
@@ -94,7 +94,7 @@ def _check_terms(rows: Sequence[dict[str, float]]) -> None:
                 raise ContractError(f"the weight of a term must be above 0 and finite: {term!r}: {weight!r}")
 
 
-def asked_of(task: Task, step: str | None, queries: Queries) -> Rewritten:
+def rewritten_of(task: Task, step: str | None, queries: Queries) -> Rewritten:
     """The rewritten queries that `step` has made; the queries of the dataset if `step` is None."""
     if step is None:
         return Rewritten(texts=queries.texts)
@@ -102,22 +102,26 @@ def asked_of(task: Task, step: str | None, queries: Queries) -> Rewritten:
     return rewritten_files.load(artifact.folder, artifact.facts["form"])
 
 
-def part_of(asked: Rewritten, rows: slice) -> Rewritten:
+def part_of(rewritten: Rewritten, rows: slice) -> Rewritten:
     return Rewritten(
-        None if asked.texts is None else asked.texts[rows],
-        None if asked.terms is None else asked.terms[rows],
-        None if asked.vectors is None else asked.vectors[rows],
+        None if rewritten.texts is None else rewritten.texts[rows],
+        None if rewritten.terms is None else rewritten.terms[rows],
+        None if rewritten.vectors is None else rewritten.vectors[rows],
     )
 
 
-def search(searcher: Searcher, asked: Rewritten, k: int, within: Ints | None = None) -> Hits:
+def search(searcher: Searcher, rewritten: Rewritten, k: int, within: Ints | None = None) -> Hits:
     """A retriever's best `k` hits for queries of any form; only hits among `within` if it is given."""
-    if asked.texts is not None:
-        return searcher.search(asked.texts, k) if within is None else searcher.search(asked.texts, k, within)
-    if asked.terms is not None:
+    if rewritten.texts is not None:
+        return (
+            searcher.search(rewritten.texts, k)
+            if within is None
+            else searcher.search(rewritten.texts, k, within)
+        )
+    if rewritten.terms is not None:
         if not isinstance(searcher, TermSearcher):
             raise ContractError("it takes queries of terms, but its searcher is no TermSearcher")
-        return searcher.search_terms(asked.terms, k, within)
-    if not isinstance(searcher, VectorSearcher) or asked.vectors is None:
+        return searcher.search_terms(rewritten.terms, k, within)
+    if not isinstance(searcher, VectorSearcher) or rewritten.vectors is None:
         raise ContractError("it takes queries of vectors, but its searcher is no VectorSearcher")
-    return searcher.search_vectors(asked.vectors, k, within)
+    return searcher.search_vectors(rewritten.vectors, k, within)

@@ -52,8 +52,8 @@ def index_join(task: Task, parts: Sequence[Artifact]) -> Outcome:
     for part in parts:
         start, stop = part.facts["texts"]
         ranges.append(IndexPart(start, stop, part.folder))
-    told = method.join(texts, ranges, task.folder)
-    return Outcome({"texts": len(texts), **reported(told)}, {})
+    report = method.join(texts, ranges, task.folder)
+    return Outcome({"texts": len(texts), **reported(report)}, {})
 
 
 class _Opened(NamedTuple):
@@ -61,7 +61,7 @@ class _Opened(NamedTuple):
     queries: Queries
     excluded: list[Ints] | None
     searcher: Searcher
-    asked: Rewritten
+    rewritten: Rewritten
 
 
 def search(task: Task) -> Outcome:
@@ -71,13 +71,13 @@ def search(task: Task) -> Outcome:
     while True:
         _search(task, opened, rows, len(opened.queries.texts))
         began = time.perf_counter()
-        told = _told(opened.searcher)
-        if not (resumed and told):
+        counts = _reported_counts(opened.searcher)
+        if not (resumed and counts):
             break
         # report() covers only the queries searched in this process, so all are searched again
         rows, resumed = Rows(task.folder, opened.texts.unit, keep=False), False
         opened = opened._replace(searcher=_searcher(task, opened.texts))
-    return _finished(task, opened, rows.finish(), told, rows.seconds, began)
+    return _finished(task, opened, rows.finish(), counts, rows.seconds, began)
 
 
 def search_blocks(task: Task) -> int:
@@ -90,29 +90,29 @@ def search_blocks(task: Task) -> int:
 
 def search_part(task: Task, start: int, stop: int) -> Outcome:
     opened, size = task.once(lambda: _opened(task)), _queries_of_block(task)
-    before = _told(opened.searcher)
+    before = _reported_counts(opened.searcher)
     rows = Rows(task.folder, opened.texts.unit, keep=False, start=start * size)
     _search(task, opened, rows, min(stop * size, len(opened.queries.texts)))
-    told = {name: value - before[name] for name, value in _told(opened.searcher).items()}
+    counts = {name: value - before[name] for name, value in _reported_counts(opened.searcher).items()}
     seconds = rows.seconds
     facts = hits_files.save(task.folder, rows.finish(), task.work["inputs"])
-    return Outcome({**facts, "counts": told}, {"search_seconds": seconds})
+    return Outcome({**facts, "counts": counts}, {"search_seconds": seconds})
 
 
 def search_join(task: Task, parts: Sequence[Artifact]) -> Outcome:
     opened, began = task.once(lambda: _opened(task)), time.perf_counter()
     hits = hits_files.joined([hits_files.load(part) for part in parts], opened.texts.unit)
-    told = added([part.facts["counts"] for part in parts])
+    counts = added([part.facts["counts"] for part in parts])
     seconds = sum(part.cost["search_seconds"] for part in parts)
-    return _finished(task, opened, hits, told, seconds, began)
+    return _finished(task, opened, hits, counts, seconds, began)
 
 
 def _opened(task: Task) -> _Opened:
     texts, queries = task.texts(), task.queries()
     searcher = _searcher(task, texts)
     rewrites = [step for step in task.work["inputs"] if step.startswith("rewrite-")]
-    asked = rewriting.asked_of(task, rewrites[0] if rewrites else None, queries)
-    return _Opened(texts, queries, checked.excluded(texts.corpus, queries, texts.unit), searcher, asked)
+    rewritten = rewriting.rewritten_of(task, rewrites[0] if rewrites else None, queries)
+    return _Opened(texts, queries, checked.excluded(texts.corpus, queries, texts.unit), searcher, rewritten)
 
 
 def _searcher(task: Task, texts: Texts) -> Searcher:
@@ -120,7 +120,7 @@ def _searcher(task: Task, texts: Texts) -> Searcher:
     return searcher
 
 
-def _told(searcher: Searcher) -> dict[str, JSON]:
+def _reported_counts(searcher: Searcher) -> dict[str, JSON]:
     return dict(searcher.report()) if isinstance(searcher, Reporting) else {}
 
 
@@ -133,14 +133,14 @@ def _queries_of_block(task: Task) -> int:
 def _search(task: Task, opened: _Opened, rows: Rows, stop: int) -> None:
     """Search the queries that are left before the query `stop`, block by block."""
     texts, queries, out, searcher = opened.texts, opened.queries.texts, opened.excluded, opened.searcher
-    asked = opened.asked
+    rewritten = opened.rewritten
     depth, size = task.work["depth"], _queries_of_block(task)
     for start in range(rows.done, stop, size):
         end = min(start + size, stop)
         excluded = out[start:end] if out else None
         extra = max((len(item) for item in excluded), default=0) if excluded else 0
         began = time.perf_counter()
-        hits = rewriting.search(searcher, rewriting.part_of(asked, slice(start, end)), depth + extra)
+        hits = rewriting.search(searcher, rewriting.part_of(rewritten, slice(start, end)), depth + extra)
         seconds = time.perf_counter() - began
         hits = checked.of_unit(hits, texts.unit)
         hits = checked.canonical(hits, texts.corpus, depth, end - start, depth + extra, excluded)
@@ -149,16 +149,16 @@ def _search(task: Task, opened: _Opened, rows: Rows, stop: int) -> None:
 
 
 def _finished(
-    task: Task, opened: _Opened, hits: Hits, told: Mapping[str, JSON], seconds: float, began: float
+    task: Task, opened: _Opened, hits: Hits, counts: Mapping[str, JSON], seconds: float, began: float
 ) -> Outcome:
-    facts = hits_files.save(task.folder, hits, task.work["inputs"]) | reported(told)
-    sample = _latency(opened.searcher, opened.asked, len(opened.queries.texts), task.work["depth"])
+    facts = hits_files.save(task.folder, hits, task.work["inputs"]) | reported(counts)
+    sample = _latency(opened.searcher, opened.rewritten, len(opened.queries.texts), task.work["depth"])
     apart = time.perf_counter() - began
     cost = {"queries": len(opened.queries.texts), "search_seconds": seconds, "apart_seconds": apart}
     return Outcome(facts, {**cost, **sample})
 
 
-def _latency(searcher: Searcher, asked: Rewritten, queries: int, depth: int) -> dict[str, JSON]:
+def _latency(searcher: Searcher, rewritten: Rewritten, queries: int, depth: int) -> dict[str, JSON]:
     """The percentiles of the latency over a seeded sample of queries. The queries are searched one at a time,
     after the method has been used."""
     if not queries:
@@ -168,7 +168,7 @@ def _latency(searcher: Searcher, asked: Rewritten, queries: int, depth: int) -> 
     began = time.perf_counter()
     for i in order.tolist():
         start = time.perf_counter()
-        rewriting.search(searcher, rewriting.part_of(asked, slice(i, i + 1)), depth)
+        rewriting.search(searcher, rewriting.part_of(rewritten, slice(i, i + 1)), depth)
         taken.append((time.perf_counter() - start) * 1000)
         if time.perf_counter() - began > SAMPLE_SECONDS:
             break

@@ -109,13 +109,15 @@ class Task:
 
     def _values(self, work: JSON, changed: Mapping[str, JSON]) -> Any:
         record, all_given = self.record_of(work), {**work["method"]["params"], **changed}
-        given = made_models.placed({name: self.found(value) for name, value in all_given.items()}, self.model)
-        values, problems = params.convert(record.params, given, Path("/"))
+        placed = made_models.placed(
+            {name: self.found(value) for name, value in all_given.items()}, self.model
+        )
+        values, problems = params.convert(record.params, placed, Path("/"))
         if problems:
             raise ContractError(
                 f"the parameters of '{record.name}' did not survive planning: {problems[0].text}"
             )
-        if record.resolve is not None and given != all_given:  # the folder of a made model is known only now
+        if record.resolve is not None and placed != all_given:  # the folder of a made model is known only now
             about = work.get("texts", work)
             language = about.get("language")
             return record.resolve(values, Facts(language, language, about.get("unit", "passage")))

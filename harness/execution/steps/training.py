@@ -102,9 +102,9 @@ def _counts(good: Sequence[Ints], bad: Sequence[tuple[Ints, Floats]]) -> dict[st
 def _unlike(passages: Ints, known: Ints, texts: View) -> tuple[NDArray[np.bool_], int]:
     """bool[n]: which passages are neither known positives nor have the text of one; and how many passages are
     left out only because of their text."""
-    own = set(texts.take(known)) if len(known) else set()
+    known_texts = set(texts.take(known)) if len(known) else set()
     other = ~np.isin(passages, known)
-    unlike = other & np.array([text not in own for text in texts.take(passages)], np.bool_)
+    unlike = other & np.array([text not in known_texts for text in texts.take(passages)], np.bool_)
     return unlike, int((other & ~unlike).sum())
 
 
@@ -161,11 +161,11 @@ def _positives(judged: Judged, texts: Sequence[str], passages: int, level: int) 
     text share theirs."""
     kept = (judged.grade >= level) & (judged.passage < passages)
     first: dict[str, int] = {}
-    asked = np.array([first.setdefault(text, number) for number, text in enumerate(texts)], np.int64)
-    query, passage = asked[judged.query[kept]], judged.passage[kept]
+    number_of = np.array([first.setdefault(text, number) for number, text in enumerate(texts)], np.int64)
+    query, passage = number_of[judged.query[kept]], judged.passage[kept]
     order = np.lexsort((passage, query))
     lists = np.split(passage[order].astype(np.int64), np.searchsorted(query[order], np.arange(1, len(texts))))
-    return [np.unique(lists[number]) for number in asked.tolist()]
+    return [np.unique(lists[number]) for number in number_of.tolist()]
 
 
 def _scores_of(positives: Ints, hits: Hits, query: int) -> Floats:
@@ -201,8 +201,8 @@ def _joined_examples(task: Task) -> Examples:
     offsets = [0]
     for source in task.work["sources"]:
         made = task.store.read(source["examples"])
-        asked = next(step for step in made.described["inputs"] if step.startswith("queries-"))
-        queries: Queries = read_queries(task.store.read(asked).folder)
+        queries_step = next(step for step in made.described["inputs"] if step.startswith("queries-"))
+        queries: Queries = read_queries(task.store.read(queries_step).folder)
         texts += queries.texts
         views.append(View(Corpus(task.store.read(source["corpus"]).folder), [], "passage", None))
         for name, parts in pools.items():
@@ -212,13 +212,13 @@ def _joined_examples(task: Task) -> Examples:
 
     def texts_at(positions: Ints) -> list[str]:
         which = np.searchsorted(offsets, positions, side="right") - 1
-        found = [""] * len(positions)
+        taken = [""] * len(positions)
         for number, view in enumerate(views):
             places = np.flatnonzero(which == number)
             if len(places):
                 for place, text in zip(places, view.take(positions[places] - offsets[number]), strict=True):
-                    found[place] = text
-        return found
+                    taken[place] = text
+        return taken
 
     joined = {name: _joined(parts) for name, parts in pools.items()}
     if task.work["queries"] is not None:

@@ -90,29 +90,31 @@ class Metric:
 def parse(text: str, plugin_measures: Mapping[str, Measure]) -> Metric:
     """The measure that the expression `text` names, of ir-measures or of `plugin_measures` (name -> record).
     Raises HarnessError if `text` is no valid measure."""
-    family, given, at = _syntax(text, plugin_measures)
+    family, arguments, at = _syntax(text, plugin_measures)
     family, preset = ALIASES.get(family, (family, {}))
     if family in plugin_measures:
         slots, at_name, kernel = {"cutoff": _CUTOFF, "rel": _REL}, "cutoff", True
     elif family in FAMILIES:
         slots, at_name = FAMILIES[family], "cutoff"
-        mixed = "gains" in given and given.get("dcg") == "exp-log2"
-        kernel = not given.get("judged_only", False) and not mixed
+        mixed = "gains" in arguments and arguments.get("dcg") == "exp-log2"
+        kernel = not arguments.get("judged_only", False) and not mixed
     else:
         from harness.scoring.measures.by_ir_measures import family_of
 
         family, slots, at_name, preset = family_of(family, text, [*plugin_measures, *FAMILIES, *ALIASES])
         kernel = False
-    if at is not None and at_name in given:
+    if at is not None and at_name in arguments:
         raise HarnessError(f"{text}: '{at_name}' is given twice; leave out one of the two")
-    given = {**preset, **given}
+    arguments = {**preset, **arguments}
     if at is not None:
-        given[at_name] = at
-    _check(text, given, slots, at_name)
-    given = {
-        name: given[name] for name, slot in slots.items() if name in given and given[name] != slot.default
+        arguments[at_name] = at
+    _check(text, arguments, slots, at_name)
+    arguments = {
+        name: arguments[name]
+        for name, slot in slots.items()
+        if name in arguments and arguments[name] != slot.default
     }
-    metric = Metric(_name(family, given, at_name), family, given, plugin_measures.get(family), kernel)
+    metric = Metric(_name(family, arguments, at_name), family, arguments, plugin_measures.get(family), kernel)
     if not kernel:
         from harness.scoring.measures.by_ir_measures import check_supported
 
@@ -160,19 +162,21 @@ def _parts(text: str) -> tuple[str, dict[str, Any], Any] | None:
         at = None
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             at, node = ast.literal_eval(node.right), node.left
-        given: dict[str, Any] = {}
+        arguments: dict[str, Any] = {}
         if isinstance(node, ast.Call) and not node.args:
-            given = {word.arg: ast.literal_eval(word.value) for word in node.keywords if word.arg is not None}
+            arguments = {
+                word.arg: ast.literal_eval(word.value) for word in node.keywords if word.arg is not None
+            }
             node = node.func
         if isinstance(node, ast.Name):
-            return node.id, given, at
+            return node.id, arguments, at
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         pass
     return None
 
 
-def _check(text: str, given: Mapping[str, Any], slots: Mapping[str, Slot], at_name: str) -> None:
-    for name, value in given.items():
+def _check(text: str, arguments: Mapping[str, Any], slots: Mapping[str, Slot], at_name: str) -> None:
+    for name, value in arguments.items():
         if name not in slots:
             raise HarnessError(f"{text}: {unknown('parameter', name, slots)}")
         slot = slots[name]
@@ -190,16 +194,16 @@ def _check(text: str, given: Mapping[str, Any], slots: Mapping[str, Slot], at_na
         ):
             raise HarnessError(f"{text}: gains: expected whole numbers of 0 or more, as in {{1: 1, 2: 3}}")
     for name, slot in slots.items():
-        if slot.required and name not in given:
+        if slot.required and name not in arguments:
             example = f"{text.strip()}@10" if name == at_name else f"{name}=..."
             raise HarnessError(f"{text}: the parameter '{name}' is missing; write {example}")
 
 
-def _name(family: str, given: Mapping[str, Any], at_name: str) -> str:
+def _name(family: str, arguments: Mapping[str, Any], at_name: str) -> str:
     """The canonical name of a measure, as ir-measures writes it. The parameters are in the order in which the
     measure declares them."""
-    inside = ",".join(f"{name}={_shown(value)}" for name, value in given.items() if name != at_name)
-    at = f"@{given[at_name]}" if at_name in given else ""
+    inside = ",".join(f"{name}={_shown(value)}" for name, value in arguments.items() if name != at_name)
+    at = f"@{arguments[at_name]}" if at_name in arguments else ""
     return family + (f"({inside})" if inside else "") + at
 
 

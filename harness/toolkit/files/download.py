@@ -114,11 +114,11 @@ def _opened(url: str, start: int) -> Iterator[tuple[Any, list[Message]]]:
             hops.append(headers)
             return super().redirect_request(req, fp, code, msg, headers, newurl)
 
-    asked = {"User-Agent": "passage-harness", "Accept-Encoding": "identity"}
+    request_headers = {"User-Agent": "passage-harness", "Accept-Encoding": "identity"}
     if start:
-        asked["Range"] = f"bytes={start}-"
+        request_headers["Range"] = f"bytes={start}-"
     opener = urllib.request.build_opener(Redirect)
-    with opener.open(urllib.request.Request(url, headers=asked), timeout=SECONDS) as response:
+    with opener.open(urllib.request.Request(url, headers=request_headers), timeout=SECONDS) as response:
         yield response, hops
 
 

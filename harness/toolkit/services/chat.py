@@ -30,15 +30,15 @@ class Reply(NamedTuple):
 
 
 def ask(
-    client: Client, asked: Sequence[Chat], done: Callable[[int], None] | None = None,
+    client: Client, chats: Sequence[Chat], done: Callable[[int], None] | None = None,
     fits: Callable[[str], bool] | None = None,
 ) -> list[Reply]:  # fmt: skip
     """The reply to each question, in order. An answer for which `fits` is false is asked for again."""
-    bodies = [_body(client, chat) for chat in asked]
-    keys = [client.key("chat", body, chat.sample) for body, chat in zip(bodies, asked, strict=True)]
+    bodies = [_body(client, chat) for chat in chats]
+    keys = [client.key("chat", body, chat.sample) for body, chat in zip(bodies, chats, strict=True)]
     answers = client.kept(keys)
     requests = {}
-    for chat, body, key in zip(asked, bodies, keys, strict=True):
+    for chat, body, key in zip(chats, bodies, keys, strict=True):
         if key not in answers and key not in requests:
             texts = [content for _, content in chat.messages]
             most = most_tokens(texts) + (most_tokens([str(chat.form)]) if chat.form else 0)

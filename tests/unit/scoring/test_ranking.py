@@ -115,7 +115,7 @@ def test_a_wrong_number_of_queries_or_hits_is_refused():
     with pytest.raises(ContractError, match="hits for 1 queries were returned; 2 were asked"):
         ranked([[0, 1]], [[2, 1]], queries=2)
     with pytest.raises(ContractError, match="2 hits a query were returned; at most 1 were asked for"):
-        ranked([[0, 1]], [[2, 1]], asked=1)
+        ranked([[0, 1]], [[2, 1]], most_columns=1)
 
 
 rows = st.lists(
