@@ -95,8 +95,15 @@ TESTED_ELSEWHERE = {
     "vectors": "vectors",
 }
 
-# Analysers of one form differ only in their words, so a process of its own for each is left to CI.
-OF_EACH_FORM = ("cjk", "english", "german", "jieba", "simple", "whitespace")
+# Each of these shares its code with another method of its kind, and differs from it in words, a formula or a rule.
+# Their cases that start a process are left to CI. All other cases are tried here too.
+ANALYSERS_OF_EACH_FORM = ("cjk", "english", "german", "jieba", "simple", "whitespace")
+LIKE_ANOTHER = {
+    "combiner": ("combanz", "combmax", "combmed", "combmin", "combmnz", "log-isr"),
+    "maker": ("hard-queries", "sample-errors"),
+    "retriever": ("ql",),
+    "rewriter": ("bo1",),
+}
 
 
 def every_case():
@@ -104,8 +111,15 @@ def every_case():
         if name in TESTED_ELSEWHERE:
             continue
         for case in testing.cases(kind, name, GIVEN.get((kind, name))):
-            alike = kind == "analyser" and name not in OF_EACH_FORM and "process" in case.name
-            yield pytest.param(case, id=f"{kind}-{name}-{case.name}", marks=pytest.mark.slow if alike else ())
+            starts_a_process = "process" in case.name or "killed" in case.name
+            left = pytest.mark.slow if starts_a_process and like_another(kind, name) else ()
+            yield pytest.param(case, id=f"{kind}-{name}-{case.name}", marks=left)
+
+
+def like_another(kind: str, name: str) -> bool:
+    if kind == "analyser":
+        return name not in ANALYSERS_OF_EACH_FORM
+    return name in LIKE_ANOTHER.get(kind, ())
 
 
 def shipped():
