@@ -57,10 +57,12 @@ def of_boards(
     boards: Sequence[Leaderboard], names: Sequence[str], filters: Filters, together: bool = True
 ) -> Loaded:
     """The same as `load`, for leaderboards that were read already."""
-    _check_scoring(boards, names)
+    run = [number for number, board in enumerate(boards) if not _only_published(board)]
+    scored, scored_names = [boards[number] for number in run], [names[number] for number in run]
+    _check_scoring(scored, scored_names)
     _check_filters(boards, filters)
     notes: list[str] = []
-    labels = _labels(boards, names, filters, notes)
+    labels = _labels(scored, scored_names, filters, notes) if scored else []
     fields = []
     for dataset in dict.fromkeys(row.dataset for board in boards for row in board.rows):
         if not fits(dataset, filters.datasets):
@@ -104,10 +106,16 @@ def distinct_names(boards: Sequence[Leaderboard], paths: Sequence[Path]) -> list
     return names
 
 
+def _only_published(board: Leaderboard) -> bool:
+    """Whether a leaderboard has published rows only. They have no values per query and are left out, so it
+    does not matter how they were scored."""
+    return all(row.origin == "published" for row in board.rows)
+
+
 def _check_scoring(boards: Sequence[Leaderboard], names: Sequence[str]) -> None:
     problems = []
-    first = boards[0]
     for board, name in zip(boards[1:], names[1:], strict=True):
+        first = boards[0]
         one, other = first.data.suite.protocol, board.data.suite.protocol
         if one != other:
             problem = f"is scored by {_protocol(other)}, {names[0]} by {_protocol(one)}"

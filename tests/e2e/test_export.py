@@ -186,6 +186,22 @@ def test_task_results_of_mteb_stand_beside_ones_own_rows(made, tmp_path):
     assert "published  tour / both" in made.command("verify", tmp_path / "claimed").out
 
 
+def test_compare_leaves_imported_rows_out_whatever_their_columns_are(made, tmp_path):
+    assert export(made, "mteb", tmp_path / "x").code == 0
+    claimed = tmp_path / "claimed"
+    assert imported(made, tmp_path / "x" / "results", "--measures", "nDCG@10", out=claimed).code == 0
+    alone = made.command("compare", made.out)
+    for boards in ([made.out, claimed], [claimed, made.out]):
+        ran = made.command("compare", *boards)
+        assert ran.code == 0, ran.err
+        assert "tour / both (published) has no per-query values, and is left out" in ran.out
+        assert "tour: RR (" in alone.out  # a column that the imported rows lack
+        assert "tour: RR (" in ran.out
+    ran = made.command("compare", claimed)
+    assert ran.code == 2
+    assert "no row with per-query values is left to compare" in ran.err
+
+
 def test_subsets_and_splits_of_a_task_are_told_apart(made, tmp_path):
     scores = {"main_score": 0.5, "ndcg_at_10": 0.5, "nauc_ndcg_at_10_max": 0.1, "languages": []}
     result = {
