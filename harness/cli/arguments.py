@@ -1,10 +1,12 @@
-"""Arguments that several commands take, with their types."""
+"""What several commands share: arguments with their types, and how text is printed."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from harness.errors import printable
 
 if TYPE_CHECKING:
     from harness.store.artifacts import Store
@@ -31,6 +33,12 @@ def width() -> int | None:
     import shutil
 
     return shutil.get_terminal_size((0, 0)).columns or None
+
+
+def say(text: str = "", end: str = "\n", form: str = "table") -> None:
+    """Print text for people: control characters that come from data are escaped, so that they cannot steer a
+    terminal. JSON and CSV are for programs and are printed as they are."""
+    print(text if form in ("json", "csv") else printable(text), end=end)
 
 
 def remote(command: argparse.ArgumentParser) -> None:

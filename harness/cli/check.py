@@ -35,15 +35,15 @@ def check(options: argparse.Namespace) -> int:
         except HarnessError as error:
             problems += error.problems
             continue
-        print(f"{shown_path(prepared.plan.suite.path)}: {counts(prepared, store)}")
+        shared.say(f"{shown_path(prepared.plan.suite.path)}: {counts(prepared, store)}")
         for need in needs(prepared):
-            print(f"needs: {need}")
+            shared.say(f"needs: {need}")
         if runner.refusals(prepared, store):
-            print("the suite is right; a run is refused until what it needs is here")
+            shared.say("the suite is right; a run is refused until what it needs is here")
         for row in prepared.plan.rows:
             if row.error and not _needs_data(prepared, row):
                 failing.append(row)
-                print(f"fails: {row.dataset} / {row.system}: {row.error}")
+                shared.say(f"fails: {row.dataset} / {row.system}: {row.error}")
     if problems:
         raise Problems(problems)
     return 1 if failing else 0

@@ -66,5 +66,5 @@ def run(options: argparse.Namespace) -> int:
     drops = regressions(loaded, compared, watch) if guarding else None
     if not by_name and drops is not None:  # rows can be missing only if leaderboards are compared
         drops = [item for item in drops if item.measure is not None]
-    print(render(compared, options.format, drops, shared.width()), end="")
+    shared.say(render(compared, options.format, drops, shared.width()), end="", form=options.format)
     return EXIT_CODE if drops else 0

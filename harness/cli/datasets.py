@@ -105,9 +105,9 @@ def export(options: argparse.Namespace) -> int:
     finally:
         reporter.close()
     notes = collection_export.write(collection, steps, parts, store, options.form, options.out)
-    print(f"wrote {spec.name} in the form {options.form} into {shown_path(options.out)}")
+    shared.say(f"wrote {spec.name} in the form {options.form} into {shown_path(options.out)}")
     for note in notes:
-        print("\n".join(_wrapped(f"note: {note}")))
+        shared.say("\n".join(_wrapped(f"note: {note}")))
     return 0
 
 
@@ -124,9 +124,9 @@ def fetch(options: argparse.Namespace) -> int:
             )
         files = list(source.fetch())
         for file in files:
-            print(f"{spec.name}: {shown_path(file)}")
+            shared.say(f"{spec.name}: {shown_path(file)}")
         if not files:
-            print(f"{spec.name}: everything is here")
+            shared.say(f"{spec.name}: everything is here")
     return 0
 
 
@@ -168,10 +168,10 @@ def _of_plugin(records: Catalogue, name: str, arguments: Sequence[str]) -> Datas
 
 
 def _show(collection: Collection, steps: Mapping[str, Step], store: Store) -> int:
-    print("\n".join(_described(collection)))
+    shared.say("\n".join(_described(collection)))
     if not collection.parts or collection.needs:
         for need in collection.needs or (collection.error,):
-            print(f"  needs: {need}")
+            shared.say(f"  needs: {need}")
         return 1
     reporter = progress.reporter(sys.stderr)
     try:
@@ -180,12 +180,12 @@ def _show(collection: Collection, steps: Mapping[str, Step], store: Store) -> in
         reporter.close()
     corpus, queries, judgements = (parts[part].folder for part in PARTS)
     facts = cards.card(corpus, queries, judgements, collection.card)
-    print("\n".join(_stages(collection, steps, store)))
-    print("\n".join([*_counted(facts), *_held_against(facts, collection)]))
+    shared.say("\n".join(_stages(collection, steps, store)))
+    shared.say("\n".join([*_counted(facts), *_held_against(facts, collection)]))
     if facts["judgements_of_unknown_passages"]:
-        print("\n".join(_wrapped(_first_unknown(collection, corpus, judgements))))
+        shared.say("\n".join(_wrapped(_first_unknown(collection, corpus, judgements))))
     for part in PARTS:
-        print(f"  contents of the {part}: {open_dataset.contents_of(parts[part])}")
+        shared.say(f"  contents of the {part}: {open_dataset.contents_of(parts[part])}")
     return 0
 
 

@@ -6,6 +6,8 @@ import argparse
 import os
 from pathlib import Path
 
+from harness.cli import arguments as shared
+
 FORMATS = ("table", "markdown", "json")
 
 
@@ -28,5 +30,6 @@ def run(options: argparse.Namespace) -> int:
     from harness.compare.diff_text import render
 
     filters = Filters(tuple(options.dataset), tuple(options.measure), tuple(options.system))
-    print(render(diff((options.before, options.after), filters), options.format, options.every), end="")
+    text = render(diff((options.before, options.after), filters), options.format, options.every)
+    shared.say(text, end="", form=options.format)
     return 0

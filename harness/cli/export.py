@@ -25,6 +25,6 @@ def export(options: argparse.Namespace) -> int:
     store = shared.store_of(board.folder, options.store)
     written = export(board, options.form, options.out, store)
     for note in written.notes:
-        print(f"note: {note}")
-    print(f"{len(written.paths)} files: {shown_path(options.out.absolute())}")
+        shared.say(f"note: {note}")
+    shared.say(f"{len(written.paths)} files: {shown_path(options.out.absolute())}")
     return 0

@@ -29,6 +29,6 @@ def run(options: argparse.Namespace) -> int:
     )
     words = ["harness", "import-mteb", "RESULTS", "--measures", *measures, "--out", "DIR"]
     path = mteb_import.write(board, shlex.join(words))
-    print(text_tables.render(board, "table"))
-    print(f"leaderboard: {shown_path(path.absolute())}")
+    shared.say(text_tables.render(board, "table"))
+    shared.say(f"leaderboard: {shown_path(path.absolute())}")
     return 0

@@ -45,7 +45,7 @@ def records(options: argparse.Namespace) -> int:
         more = "  and every measure of ir-measures, as it writes them: nDCG@10, R(rel=2)@100, RR@10, AP, ..."
         print(f"\n{_fitted(more, shared.width())}")
     for line in broken:
-        print(line)
+        shared.say(line)
     return 0
 
 

@@ -24,9 +24,9 @@ def merge(options: argparse.Namespace) -> int:
 
     merged = merge(options.leaderboards, options.out, options.drop, options.rename)
     for note in merged.notes:
-        print(f"note: {note}")
+        shared.say(f"note: {note}")
     rows = merged.board.rows
     failed = sum(row.status == "failed" for row in rows)
     failures = f", {failed} of them failed" if failed else ""
-    print(f"{len(rows)} rows{failures}: {shown_path(merged.path.absolute())}")
+    shared.say(f"{len(rows)} rows{failures}: {shown_path(merged.path.absolute())}")
     return 1 if failed else 0

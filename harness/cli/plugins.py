@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from harness.cli import arguments as shared
+
 
 def arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(work=plugins)
@@ -18,5 +20,6 @@ def plugins(options: argparse.Namespace) -> int:
     ]
     widths = [max(len(row[i]) for row in rows) for i in range(3)] if rows else []
     for row in rows:
-        print("  ".join([*(f"{cell:{width}}" for cell, width in zip(row, widths, strict=False)), row[3]]))
+        cells = [f"{cell:{width}}" for cell, width in zip(row, widths, strict=False)]
+        shared.say("  ".join([*cells, row[3]]))
     return 0

@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
 
         return estimated(prepared, store, options)
     if options.dry_run:
-        print("\n".join(dry_run(prepared, store)))
+        shared.say("\n".join(dry_run(prepared, store)))
         return 0
     out: Path = options.out or runner.default_folder(prepared.plan.suite)
     return carried_out(prepared, store, out, options)
@@ -100,14 +100,14 @@ def carried_out(prepared: Prepared, store: Store, out: Path, options: argparse.N
             )  # fmt: skip
     finally:
         reporter.close()
-    print(text_tables.render(outcome.leaderboard, "table"))
+    shared.say(text_tables.render(outcome.leaderboard, "table"))
     if outcome.changes:
-        print(f"changed since the previous leaderboard, which is kept in {history.FOLDER}/:")
+        shared.say(f"changed since the previous leaderboard, which is kept in {history.FOLDER}/:")
         for line in outcome.changes[:CHANGES]:
-            print(f"  {line}")
+            shared.say(f"  {line}")
         if len(outcome.changes) > CHANGES:
-            print(f"  and {len(outcome.changes) - CHANGES} more rows")
-    print(f"leaderboard: {shown_path(outcome.path.absolute())}")
+            shared.say(f"  and {len(outcome.changes) - CHANGES} more rows")
+    shared.say(f"leaderboard: {shown_path(outcome.path.absolute())}")
     return outcome.exit_code
 
 

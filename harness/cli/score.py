@@ -51,8 +51,8 @@ def run(options: argparse.Namespace) -> int:
     runs = run_import.read_runs(options.run, options.names, options.run_form)
     target = _on_suite(options) if options.suite else _on_qrels(options, runs)
     board = run_import.write(target, runs, options.out, _command(options))
-    print(text_tables.render(board, "table"))
-    print(f"leaderboard: {shown_path((options.out / 'leaderboard.json').absolute())}")
+    shared.say(text_tables.render(board, "table"))
+    shared.say(f"leaderboard: {shown_path((options.out / 'leaderboard.json').absolute())}")
     return 0
 
 

@@ -48,7 +48,7 @@ def show(options: argparse.Namespace) -> int:
         tables = preprocessing.tables(board, options.words)
         if not tables:
             raise HarnessError(f"{board.data.name}: no row has the cost of a context; run a system with one")
-        print(text_tables.of_tables(tables, options.format), end="")
+        shared.say(text_tables.of_tables(tables, options.format), end="", form=options.format)
         return 0
     board = published.beside(board, [board_file.read(path) for path in options.beside])
     board = selection.selected(board, options.dataset, options.measure, options.sort)
@@ -56,20 +56,20 @@ def show(options: argparse.Namespace) -> int:
         tables = overall.tables(board)
         if not tables:
             raise HarnessError("--overall: needs a measure that two datasets have; leave it out")
-        print(text_tables.of_tables(tables, options.format), end="")
+        shared.say(text_tables.of_tables(tables, options.format), end="", form=options.format)
         return 0
     if options.baseline is None:
-        print(text_tables.render(board, options.format), end="")
+        shared.say(text_tables.render(board, options.format), end="", form=options.format)
         if options.format in ("table", "markdown") and (seeds := seed_rows.tables(board)):
-            print("\n" + text_tables.of_tables(seeds, options.format), end="")
+            shared.say("\n" + text_tables.of_tables(seeds, options.format), end="")
         return 0
     from harness.compare import marks
 
     marked = marks.against(
         options.leaderboard, options.baseline, tuple(options.dataset), tuple(options.measure)
     )
-    print(text_tables.render(board, options.format, marked.marks))
-    print(marked.note)
+    shared.say(text_tables.render(board, options.format, marked.marks))
+    shared.say(marked.note)
     return 0
 
 

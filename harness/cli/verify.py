@@ -37,23 +37,23 @@ def run(options: argparse.Namespace) -> int:
     finally:
         reporter.close()
     for row in checked.rows:
-        print(f"{row.mark:9}  {row.dataset} / {row.system}")
+        shared.say(f"{row.mark:9}  {row.dataset} / {row.system}")
         for finding in row.findings:
-            print(f"           - {finding}")
+            shared.say(f"           - {finding}")
     for finding in checked.findings:
-        print(f"wrong: {finding}")
+        shared.say(f"wrong: {finding}")
     for need in checked.needs:
-        print(f"not here: {need}")
-    print()
+        shared.say(f"not here: {need}")
+    shared.say()
     for mark, count in Counter(row.mark for row in checked.rows).items():
-        print(f"{count} {mark}: {WORDS[mark]}")
+        shared.say(f"{count} {mark}: {WORDS[mark]}")
     return checked.exit_code
 
 
 def _log(folder: Path) -> int:
     replayed = project.replay(folder)
     for problem in replayed.problems:
-        print(f"wrong: {shown_path(folder)}: {problem}")
+        shared.say(f"wrong: {shown_path(folder)}: {problem}")
     if not replayed.problems:
-        print(f"{shown_path(folder)}: {replayed.entries} entries, all in order")
+        shared.say(f"{shown_path(folder)}: {replayed.entries} entries, all in order")
     return 1 if replayed.problems else 0

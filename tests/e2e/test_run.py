@@ -218,6 +218,21 @@ def test_malformed_data_fails_its_rows_with_the_line(harness, tmp_path):
     assert found == {("mine", "failed"), ("toy", "ok")}
 
 
+def test_control_characters_of_the_data_reach_no_terminal(harness, tmp_path):
+    beir(tmp_path / "data")
+    with (tmp_path / "data" / "corpus.jsonl").open("a") as out:
+        out.write('{"_id": "p\\u001b[31m", "text": "red"}\n' * 2)
+    harness.suite(FILES)
+    ran = harness.run()
+    assert ran.code == 1
+    shown = harness.command("show", harness.out)
+    for text in (ran.out, ran.err, shown.out):
+        assert "the id 'p\\x1b[31m' is already at" in text
+        assert "\x1b" not in text
+    flat = harness.command("show", harness.out, "--format", "csv")  # for programs: as it is
+    assert "the id 'p\x1b[31m' is already at" in flat.out
+
+
 @pytest.mark.parametrize(("policy", "code", "queries"), [("keep", 0, 2), ("drop", 0, 2), ("refuse", 2, None)])
 def test_judgements_of_unknown_passages_follow_the_policy_of_the_suite(
     harness, tmp_path, policy, code, queries
@@ -405,6 +420,20 @@ def test_the_leaderboard_of_another_suite_is_not_written_over_unless_asked(harne
     assert harness.run("b.yaml", "--replace").code == 0
     assert leaderboard(harness.out)["name"] == "second"
     assert sorted(results(harness.out)) == ["leaderboard.json", "per-query/toy/b.tsv", "runs/toy/b.run.gz"]
+
+
+def test_another_suite_of_the_same_name_keeps_the_leaderboard_before(harness):
+    harness.suite({**FILES, "datasets": {"toy": "toy"}}, "a.yaml")
+    assert harness.run("a.yaml").code == 0
+    before = (harness.out / "leaderboard.json").read_bytes()
+    systems = {"a": {"retriever": {"overlap": {"weight": 2.0}}}}
+    harness.suite({**FILES, "datasets": {"toy": "toy"}, "systems": systems}, "b.yaml")
+    ran = harness.run("b.yaml")
+    assert ran.code == 0, ran.err
+    assert (harness.out / "previous" / "leaderboard-1.json").read_bytes() == before
+    assert "changed since the previous leaderboard, which is kept in previous/:" in ran.out
+    assert "toy / a: overlap: weight" in ran.out
+    assert "toy / b: is gone" in ran.out
 
 
 def test_only_does_not_keep_rows_of_a_suite_that_was_replaced(harness):
