@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 
+import orjson
 from running import FAULTS, Harness, finished, living, rows
 
 
@@ -24,6 +26,11 @@ def toy(fault: str) -> object:
 
 def bad(how: str) -> object:
     return {"retriever": {"bad": {"how": how}}}
+
+
+def logs_named(harness: Harness, err: str) -> list[str]:
+    """The logs of failed steps that a run's output names."""
+    return [log.read_text() for log in (harness.store / "failures").iterdir() if str(log) in err]
 
 
 def test_each_fault_is_the_reason_of_its_own_row_and_a_rerun_tries_only_those_again(harness: Harness) -> None:
@@ -69,6 +76,7 @@ def test_a_process_that_ends_badly_fails_its_row_and_leaves_nothing_behind(harne
         "lines": "ValueError: the first line\nand what to do about it",
         "out_of_memory": "out of memory",
         "fork_and_die": "its process was killed",
+        "segfault": "its process died of SIGSEGV",
         "close_pipes": "its process closed its pipe to the harness",
         "take_name": "broke its contract: it wrote a file 'manifest.json'",
         "late_import": "ImportError: the plugin's library was asked to fail",
@@ -83,7 +91,8 @@ def test_a_process_that_ends_badly_fails_its_row_and_leaves_nothing_behind(harne
         assert reason in found[how]["error"]
         assert len(found[how]["error"]) < 2200
     assert living(f"A_RUN={harness.folder}") == []
-    texts = [log.read_text() for log in (harness.store / "failures").iterdir() if str(log) in ran.err]
+    texts = logs_named(harness, ran.err)
+    assert any("in segfault" in text for text in texts)  # the Python stack
     (text,) = [text for text in texts if "line 49999 of a hundred characters" in text]
     assert "ValueError: after five megabytes of output" in text
     assert len(text) < 25_000
@@ -109,6 +118,7 @@ def test_what_hangs_is_killed_with_all_that_it_started(harness: Harness) -> None
     found = rows(harness.out)
     for how in ("children", "stubborn"):
         assert "took longer than the timeout of 4 s" in found[how]["error"]
+    assert any("in children" in text for text in logs_named(harness, ran.err))  # the Python stack
     assert living(f"A_RUN={harness.folder}") == []
 
 
@@ -129,7 +139,7 @@ def test_a_step_that_fails_over_what_a_killed_run_left_is_done_from_the_start(ha
 
 
 def test_plugins_that_do_not_load_stop_neither_the_list_nor_a_run(harness: Harness) -> None:
-    harness.suite(suite())
+    harness.suite(suite(60))
     broken = f"{FAULTS}/broken"
     listed = harness.command("list", "retrievers", PYTHONPATH=broken)
     assert listed.code == 0, listed.err
@@ -137,4 +147,9 @@ def test_plugins_that_do_not_load_stop_neither_the_list_nor_a_run(harness: Harne
     shown = harness.command("plugins", PYTHONPATH=broken)
     assert "RuntimeError: the plugin was asked to fail" in shown.out
     assert "SystemExit: 7" in shown.out
+    assert re.search(r"^crashes .*its import ends the process \(SIGSEGV\)", shown.out, re.M)
+    for command in (listed, shown):
+        assert "welcome" not in command.out
+    schema = harness.command("schema", "suite", PYTHONPATH=broken)
+    assert orjson.loads(schema.out)["title"]
     assert harness.run(PYTHONPATH=broken).code == 0

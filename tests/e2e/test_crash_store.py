@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -58,8 +59,9 @@ def test_a_file_in_the_place_of_the_output_is_named(everything: Harness) -> None
     everything.out.write_text("no folder")
     ran = everything.run()
     assert ran.code == 1
-    assert ran.err.splitlines()[-1].startswith(f"{everything.out}")
+    assert ran.err.splitlines()[-1].startswith(f"{everything.out}: file exists; ")
     assert "Traceback" not in ran.err
+    assert "[1/" not in ran.err  # it was tried before the first step
 
 
 @pytest.fixture
@@ -104,6 +106,23 @@ def test_a_read_only_store_serves_what_it_has_and_refuses_the_rest_in_one_line(
     last = ran.err.splitlines()[-1]
     assert last.startswith(str(read_only))
     assert last.endswith("read-only file system; choose another folder with --store or --out")
+
+
+@pytest.mark.extras
+def test_a_read_only_disk_is_named_by_what_would_write_there(everything: Harness, read_only: Path) -> None:
+    commands = [
+        "inspect suite.yaml --write {} --store store",
+        "export out --form trec --out {} --store store",
+        "merge out --out {}",
+        *(["report out --out {}.html --store store"] if find_spec("vl_convert") else []),
+    ]
+    for words in commands:
+        ran = everything.command(*words.format(read_only / "deep").split())
+        assert ran.code == 1, ran.err
+        assert "Traceback" not in ran.err
+        line = ran.err.splitlines()[-1]
+        assert line.startswith(str(read_only))
+        assert line.endswith("read-only file system; choose another folder with --store or --out")
 
 
 def test_cache_gc_says_that_a_store_is_read_only_before_it_says_anything_else(

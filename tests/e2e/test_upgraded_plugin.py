@@ -46,7 +46,7 @@ def test_an_upgraded_reranker_gets_numbers_and_fingerprints_of_its_own(harness):
     harness.suite(SUITE)
     installed = harness.folder / "installed"
     rows, runs = [], []
-    for version, sign in (("2.3.0", 1), ("2.4.0", -1), ("2.3.0", 1)):
+    for version, sign in (("2.3.0", 1), ("2.4.0", -1), ("2.3.0", 1), ("2.3.1", 1)):
         install(installed, version, sign)
         ran = harness.run(PYTHONPATH=str(installed))
         assert ran.code == 0, ran.err
@@ -57,3 +57,5 @@ def test_an_upgraded_reranker_gets_numbers_and_fingerprints_of_its_own(harness):
     assert runs[0] == runs[2] != runs[1]
     assert rows[0]["acme"]["measures"] != rows[1]["acme"]["measures"]
     assert rows[0]["plain"] == rows[1]["plain"]
+    assert prints[3] not in prints[:3]  # the version of the distribution alone changes it
+    assert runs[3] == runs[0]

@@ -1,5 +1,7 @@
 """The functions for notebooks, where they decide something themselves."""
 
+from pathlib import Path
+
 import pytest
 
 from harness import api, user_cache
@@ -22,6 +24,7 @@ def test_rows_to_run_are_a_list_and_not_a_text_that_is_read_letter_by_letter():
         api.run({"suite": "s"}, only="bm25")
 
 
-def test_a_folder_without_a_leaderboard_is_a_problem(tmp_path):
-    with pytest.raises(HarnessError, match="results"):
-        api.read_leaderboard(tmp_path / "results")
+@pytest.mark.parametrize("form", [str, Path])
+def test_a_folder_without_a_leaderboard_is_a_problem(tmp_path, form):
+    with pytest.raises(HarnessError, match="results: cannot be read"):
+        api.read_leaderboard(form(tmp_path / "results"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -87,6 +88,10 @@ def fork_and_die(folder: Path) -> None:
     os.kill(os.getpid(), 9)
 
 
+def segfault(folder: Path) -> None:
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
 def stubborn(folder: Path) -> None:
     """Keeps Python's lock for minutes, so that no other thread runs."""
     re.match(r"(a|a)*b", "a" * 40)
@@ -132,7 +137,7 @@ def trust_leftovers(folder: Path) -> None:
 
 _functions = (
     sys_exit, os_exit, interrupt, flood, chatter, long_reason, lines, out_of_memory, children, fork_and_die,
-    stubborn, close_pipes, close_stdout, read_stdin, change_folder, take_name,
+    segfault, stubborn, close_pipes, close_stdout, read_stdin, change_folder, take_name,
     pipe_in_folder, trust_leftovers,
 )  # fmt: skip
 WAYS: dict[str, Callable[[Path], None]] = {function.__name__: function for function in _functions}

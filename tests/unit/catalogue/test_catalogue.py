@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from harness import catalogue, records, testing
+from harness import catalogue, cli, records, testing
 from harness.catalogue import probe
 from harness.errors import HarnessError
 from harness.problems import Need
@@ -125,6 +125,17 @@ def test_a_strangers_record_is_found_with_its_distribution_and_version():
 )
 def test_a_strangers_method_keeps_the_contract(case, tmp_path_factory):
     case(tmp_path_factory.mktemp("case"))
+
+
+def test_a_default_path_is_listed_as_a_text(install, capsys):
+    given = 'base: float = param(0.0, "the score of an empty text")'
+    text = GOOD.replace(given, 'base: Path = param(Path("data"), "a folder")')
+    text = text.replace(
+        "from harness import records", "from pathlib import Path\n    from harness import records"
+    )
+    install({"stranger/__init__.py": text}, {"stranger": "stranger"})
+    assert cli.main(["list", "retrievers", "--params"]) == 0
+    assert "base: a path, default 'data' - a folder" in capsys.readouterr().out
 
 
 def test_what_differs_in_another_process_is_found(install, tmp_path_factory):

@@ -17,6 +17,7 @@ import pytest
 import plugin_docs
 from harness import catalogue, cli, run
 from harness.catalogue import is_installed
+from harness.compare import regressions
 from harness.leaderboard import board_file, text_tables
 from harness.scoring.measures.names import ALIASES, FAMILIES
 
@@ -206,6 +207,15 @@ def code_and_prose(path: Path) -> tuple[str, str]:
 def subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     return {name: sub for group in groups for name, sub in group.choices.items()}
+
+
+def test_the_index_has_every_exit_code_and_what_a_failed_analysis_ends_with():
+    codes = re.findall(r"\breturn (\d+)\b", (ROOT / "harness/cli/exits.py").read_text(encoding="utf-8"))
+    assert {"130", "143"} < set(codes)
+    [described] = re.findall(r"^Exit codes: (.*?)\n\n", page("index.md"), re.M | re.S)
+    by_code = dict(re.findall(r"(\d+) if ([^;]*)", described))
+    assert by_code.keys() == {*codes, str(regressions.EXIT_CODE)}
+    assert "an analysis" in by_code["1"]
 
 
 def test_every_command_is_in_the_index():
