@@ -29,7 +29,8 @@ row of the {tables} tables of {papers} papers is **present** in a suite as the p
 present but **different**, or **absent**, with what differs or why. Below the rows of a paper stand
 its figures that show results; the counts are of rows alone. That a suite has a row does not say
 that it was run: most need collections or weights that have to be fetched, and `harness run
---dry-run` lists what is not here.
+--dry-run` lists what is not here. [The index](../leaderboards/README.md) says which suites have
+results.
 
 | paper | rows | present | different | absent |
 | --- | --: | --: | --: | --: |
