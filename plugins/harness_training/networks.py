@@ -17,7 +17,7 @@ from harness.errors import HarnessError
 from harness.toolkit.neural import checkpoints, model_folder, tokens
 from harness.toolkit.neural.tokens import Tokeniser, Tokens
 from harness_training import dropout as fast
-from harness_training import folders, packed
+from harness_training import folders, heads, packed
 from harness_training.processes import ALONE, Group
 
 TOKENISER = (
@@ -92,9 +92,13 @@ class Scorer(nn.Module):  # type: ignore[misc]
         self.dtype, self.device = dtype, device
         self.tokeniser: Tokeniser = tokens.load(self.inner)
         torch.manual_seed(seed)  # the weights of a new head are drawn at random
+        trained = heads.classes_of(self.inner)
+        convertible = trained in (1, 2) and classes in (1, 2)
         model = checkpoints.load(
-            self.inner, "AutoModelForSequenceClassification", spare=HEADS, surplus=SURPLUS, num_labels=classes
-        )
+            self.inner, "AutoModelForSequenceClassification", spare=HEADS, surplus=SURPLUS,
+            num_labels=trained if convertible else classes,
+        )  # fmt: skip
+        heads.convert(model, classes)
         model, self.keys = _trainable(model, dropout)
         self.network = model.to(device)
         known = device == "cpu" and type(model).__name__ in HEADED
