@@ -12,8 +12,9 @@ from running import EVERYTHING, Harness, results
 
 @pytest.fixture
 def harness(tmp_path: Path) -> Harness:
-    """The command in an empty folder. `harness.suite(...)` writes a suite, `harness.run()` runs it."""
-    return Harness(tmp_path)
+    """The command in an empty folder. `harness.suite(...)` writes a suite, `harness.run()` runs it in this
+    process unless variables are set."""
+    return Harness(tmp_path, here=True)
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def everything(harness: Harness) -> Harness:
 @pytest.fixture(scope="session")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The results of that suite in a run without faults."""
-    harness = Harness(tmp_path_factory.mktemp("undisturbed"))
+    harness = Harness(tmp_path_factory.mktemp("undisturbed"), here=True)
     harness.suite(EVERYTHING)
     ran = harness.run()
     assert ran.code == 0, ran.err

@@ -14,7 +14,7 @@ depth: 100
 
 
 def test_the_papers_split_is_scored_by_answers(tmp_path):
-    harness = Harness(tmp_path)
+    harness = Harness(tmp_path, here=True)
     passages = ["the tower stands in Paris", "a bridge of stone", "the castle was built in 1880"]
     lines = [f'{number}\t"{text}"\tTower\n' for number, text in enumerate(passages, 1)]
     (tmp_path / "psgs_w100.tsv").write_text("id\ttext\ttitle\n" + "".join(lines), encoding="utf-8")

@@ -29,7 +29,7 @@ depth: 20
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    harness = Harness(tmp_path_factory.mktemp("averages"))
+    harness = Harness(tmp_path_factory.mktemp("averages"), here=True)
     harness.suite(SUITE)
     ran = harness.run()
     assert ran.code == 0, ran.err

@@ -15,7 +15,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    harness = Harness(tmp_path_factory.mktemp("compare"))
+    harness = Harness(tmp_path_factory.mktemp("compare"), here=True)
     harness.suite({**EVERYTHING, "measures": [*EVERYTHING["measures"], "MicroR@5"]})
     ran = harness.run()
     assert ran.code == 0, ran.err
@@ -62,7 +62,7 @@ def test_a_leaderboard_is_no_regression_of_itself(made):
 
 
 def test_a_worse_system_is_a_regression_and_another_corpus_is_refused(made, tmp_path):
-    worse = Harness(tmp_path)
+    worse = Harness(tmp_path, here=True)
     worse.suite({**EVERYTHING, "measures": [*EVERYTHING["measures"], "MicroR@5"], "depth": 20})
     text = (tmp_path / "suite.yaml").read_text()
     (tmp_path / "suite.yaml").write_text(text.replace("weight: 0.5", "weight: 0.0"), encoding="utf-8")
@@ -80,7 +80,7 @@ def test_a_worse_system_is_a_regression_and_another_corpus_is_refused(made, tmp_
 
 
 def test_the_example_of_the_page_runs(tmp_path):
-    board = Harness(tmp_path / "leaderboards" / "tour")
+    board = Harness(tmp_path / "leaderboards" / "tour", here=True)
     board.folder.mkdir(parents=True)
     board.suite(
         "datasets: {tour: {tour: {documents: 20}}}\n"

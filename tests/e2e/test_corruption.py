@@ -14,7 +14,7 @@ from running import EVERYTHING, Harness, results
 @pytest.fixture(scope="module")
 def finished_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a suite, its store and its results."""
-    place = Harness(tmp_path_factory.mktemp("finished"))
+    place = Harness(tmp_path_factory.mktemp("finished"), here=True)
     place.suite(EVERYTHING)
     ran = place.run()
     assert ran.code == 0, ran.err

@@ -30,7 +30,7 @@ depth: 20
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    harness = Harness(tmp_path_factory.mktemp("export"))
+    harness = Harness(tmp_path_factory.mktemp("export"), here=True)
     harness.suite(SUITE)
     ran = harness.run()
     assert ran.code == 0, ran.err

@@ -219,7 +219,7 @@ def test_output_of_ascii_alone_is_written_in_escapes(finished: Harness) -> None:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Harness:
     """A folder with a run whose system has a Chinese name."""
-    place = Harness(tmp_path_factory.mktemp("printed"))
+    place = Harness(tmp_path_factory.mktemp("printed"), here=True)
     place.suite({**SUITE, "systems": {"\u4e2d": {"retriever": "overlap"}}})
     ran = place.run()
     assert ran.code == 0, ran.err

@@ -23,7 +23,7 @@ FORMS = [form for form in COLLECTION_FORMS if form != "pool"]
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Harness:
-    place = Harness(tmp_path_factory.mktemp("full"))
+    place = Harness(tmp_path_factory.mktemp("full"), here=True)
     place.suite({**EVERYTHING, "systems": {"loud": EVERYTHING["systems"]["loud"]}})
     ran = place.run()
     assert ran.code == 0, ran.err

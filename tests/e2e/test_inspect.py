@@ -20,9 +20,15 @@ SUITE = {
 }
 
 
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    """A terminal in which no line of these tests is wrapped."""
+    monkeypatch.setenv("COLUMNS", "140")
+
+
 @pytest.fixture(scope="module")
 def looked(tmp_path_factory):
-    harness = Harness(tmp_path_factory.mktemp("looked"), {"COLUMNS": "140"})
+    harness = Harness(tmp_path_factory.mktemp("looked"), here=True)
     harness.suite(SUITE)
     ran = harness.run()
     assert ran.code == 0, ran.err

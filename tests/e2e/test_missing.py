@@ -16,7 +16,7 @@ SUITE = {**EVERYTHING, "analyses": ["levels", {"weights": {"steps": 2}}]}
 @pytest.fixture(scope="module")
 def finished_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a suite, its store and its results."""
-    place = Harness(tmp_path_factory.mktemp("finished"))
+    place = Harness(tmp_path_factory.mktemp("finished"), here=True)
     place.suite(SUITE)
     ran = place.run()
     assert ran.code == 0, ran.err

@@ -57,12 +57,6 @@ def done(text: str) -> list[str]:
 
 
 @pytest.fixture
-def harness(tmp_path: Path) -> Harness:
-    """The command, whose runs start only workers. Runs in processes of their own are those of the other files."""
-    return Harness(tmp_path, here=True)
-
-
-@pytest.fixture
 def shared(harness: Harness) -> Harness:
     harness.suite(SHARED)
     return harness

@@ -26,7 +26,7 @@ MEASURES = ("--measures", "nDCG@10", "R@20", "MicroR@5")
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A suite's leaderboard, its run as a stranger would have it, and the judgements in TREC's form."""
-    harness = Harness(tmp_path_factory.mktemp("score"))
+    harness = Harness(tmp_path_factory.mktemp("score"), here=True)
     data = harness.folder / "data"
     (data / "qrels").mkdir(parents=True)
     corpus = [{"_id": f"p{i}", "title": "", "text": text} for i, text in enumerate(TEXTS)]
@@ -48,7 +48,7 @@ def made(tmp_path_factory):
 @pytest.fixture
 def copy(made, tmp_path):
     shutil.copytree(made.folder, tmp_path / "copy")
-    return Harness(tmp_path / "copy")
+    return Harness(tmp_path / "copy", here=True)
 
 
 def score(harness, *options, run="theirs.run", out="scored"):
@@ -250,7 +250,7 @@ def test_the_three_runs_of_dl_hard_give_the_authors_means_a_comparison_and_a_rep
     data = os.environ.get("HARNESS_REAL_DATA")
     if data is None or not Path(data, "dl-hard").is_dir():
         pytest.skip("HARNESS_REAL_DATA names no folder that holds dl-hard")
-    folder, harness = Path(data, "dl-hard"), Harness(tmp_path)
+    folder, harness = Path(data, "dl-hard"), Harness(tmp_path, here=True)
     names = {  # ours, at the authors' relevance level -> trec_eval's
         "nDCG@10": "ndcg_cut_10",
         "RR(rel=2)": "recip_rank",

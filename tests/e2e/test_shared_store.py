@@ -37,7 +37,7 @@ def test_a_store_is_pushed_listed_and_pulled_by_hand(tmp_path: Path, undisturbed
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
         Harness(tmp_path / name).suite(EVERYTHING)
-    first, second = Harness(tmp_path / "first"), Harness(tmp_path / "second")
+    first, second = (Harness(tmp_path / name, here=True) for name in ("first", "second"))
     assert first.run("suite.yaml", *remote, "--no-push").code == 0
     assert first.command("cache", "ls", *remote).out.startswith("0 artifacts")
     pushed = first.command("cache", "push", "--store", first.store, *remote)

@@ -18,7 +18,7 @@ depth: 10
 
 
 def test_vectors_made_elsewhere_are_scored_like_any_system(tmp_path):
-    harness = Harness(tmp_path)
+    harness = Harness(tmp_path, here=True)
     data = tmp_path / "data"
     (data / "qrels").mkdir(parents=True)
     corpus = [{"_id": f"p{i}", "text": f"text {i}"} for i in range(3)]

@@ -27,7 +27,7 @@ TEXTS = ["amber basalt cedar", "amber delta", "cedar ember fjord", "grove heath"
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A leaderboard of two systems on a collection in files."""
-    harness = Harness(tmp_path_factory.mktemp("verify"))
+    harness = Harness(tmp_path_factory.mktemp("verify"), here=True)
     data = harness.folder / "data"
     (data / "qrels").mkdir(parents=True)
     corpus = [{"_id": f"p{i}", "title": "", "text": text} for i, text in enumerate(TEXTS)]
@@ -46,7 +46,7 @@ def made(tmp_path_factory):
 def copy(made, tmp_path):
     """The same, to be changed."""
     shutil.copytree(made.folder, tmp_path / "copy")
-    return Harness(tmp_path / "copy")
+    return Harness(tmp_path / "copy", here=True)
 
 
 def verify(harness, *options):
