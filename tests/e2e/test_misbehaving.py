@@ -142,6 +142,28 @@ def test_a_measure_that_hangs_leaves_its_stack(harness: Harness) -> None:
     assert "in hang" in log.read_text()
 
 
+def test_what_breaks_a_contract_fails_its_own_rows_and_is_told_so(harness: Harness) -> None:
+    named = {
+        f"{kind}-{way}": ""
+        for kind in ("context", "retriever", "reranker", "combiner")
+        for way in ("type", "contract")
+    }
+    named |= {
+        "combiner-contract": "which no input found",
+        "context-contract": "overlap: characters 0 to 3 and 1 to 4",
+    }
+    every = suite(["type", "contract"])["systems"]
+    systems = {name: every[name] for name in ("good", "other", *named)}
+    harness.suite({**suite([]), "systems": systems, "depth": 10, "timeout": 120})
+    ran = harness.run(PYTHONPATH=FAULTS)
+    assert ran.code == 1, ran.err
+    rows = {row["system"]: row for row in leaderboard(harness.out)["rows"]}
+    assert rows["good"]["status"] == rows["other"]["status"] == "ok"
+    for name, reason in named.items():
+        assert "broke its contract: " in rows[name]["error"], name
+        assert reason in rows[name]["error"], name
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
 def test_what_happens_to_which_rows_is_what_the_page_says(harness: Harness) -> None:
