@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
 import io
 import json
@@ -171,6 +172,16 @@ def test_the_notebook_runs(tmp_path, monkeypatch):
     assert done.returncode == 0, done.stderr
     assert "reranked" in done.stdout
     assert re.search(r"passages=array\(\[\[2, ", done.stdout)
+
+
+def test_the_notebook_page_names_the_packages_that_its_blocks_import():
+    [command] = re.findall(r"`pip install ([\w -]+)`", page("notebook.md").partition("```")[0])
+    trees = [ast.parse(block) for block in python_blocks("notebook.md")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    imported = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    imported |= {name.name for node in nodes if isinstance(node, ast.Import) for name in node.names}
+    packages = {str(name).partition(".")[0] for name in imported} - sys.stdlib_module_names - {"harness"}
+    assert {"pandas", "matplotlib"} <= packages <= set(command.split())
 
 
 def test_the_flat_rows_have_what_the_notebook_page_says(board):
