@@ -109,7 +109,7 @@ class Texts(Protocol):
         ...
 
     def take(self, positions: Ints) -> list[str]:
-        """The texts at `positions`, in their order."""
+        """The texts at `positions`, in the order of `positions`."""
         ...
 
     def ids(self, positions: Ints) -> list[str]:

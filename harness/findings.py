@@ -105,7 +105,7 @@ def read(entries: JSON, where: str) -> tuple[Finding, ...]:
 
 
 def fault(analysis: Finding) -> str | None:
-    """Why a finding cannot be shown, in words, or None if it can."""
+    """The reason why a finding cannot be shown, in words, or None if it can be shown."""
     columns = analysis.columns
     if len(set(columns)) != len(columns) or not columns:
         return "needs columns with different names"

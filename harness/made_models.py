@@ -14,8 +14,8 @@ T = TypeVar("T")
 
 
 class Seed(int):
-    """The seed of a made model, where it varies between the systems of a grid. One system has only one
-    seed."""
+    """The seed of a made model in a system of a grid, if the systems of the grid have different seeds. All
+    made models of one system have the same seed."""
 
 
 STEP = re.compile(r"made:((?:train|validate)-[0-9a-f]{64})/([\w-]+)")

@@ -35,7 +35,8 @@ os._exit(77)
 
 
 def crash_of(point: EntryPoint, seconds: float = SECONDS) -> str | None:
-    """How importing the plugin ends a process, or None if it does not."""
+    """How the process ended that tried to import the plugin, in words; None if the import neither ended nor
+    hung the process."""
     memory = _memory(point)
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return _advised(memory.read_text(encoding="utf-8"), memory)

@@ -34,8 +34,9 @@ class Judging(NamedTuple):
 
 
 def judging(read: Corpus, queries: Queries, judgements: Judgements, *, drop: bool = False) -> Judging:
-    """The judgements by the numbers of a corpus and its queries. With `drop`, passages that the corpus lacks
-    are not relevant, whatever their grade; a query that has no positive left stays and scores 0."""
+    """The judgements as numbers: each names its query and its passage by their numbers in `queries` and
+    `read`, not by ids. Passages that the corpus lacks keep their grade; with `drop`, they count as not
+    relevant. A query whose positives are all dropped stays and scores 0."""
     positions = read.positions(judgements.passage_ids)
     missing = np.flatnonzero(positions < 0)
     number = {name: i for i, name in enumerate(queries.ids)}

@@ -21,8 +21,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts of a collection as columns. A part that the maker's record does not name in `reads` raises
-    ContractError."""
+    """The parts of a collection as columns. Reading a part raises ContractError if the maker's record does
+    not name the part in `reads`."""
 
     language: str | None
     query_language: str | None  # None: the passages' language

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def ascending(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The rows of a column (int64[n]) in ascending order of their strings' UTF-8 bytes, rows of equal strings
-    in the order of the column; and for each row in this order but the last, whether the next row's string is
-    equal (bool[n - 1])."""
+    """Sorts the strings of a column by their UTF-8 bytes; equal strings keep their order. Returns the rows in
+    this order (int64[n]), and for each of them but the last whether the next row has an equal string (bool[n
+    - 1])."""
     strings = pa.concat_arrays([chunk.cast(pa.large_string()) for chunk in column.chunks])
     order = pc.sort_indices(strings)
     ordered = strings.take(order)

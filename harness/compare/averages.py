@@ -113,7 +113,8 @@ def _of_measure(
 
 
 def _resampled_levels(part: _Part) -> Floats:
-    """float64[R, S]: the level of each system in each resample of the dataset's queries."""
+    """float64[R, S]: the score of each system on each resample of the dataset's queries. The score is a mean,
+    or a ratio of sums."""
     block, seed = part.column.block, _seed(part.field.dataset)
     if block.average == "ratio":
         sums = bootstrap.resampled(

@@ -80,7 +80,7 @@ def _names(field: Field, column: Column, places: Sequence[int]) -> list[str]:
 
 
 def tables(items: Sequence[Recipes], alpha: float) -> list[Table]:
-    """One table for each dataset and measure."""
+    """The tables that compare recipes, one for each dataset and measure."""
     shown = []
     head = ("pair", "seeds", "difference", "95 %", "se of seeds", "p", "corrected", "verdict")
     for (dataset, measure), group in itertools.groupby(items, key=lambda item: (item.dataset, item.measure)):

@@ -209,7 +209,8 @@ def _alone(cell: _Cell, test: str) -> Floats:
 
 
 def _seed(dataset: str) -> int:
-    """A seed derived from the dataset's name, so that the other datasets of a comparison change no number."""
+    """A seed derived from the dataset's name. So the numbers of a dataset do not depend on the other datasets
+    of a comparison."""
     return int.from_bytes(hashlib.sha256(dataset.encode()).digest()[:8], "little")
 
 

@@ -27,8 +27,8 @@ class Whole(NamedTuple):
 
 
 def beir(whole: Whole, out: Path) -> list[str]:
-    """Writes `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv`. Passages name their document, and
-    queries their answers, with the keys that the dataset `files` reads."""
+    """Writes `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv`. A passage also has the keys of its
+    document, and a query its answers, under the names that the dataset `files` reads."""
     _lines(out / "corpus.jsonl", _passages(whole, documents=True))
     answers = zip(_queries(whole), whole.queries.answers, strict=True)
     _lines(out / "queries.jsonl", ({**row, "answers": texts} if texts else row for row, texts in answers))
@@ -210,7 +210,8 @@ def _neither(whole: Whole) -> list[str]:
 
 
 def _slices(whole: Whole, out: Path) -> list[str]:
-    """Writes the slices of queries as the table that the parameter `slices` of our datasets reads."""
+    """Writes the slices of queries as a table. The parameter `slices` of the datasets `files` and `t2ranking`
+    reads this table."""
     if not any(whole.queries.slices):
         return []
     path = out / f"slices.{whole.card.split}.tsv"

@@ -127,9 +127,9 @@ class Node:
                 return
 
     def _is_going_down(self) -> bool:
-        """Whether this node is ending. When a node ends, Ray kills the processes of an actor before the
-        actor. The actor could then report the death of a process, although no plugin is to blame. So this
-        method waits: if the node is ending, the actor is killed too or loses its parent."""
+        """Whether Ray is ending this node. Ray then kills the processes of an actor before the actor itself,
+        so the actor could blame a plugin for the death of its process. This method waits a moment. If the
+        node is ending, the actor is killed meanwhile, or its parent process has changed."""
         time.sleep(DYING_SECONDS)
         return os.getppid() != self.parent
 

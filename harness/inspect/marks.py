@@ -32,7 +32,8 @@ class _Block(NamedTuple):
 
 
 def split(view: View, positions: Ints) -> list[tuple[Piece, ...]]:
-    """The texts that `view.take` returns, split into pieces."""
+    """The texts that `view.take` returns, each split into pieces: a piece is a part of the passage itself or
+    an addition of one context stage."""
     if view.unit == "document":
         return [_document(view, int(document)) for document in positions]
     documents = view.corpus.document_of[positions].astype(np.int64)

@@ -32,8 +32,8 @@ def with_averages(board: Leaderboard) -> Leaderboard:
 
 
 def published(board: Board, rows: Sequence[Row], shared: set[str]) -> Board:
-    """The leaderboard whose averages also hold published rows: those `rows` whose dataset has the name of an
-    average, with their measures in `shared`."""
+    """The leaderboard with published rows added to its averages. These are the `rows` whose dataset has the
+    name of an average, with only their measures in `shared`."""
     averages = []
     for average in board.averages or ():
         added = [

@@ -265,8 +265,8 @@ def _environment(machines: Sequence[Environment]) -> Environment:
 
 
 def _analyses(sources: Sequence[Source], notes: list[str]) -> tuple[Finding, ...]:
-    """The analyses of all leaderboards. If two leaderboards have different analyses of one name, each covers
-    only a part of the rows, so the analysis is left out."""
+    """The analyses of all leaderboards. If two leaderboards have different analyses under the same name, each
+    was computed from only a part of the rows, so the analysis is left out."""
     analyses: dict[str, Finding] = {}
     differ: dict[str, None] = {}
     for source in sources:

@@ -21,8 +21,9 @@ class Overall(NamedTuple):
 
 
 def overall(board: Leaderboard, label: str) -> list[Overall]:
-    """The systems of a column, the best mean first, followed by those that lack a dataset in the order of the
-    leaderboard. Only systems that have every dataset are ranked, so that their ranks can be averaged."""
+    """The systems of a column. Systems with a row on every dataset come first, the best mean first; only they
+    are ranked, so that their ranks can be averaged. The other systems follow in the order of the
+    leaderboard."""
     splits = {item.name: item.split for item in board.data.datasets}
     by_system: dict[str, dict[str, float]] = {}
     for row in board.rows:

@@ -23,7 +23,7 @@ DRAWING = ("seed", "segment", "take", "draw", "share", "queries")
 
 
 class MadeModel(NamedTuple):
-    """A made model, as the steps of a row name it."""
+    """A reference to a made model, as it occurs in the parameters of a row's steps."""
 
     step: str  # the step that trained the model or chose its checkpoint
     part: str

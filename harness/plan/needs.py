@@ -21,8 +21,8 @@ class _Users(NamedTuple):
 
 
 def described(plan: Plan, needs: Iterable[Need]) -> list[str]:
-    """The lines that describe `needs`, which are needs of the plan's steps, datasets and analyses. Modules
-    that one command installs share a line, whichever methods need them."""
+    """The lines that describe `needs`, which are needs of the plan's steps, datasets and analyses. If one
+    command installs several modules, they are on one line, even if different methods need them."""
     groups: dict[str | Need, list[Need]] = {}
     for need in dict.fromkeys(needs):
         groups.setdefault(need.command or need, []).append(need)

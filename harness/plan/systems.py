@@ -68,8 +68,8 @@ class Systems(Base):
         return searching.described(chosen, method, leave_out)
 
     def resolved(self, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[Need]]:
-        """The method's parameters with every `auto` replaced, and its missing needs. A made model is named by
-        the step that makes it."""
+        """The method's parameters with every `auto` replaced, and its missing needs. The parameters refer to
+        a made model by the id of the step that makes it."""
         values = made_models.replaced(
             chosen.params, lambda reference: models.planned(self, reference, chosen.place)
         )

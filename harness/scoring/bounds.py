@@ -174,8 +174,8 @@ def _given(
 
 
 def _falling(hits: Hits) -> Hits:
-    """The hits in the same order with falling scores, so that without ties the documents of a head stay ahead
-    of all others."""
+    """The hits in the same order, with scores that fall from each rank to the next. Without ties, the
+    documents of the first hits stay ahead of all other documents."""
     falling = -np.arange(hits.passages.shape[1], dtype=np.float32)
     return Hits(hits.passages, np.broadcast_to(falling, hits.passages.shape), hits.unit)
 

@@ -262,7 +262,7 @@ def _changed(info: Any) -> float:
 
 
 def _unheard(text: str) -> None:
-    """Drops a note."""
+    """Ignores a note; used if nobody reads the notes."""
 
 
 def _opened(address: str) -> tuple[Any, str]:

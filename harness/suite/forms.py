@@ -40,8 +40,9 @@ class Forms:
         self, node: Node | None, path: Keys, kind: str, beside: Sequence[str] = (),
         default: str | None = None, fan: bool = True,
     ) -> list[tuple[Chosen | None, grid.Varied]]:  # fmt: skip
-        """The plugin in `node`, one variant for each point of its grid; empty if it could not be read. The
-        node is `NAME` or `{NAME: {parameters}}`, in which the keys in `beside` may stand beside NAME."""
+        """The plugin in `node`, one variant for each point of its grid. The list is empty if the plugin could
+        not be read. The node is `NAME` or `{NAME: {parameters}}`; the keys in `beside` are allowed beside
+        NAME."""
         if node is None:
             return [(None, ())]
         if kind in resources.KINDS:

@@ -42,7 +42,8 @@ def _fans_out(value: JSON, hint: Any) -> bool:
 
 
 def _varied(point: Mapping[str, JSON]) -> Varied:
-    """The varied parameters and their values. A made model with several seeds is named by `seed`."""
+    """The varied parameters and their values. If a made model has several seeds, the parameter is called
+    `seed`."""
     return tuple(
         ("seed", value.seed) if isinstance(value, Made) and value.seed is not None else (key, value)
         for key, value in point.items()
@@ -79,7 +80,8 @@ def _word(value: JSON) -> str:
 
 
 def _once(varied: Varied) -> Varied:
-    """Each pair of `varied` once, because two inputs may come from one grid. Values need not be hashable."""
+    """The pairs of `varied` without duplicates, which occur if two inputs come from one grid. Values need not
+    be hashable."""
     return tuple(pair for i, pair in enumerate(varied) if pair not in varied[:i])
 
 

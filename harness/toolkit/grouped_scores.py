@@ -35,8 +35,9 @@ def means_of_groups(
 def system_means_of_groups(
     data: AnalysisInput, groups: Mapping[str, NDArray[np.bool_]]
 ) -> Iterator[tuple[str, str, float, int]]:
-    """The same for each system, with the system's name before the group's. Systems of another unit than the
-    main column are left out."""
+    """For each system and each group: the names of the system and of the group, the system's mean in the
+    first column over the group's scored queries, and the number of these queries. Systems that rank another
+    unit than the column are left out."""
     column = data.columns[0]
     for system in data.systems:
         if system.unit == column.unit:

@@ -19,7 +19,7 @@ TEXT = nb.types.Array(nb.uint32, 1, "C", readonly=True)
 
 @inner("int64(uint8[::1], int64, int64)")
 def _after(shape: NDArray[np.uint8], i: int, stop: int) -> int:
-    """The first index after character i and the characters that extend it (rule WB4)."""
+    """The index of the first character that comes after character i and does not extend it (rule WB4)."""
     i += 1
     while i < stop and shape[i] >= EXTEND:
         i += 1

@@ -27,8 +27,8 @@ class Weights:
     def curve(
         self, data: AnalysisInput, system: SystemRun, vary: Callable[[str, float], Hits]
     ) -> Iterator[Finding]:
-        """Yields the curve, or nothing if no value of the parameter changes a hit, because another parameter
-        overrides it."""
+        """Yields the curve of the score over the values of the parameter. Yields nothing if all values give
+        the same hits, as when another parameter overrides this one."""
         column = data.columns[0]
         if system.unit == "document":
             column = column._replace(unit="document")

@@ -63,7 +63,7 @@ class Lexical:
 
 
 class Search:
-    """An open index. Its results do not depend on the number of threads."""
+    """A searcher over an open index. Its results do not depend on the number of threads."""
 
     def __init__(
         self, index: storage.Index, analyse: analysis.Analyse, params: BM25 | QL, threads: int, unit: Unit

@@ -76,7 +76,7 @@ class Passages:
 
 
 def passages(network: Network, marks: Marks, device: str, stored: str) -> list[Passages]:
-    """The encoders of passages, one for each worker; a single worker uses all cores."""
+    """The encoders of passages, one for each worker thread. If there is only one, it uses all cores."""
     encoders_by_kind = torch_encoder.encoders(network.body, marks.passages.padding, device)
     return [
         Passages(states, network, marks, stored, len(encoders_by_kind) == 1) for states in encoders_by_kind
@@ -84,7 +84,7 @@ def passages(network: Network, marks: Marks, device: str, stored: str) -> list[P
 
 
 def queries(network: Network, ids: NDArray[np.int64], attention: NDArray[np.int64], device: str) -> Floats:
-    """float32[n, L, dimension]: a vector for every token, [MASK] included."""
+    """float32[n, L, dimension]: a vector for every token of each query, also for [MASK]."""
     body = network.body.to(device)
 
     def some(start: int) -> Floats:

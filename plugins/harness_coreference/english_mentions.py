@@ -193,8 +193,9 @@ def _shouted(row: Sequence[Word]) -> bool:
 
 
 def _noun_phrase(passage: int, row: Sequence[Word], at: int, known: Vocabulary) -> Phrase | None:
-    """The noun phrase at index `at`, such as `the old firm` or `a firm of builders`; with a name at its end,
-    as in `the surveyor Ann Hill`, the phrase of that name. None if there is neither."""
+    """The noun phrase that begins at index `at`, such as `the old firm` or `a firm of builders`. If the
+    phrase ends with a name, as in `the surveyor Ann Hill`, the result is the name. None if no phrase begins
+    there."""
     first = row[at].lower
     definite = first in words.DEFINITE
     if not (definite or first in words.INDEFINITE or first in words.POSSESSIVE):

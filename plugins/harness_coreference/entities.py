@@ -10,8 +10,8 @@ from harness_coreference.english_mentions import Phrase
 
 
 class Entities:
-    """Phrases that are joined into things (union-find). The features of a thing combine those of its
-    phrases."""
+    """The things that a document mentions. Each thing is a set of phrases that were joined (union-find), and
+    its features combine those of its phrases."""
 
     def __init__(self, phrases: Sequence[Phrase]) -> None:
         self.phrases = phrases

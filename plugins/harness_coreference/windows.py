@@ -28,7 +28,7 @@ class Windowed:
     """A resolver that reads a document in windows of whole passages, of at most `words` words. A passage with
     more words is read as several parts. Each window but the first begins with the last passages of the window
     before, as far as they have at most half of `words`. Clusters of two windows that share a mention are
-    merged. Therefore a chain is followed as long as every such overlap mentions it."""
+    merged. So a cluster continues over many windows if each overlap of two windows has a mention of it."""
 
     resolver: Resolver
     words: int

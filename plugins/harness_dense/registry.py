@@ -30,8 +30,8 @@ class Known(NamedTuple):
 
 
 def find(name: str | Path) -> Known | None:
-    """The model whose short name, or whose hub id of the passages' tower, is `name`. None if there is
-    none."""
+    """The known model whose short name is `name`, or whose encoder of passages has the hub id `name`; None if
+    there is no such model."""
     if isinstance(name, Path):
         return None
     return next((known for known in MODELS if name in (known.name, known.passages)), None)

@@ -76,8 +76,8 @@ def missing_files(params: DenseParams) -> list[str | Need]:
 
 
 def _code_revision(params: DenseParams, *towers: FolderSettings | None) -> str | None:
-    """The commit of the code that a tower takes from another model of the hub, if the suite trusts that code.
-    Otherwise, it is `params.code_revision`."""
+    """The commit of the code that the towers take from another model of the hub, if the suite trusts such
+    code. If the towers take none, or the suite does not trust it, the result is `params.code_revision`."""
     names = sorted({name for described in towers if described for name in described.code})
     if len(names) > 1:
         raise HarnessError(

@@ -75,12 +75,13 @@ class ReciprocalRank:
 
 
 def _normalised(hits: Hits, candidates: Candidates, structure: Structure, form: str) -> Doubles:
-    """float64[n]: s^ = (s - m_q) / (M_q - m_q) for each candidate, or 0 if the input lacks the candidate.
+    """float64[n]: the normalised score s^ = (s - m_q) / (M_q - m_q) of each candidate, or 0 if the input
+    lacks the candidate.
 
-    m_q and M_q are the least and greatest score of a query. The paper takes them from the input's own
-    list. The paper's code does so for passages, but for documents it takes them from the scores spread over
-    the candidates. Where M_q = m_q the equation is undefined and the code gives 0, as both forms do here.
-    """
+    m_q and M_q are the least and greatest score of a query. With `form` "paper" they come from the input's
+    own list. With "code" this also holds for an input of passages; for an input of documents they come from
+    the scores that the candidates get from their documents. If M_q = m_q, equation 1 is undefined and the
+    result is 0."""
     scores = scores_at(hits, hits.scores.astype(np.float64), candidates, structure)
     if form == "code" and spread(hits, candidates):
         least, greatest = _range_of_found(scores, candidates)

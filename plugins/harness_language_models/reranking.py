@@ -105,7 +105,7 @@ class Open:
 
     def _pairwise(self, query: str, texts: list[str], params: PairwiseParams) -> Asking:
         """Order passages by questions about pairs (Qin et al. 2024). Each pair is asked about in both orders.
-        A win counts only if both answers agree."""
+        If both answers agree, the passage that they name wins; otherwise each passage gets half a win."""
         if params.method == "all-pairs":
             pairs = [(i, j) for i in range(len(texts)) for j in range(i + 1, len(texts))]
             replies = yield [chat for i, j in pairs for chat in pair_prompts(query, texts[i], texts[j])]

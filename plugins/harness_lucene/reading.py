@@ -141,8 +141,8 @@ def compare(texts: Texts, positions: NDArray[np.int64], folder: Path, where: str
 
 
 def read_ids(java: Java, reader: Any) -> list[str]:
-    """The id of each document of an index, in Lucene's order. The list is empty if the index has deleted
-    documents."""
+    """The id of each document of an index, in Lucene's order. If the index has deleted documents, the list is
+    empty, and the caller refuses the index."""
     stored = f"{LUCENE}.index.StoredFields"
     document = f"{LUCENE}.document.Document"
     load = handles.method(java, stored, "document", document, "int", "java.util.Set")

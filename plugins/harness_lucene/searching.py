@@ -172,8 +172,8 @@ class Picked:
 
 
 def question(java: Java, analyser: Any, title_weight: float) -> Any:
-    """A handle from a text to a query that matches any of the text's terms, each as often as it occurs, as in
-    Anserini."""
+    """A Java function that turns a text into a query. The query matches any of the text's terms, and a term
+    counts as often as the text has it, as in Anserini."""
     kind = "io.anserini.search.query.BagOfWordsQueryGenerator"
     fields: Any = CONTENTS
     if title_weight:

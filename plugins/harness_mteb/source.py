@@ -53,8 +53,9 @@ class Mteb:
         return card._replace(citation=named.citation, notes=(named.note,), official=named.official)
 
     def inputs(self, part: Part) -> Inputs:
-        """The parameters and files that a part is keyed by. The queries depend on which queries are judged,
-        but not on the grades, as far as the judged queries are known while planning."""
+        """The parameters and files that determine a part. The queries depend on which queries are judged, but
+        not on the grades. If the judged queries are not known while planning, the queries depend on the whole
+        table of judgements."""
         where = self._judged if part == "judgements" else self._task
         keyed, files = where.keyed(self._tables(part))
         keyed = {**keyed, "split": self.params.split, "subset": self.params.subset}

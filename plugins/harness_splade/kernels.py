@@ -144,8 +144,8 @@ def rescore(
     texts: NDArray[np.int64],  # int64[Q, n], -1 for none
     keys: NDArray[np.uint64],  # uint64[Q, n]: out
 ) -> None:
-    """Write the keys of the given texts into `keys`, for queries `begin` to `end` - 1. The texts are scored
-    as in `search`."""
+    """Scores the given texts for queries `begin` to `end` - 1, as `search` does, and writes the keys of texts
+    and scores (`topk.key_of`) into `keys`."""
     for q in range(begin, end):
         for i in range(texts.shape[1]):
             keys[q, i] = NOTHING

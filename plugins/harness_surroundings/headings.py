@@ -99,7 +99,7 @@ def _unclosed(text: str, level: str) -> str:
 
 
 def plain_ones(lines: list[str]) -> Iterator[Heading | None]:
-    """The plain heading in each line, or None for a line that is none."""
+    """For each line, the plain heading that it is, or None if it is no heading."""
     row: list[str] = []
     for line in lines:
         if looks_plain(line):

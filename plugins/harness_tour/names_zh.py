@@ -73,7 +73,7 @@ def _society(index: int, seed: int) -> dict[str, str]:
 
 
 def _ship(index: int, seed: int) -> str:
-    """A ship's name, with its home port once all names are used."""
+    """A ship's name. When all names are used, further ships have a home port before the name."""
     turn, index = divmod(index, len(_SHIPS))
     port = _PORTS[nth(turn, len(_PORTS), seed, "port")] if turn else ""
     return f"{port}{_SHIPS[nth(index, len(_SHIPS), seed, 'ship')]}号"

@@ -86,9 +86,9 @@ def scale(p: float) -> float:
 def zero_some(
     values: Tensor, keys: NDArray[np.uint64], rows: NDArray[np.int64], planes: int, layer: int, p: float
 ) -> None:
-    """Set numbers of `values` to 0 with the probability `p`. `values` is contiguous. Each text with a key in
-    `keys` has `planes` rectangles in it. A rectangle has the number of rows that `rows` gives for the text,
-    and the width of the last dimension."""
+    """Sets numbers of `values` to 0 with the probability `p`. The array is contiguous and has `planes`
+    rectangles for each text with a key in `keys`. The height of a text's rectangles is given by `rows`, and
+    their width is the last dimension."""
     kind, integer = WIDTHS[values.dtype]
     bits = values.view(integer).numpy().view(kind).reshape(-1)
     dropout_kernel.drop(

@@ -101,9 +101,10 @@ class DualEncoder:
         return lots
 
     def _loss(self, queries: Tensor, passages: Tensor, batch: Batch, group: Group = ALONE) -> Tensor:
-        """The loss of a batch, from the vectors of its queries, float[Q, d], and passages, float[P, d]. A
-        query is compared with the passages of its batch, of its process's share of the queries, or of its
-        list (RocketQA, Qu et al. 2021, section 4.1.1)."""
+        """The loss of a batch, from the vectors of its queries, float[Q, d], and passages, float[P, d]. By
+        default, a query is compared with all passages of the batch; without `cross_device`, with those of its
+        process's queries; without `in_batch`, only with those of its own list (RocketQA, Qu et al. 2021,
+        section 4.1.1)."""
         params = self._params
         lists = torch.from_numpy(batch.lists).to(queries.device)  # int64[Q, L]
         scores = queries @ passages.T / params.temperature  # float[Q, P]

@@ -16,8 +16,8 @@ KNOWN = ("Transformer", "Pooling", "Normalize", "Dropout")
 
 
 def network(folder: Path, keeps_prefix: bool = False) -> Path:
-    """The folder of the network and its tokenizer. Raises HarnessError for what a training would lose:
-    modules, and the prefix of a network unless `keeps_prefix`."""
+    """The folder of the network and its tokenizer. Raises HarnessError if the folder has modules that a
+    training would lose, or, without `keeps_prefix`, a prefix that it would lose."""
     if prefixes.is_prefix(folder) and not keeps_prefix:
         raise HarnessError(
             f"init: {folder} is a network with a prefix, as `prompts` trains it, and this trainer would lose "

@@ -105,8 +105,9 @@ def enumerates(queries: int, flips: int) -> bool:
 
 
 def null(prepared: Sequence[Prepared], flips: int, seed: int, step: int, every: bool) -> Iterator[Floats]:
-    """The statistics of all pairs of blocks over the same queries under sign flips, as chunks float64[P, b]
-    with b up to `step`. If `every` is True the flips are all sign patterns, otherwise `flips` drawn ones."""
+    """Yields the statistics of all pairs of systems under sign flips, in chunks float64[P, b] with b up to
+    `step`. The blocks in `prepared` have the same queries and get the same flips. With `every`, all sign
+    patterns are tried; otherwise `flips` patterns are drawn."""
     columns = np.concatenate([item.columns for item in prepared], axis=1)
     totals = columns.sum(axis=0)[:, None]
     ends = np.cumsum([item.columns.shape[1] for item in prepared])[:-1]

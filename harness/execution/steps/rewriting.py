@@ -111,7 +111,8 @@ def part_of(rewritten: Rewritten, rows: slice) -> Rewritten:
 
 
 def search(searcher: Searcher, rewritten: Rewritten, k: int, within: Ints | None = None) -> Hits:
-    """A retriever's best `k` hits for queries of any form; only hits among `within` if it is given."""
+    """A retriever's best `k` hits for queries of any form. If `within` is given, only these positions are
+    scored."""
     if rewritten.texts is not None:
         return (
             searcher.search(rewritten.texts, k)

@@ -278,7 +278,8 @@ def _cell(path: Path, line: int, cells: Sequence[str], column: Column, place: in
 
 
 def _as_named(column: Column, names: Sequence[str]) -> Column:
-    """The column under that one of its possible names that is in `names`. Its name stays if none is."""
+    """The column under the first of its possible names that `names` has. If `names` has none of them, the
+    column keeps its name."""
     if column.name in names:
         return column
     return column._replace(name=next((name for name in column.also if name in names), column.name))

@@ -188,8 +188,9 @@ def halve(
     centre: Floats,  # float32[d]
     halves: NDArray[np.uint16],  # uint16[n, d], out: the vectors minus the centre, as bfloat16
 ) -> tuple[float, float]:
-    """Fills `halves`. Returns the greatest norm of a vector minus the centre, and the greatest norm of the
-    rounding error of such a vector; both are NaN if a number is not finite."""
+    """Writes the vectors minus the centre into `halves`, rounded to bfloat16. Returns two numbers: the
+    largest norm of a vector minus the centre, and the largest norm of the rounding error of such a vector.
+    Both are NaN if a number is not finite."""
     norm, lost, poison = np.float32(0), np.float32(0), np.float32(0)
     for i in range(len(vectors)):
         square, missed = np.float32(0), np.float32(0)

@@ -47,8 +47,9 @@ def intern(
     numbers: NDArray[np.int32],  # int32[T]: out, the number of each token
     new: NDArray[np.int64],  # int64[...]: out, the count of new tokens, then the first place of each
 ) -> int:
-    """Numbers the tokens in the order of their first appearance. Returns the token at which the table was
-    full, or T. new[0] counts the new tokens, whose places follow."""
+    """Gives each different token a number, in the order of first appearance. Returns the index of the token
+    at which the table was full, or T if all tokens got a number. `new[0]` is the number of new tokens, and
+    the next entries of `new` are the indexes of their first appearances."""
     mask = np.uint64(len(table) - 1)
     count = 0
     for i in range(first, len(hashes)):

@@ -42,7 +42,7 @@ class Mark(NamedTuple):
 
 
 class Encoding(NamedTuple):
-    """What is reported of an encoded corpus."""
+    """The counts that a row reports about the encoding of a corpus."""
 
     texts: int
     tokens: int  # tokens that went through the model
