@@ -32,7 +32,8 @@ def about(project: Project, name: str) -> dict[str, Any]:
 
 
 def next_pair(project: Project, name: str) -> dict[str, Any]:
-    """The annotator's next pair with their progress; without a pair if none is left for them."""
+    """The annotator's progress and next pair, as the page needs them. If no pair is left, the result has no
+    pair."""
     number = assignment.next_pair(project.journal, name)
     with project.journal.reading() as state:
         made: dict[str, Any] = {"progress": progress(state, state.people[name])}

@@ -16,8 +16,8 @@ FORMATS = ("table", "markdown", "json")
 
 
 def render(diff: Diff, form: str, every: bool = False) -> str:
-    """The differences as text. The tables are those of the first column of each dataset in which a mean
-    differs, or of `every` column."""
+    """The differences as text, in one of `FORMATS`. For each dataset there is one table, about the first
+    column in which a mean differs; with `every`, there is a table for each such column."""
     if form == "json":
         return orjson.dumps(_plain(diff), option=orjson.OPT_INDENT_2).decode() + "\n"
     tables, further = _tables(diff, every)

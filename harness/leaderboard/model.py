@@ -19,7 +19,8 @@ Digits: TypeAlias = Annotated[int, Meta(ge=0, le=30)]
 
 
 class Source(Struct, frozen=True):
-    """The table of a paper that prints a number, and how many digits of the mean it prints."""
+    """The table of a paper that prints a number, the number as printed, and how many digits of the mean this
+    gives."""
 
     url: str
     table: int

@@ -112,7 +112,8 @@ def described(chosen: Chosen, method: dict[str, JSON], leave_out: tuple[str, ...
 
 
 def steps_in(described: JSON) -> list[str]:
-    """The ids of the steps that find values for a planned step, each once, from its description."""
+    """The ids of the tuning steps that a step's description names as the source of parameter values, each
+    once."""
     if isinstance(described, str):
         match = STEP.fullmatch(described)
         return [match[1]] if match else []

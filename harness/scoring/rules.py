@@ -36,9 +36,9 @@ def scores_of(
     labels: answers.Labels | None = None,
     strict: bool = False,
 ) -> Scores:
-    """The scores of canonical hits. `labels` are the labels of `harness.scoring.answers`, if they are known.
-    Hits of documents are never judged by answers. A plugin's measure that fails has no column, or raises
-    ContractError if `strict`."""
+    """The scores of hits that `ranking.canonical` has ordered. `labels` are the labels of
+    `harness.scoring.answers`, if they are known. Hits of documents are never judged by answers. If a plugin's
+    measure fails, its column is left out; with `strict`, ContractError is raised."""
     if how.by_answers and hits.unit == "passage":
         depth = how.depth or hits.passages.shape[1]
         labels = answers.labels(read, queries, hits, depth) if labels is None else labels

@@ -42,7 +42,7 @@ class Damaged(Exception):
 
 
 class Listed(NamedTuple):
-    """The list of an artifact of the remote."""
+    """An artifact of the remote: its files, with the pieces of which each consists."""
 
     step: str
     size: int

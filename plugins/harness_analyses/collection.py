@@ -68,7 +68,7 @@ class Collection:
 
 
 def _places(data: AnalysisInput) -> Finding:
-    """A finding: where in its document each positive begins, in tenths of the document."""
+    """A finding: how many positives begin in each tenth of their document."""
     judged, read = data.judged, data.corpus
     chosen = judged.passage[(judged.grade > 0) & (judged.passage < read.passages)]
     owners = read.document_of[chosen]

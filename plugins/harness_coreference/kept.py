@@ -56,7 +56,7 @@ class Kept:
             yield from (id for id in some if id not in present)
 
     def unasked(self) -> tuple[int, Row | None]:
-        """The number of unused rows, and the first of them by file and line."""
+        """The number of rows that `lacking` was never asked for, and the first of them by file and line."""
         (count,) = self._rows.execute("SELECT count(*) FROM kept WHERE NOT asked").fetchone()
         query = "SELECT id, line, file, value FROM kept WHERE NOT asked ORDER BY file, line LIMIT 1"
         row = self._rows.execute(query).fetchone()

@@ -20,9 +20,9 @@ class Named(NamedTuple):
 
 
 def named(written: str, split: str | None, known: Collection[str]) -> Named:
-    """The id, split and survey entry of the collection that the user has `written`, an id of ir_datasets or a
-    name of the survey. If ir_datasets lacks the collection, a HarnessError says where to get it, as far as
-    that is known."""
+    """The id, split and survey entry of the collection `written`, which is an id of ir_datasets or a name of
+    the survey. If ir_datasets lacks the collection, a HarnessError is raised; for a collection of the survey
+    it says where to get the data."""
     names = (*TABLE, *BESIDE)
     entry = next((entry for entry in names if written.partition("/")[0] == entry.name), None)
     if entry is not None:

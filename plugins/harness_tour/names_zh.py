@@ -60,8 +60,8 @@ def _firm(index: int, seed: int) -> str:
 
 
 def _society(index: int, seed: int) -> dict[str, str]:
-    """A society's name. The short one has the first characters of place and field, and the last of the
-    body."""
+    """A society's full name and its short name. The short name joins the place, the first character of the
+    field and the last character of the body."""
     turn, index = divmod(index, SHORT_NAMES)
     number = nth(index, SHORT_NAMES, seed, "society")
     body, tail = divmod((7 * number + turn) % (len(_TAILS) * len(_BODIES)), len(_TAILS))

@@ -74,7 +74,7 @@ class Encoder(Common):
 
 @dataclass(frozen=True, kw_only=True)
 class BiEncoder(Encoder):
-    """The parameters of trainers of a bi-encoder alone."""
+    """The parameters that only trainers of bi-encoders have."""
 
     untied: bool = param(False, "queries and passages are trained apart: the parts `query` and `passage`")
     loss: Literal["contrastive", "margin-mse", "kl"] = param(

@@ -89,8 +89,8 @@ def damaged(folder: Path) -> HarnessError:
 
 
 def _unwritable(array: NDArray[Any]) -> NDArray[Any]:
-    """The array as a plain, read-only one: compiled loops are then compiled for one type, whether the array
-    was mapped or was too small for mapping."""
+    """The array as a plain, read-only array. Mapped arrays and arrays that are too small for mapping then
+    have the same type, so compiled loops are compiled only once."""
     plain = np.asarray(array)
     plain.flags.writeable = False
     return plain

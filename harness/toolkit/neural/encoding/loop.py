@@ -31,7 +31,7 @@ _Shard: TypeAlias = "tuple[Ints, Tokens, Lost]"  # positions, tokens and what wa
 
 
 class Mark(NamedTuple):
-    """What is recorded of a finished shard."""
+    """The record that a finished shard leaves."""
 
     first: int
     texts: int
