@@ -137,7 +137,8 @@ def _people(state: State, normal: list[int], names: list[str]) -> list[PairOfPeo
 
 
 def _code(state: State, choice: Choice | None) -> int:
-    """The grade. Without grades, a number for each set of labels."""
+    """A number for a person's choice: the grade, or, in a scheme without grades, a number that differs for
+    each set of labels."""
     assert choice is not None  # the vote is not a skip
     if state.scheme.grades:
         return choice.grade

@@ -104,8 +104,8 @@ def _folder(text: str) -> tuple[Path | None, str]:
 
 
 def _language(folder: Path) -> str:
-    """The language of a corpus without a given one: English. Raises HarnessError for a corpus that is largely
-    Chinese, because analysers are chosen by the language."""
+    """The language of a corpus for which no language is given: English. Raises HarnessError for a corpus that
+    is largely Chinese, because analysers are chosen by the language."""
     corpus = folder / FILES[0]
     if corpus.is_file():
         with corpus.open(encoding="utf-8", errors="replace") as file:

@@ -81,7 +81,8 @@ FLOOR = 1e-9  # above 0, so that a text with a query term is retrieved, if only 
 
 
 def terms(index: Index, params: BM25 | QL, numbers: NDArray[np.int64], counts: NDArray[np.float64]) -> Terms:
-    """The term parts of the formula, for terms with these numbers that occur `counts` times in the query."""
+    """The parts of the scoring formula that depend only on a query's term, for the terms with these numbers.
+    Each term occurs `counts` times in the query."""
     if isinstance(params, QL):
         share = (index.occurrences[numbers] + 1) / (float(index.occurrences.sum()) + 1)
         slope = 1 / (params.mu * share) if params.smoothing == "dirichlet" else 1 / share

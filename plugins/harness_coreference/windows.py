@@ -49,8 +49,8 @@ def words_in(text: str) -> int:
 
 
 def pieces(passage: int, text: str, words: int) -> Iterator[Piece]:
-    """Yields the whole passage, or, if it has more than `words` words, parts of half as many words, so that
-    windows overlap."""
+    """Yields the whole passage. If it has more than `words` words, it is split into parts of half as many
+    words instead, so that windows can overlap within the passage."""
     starts = [match.start() for match in _WORD.finditer(text)]
     if len(starts) <= words:
         yield Piece(passage, 0, text, len(starts))

@@ -19,7 +19,7 @@ AFTER = "<|im_end|>\n<|im_start|>assistant\n"
 
 
 def parts(instruction: str, query: str, text: str) -> tuple[str, str]:
-    """A query, with its instruction if there is one, and a passage."""
+    """The two texts of a pair: the query, with its instruction if there is one, and the passage."""
     before = f"instruction: {instruction}\n" if instruction else ""
     return f"{before}query: {query}", f"document: {text}"
 

@@ -138,5 +138,5 @@ class Scorer:
 
 
 def _pairs(query: list[int]) -> list[tuple[int, int]]:
-    """The pairs of adjacent terms of a query, if the collection has both terms."""
+    """The pairs of adjacent terms of a query. A pair with a term that the collection lacks is left out."""
     return [(left, right) for left, right in pairwise(query) if left >= 0 and right >= 0]

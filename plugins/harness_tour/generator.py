@@ -139,8 +139,8 @@ def _full(pen: _Pen, subject: Subject) -> list[Paragraph]:
 
 
 def _answer(pen: _Pen, slice: str, section: Section) -> list[Paragraph]:
-    """The passage that answers and, every second time, a passage that continues it. A passage ends with its
-    source if nothing else in the passage distinguishes two documents."""
+    """The passage that answers the query. In about half of the cases, a second passage that continues it
+    follows. A passage ends with its source if nothing else in it distinguishes two documents."""
     source = pen.templates.sources
     slots = (*section.sentences, source) if slice in ("main-topic", "coreference") else section.sentences
     answer = Paragraph(_text(pen, slots), slice, section)

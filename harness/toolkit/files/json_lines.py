@@ -82,9 +82,9 @@ class Records(Generic[S]):
 
 def _one_a_line(chunk: Chunk, objects: int) -> bool:
     """Whether every line is one object. The decoder treats line ends as blanks, so it also accepts an object
-    that spans two lines, and two objects on one line. No object goes on between `}` and `{`. Therefore it is
-    enough to check that every line begins with `{` and ends with `}`, and that there are as many objects as
-    lines."""
+    that spans two lines, and two objects on one line. Within an object, `{` never follows `}` without a comma
+    between them. Therefore it is enough to check that every line begins with `{` and ends with `}`, and that
+    there are as many objects as lines."""
     data = np.frombuffer(chunk, dtype=np.uint8)
     if not len(data) or data[0] != ord("{"):
         return False

@@ -10,8 +10,9 @@ from harness.types import Query
 
 
 def sliced(queries: Iterable[Query], path: Path | None) -> Iterator[Query]:
-    """The queries, each in the slices that the table at `path` gives it; unchanged without a table. A query
-    that the table lacks is in no slice. The table may have queries of other splits, but not only such."""
+    """The queries with their slices, which the table at `path` gives. If `path` is None, the queries are
+    unchanged. A query that the table lacks is in no slice. The table may also have queries of other splits,
+    but at least one query of this split must be in it."""
     if path is None:
         yield from queries
         return

@@ -23,7 +23,7 @@ class Pace:
         self._free = now()  # when the next request may go
 
     def wait(self, tokens: int) -> None:
-        """Returns when a request that may use `tokens` tokens is allowed to go."""
+        """Waits until a request that may use `tokens` tokens may be sent."""
         with self._lock:
             start = max(self._free, self._now())
             self._free = start + max(self._per_request, self._per_token * tokens)

@@ -62,9 +62,9 @@ def workers(forwards: Sequence[Forward], budget: int = BUDGET) -> Iterator[Run]:
 
 
 def batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
-    """The places of the texts of each batch, from the lengths of all texts (int64[n]). The longest texts come
-    first: a budget that exceeds the memory fails at once, and the small last batches let the workers finish
-    together."""
+    """Yields the batches, each as the numbers of its texts, from the lengths of all texts (int64[n]). The
+    longest texts come first. So a budget that exceeds the memory fails at once, and the last batches are
+    small, so that the workers finish at about the same time."""
     order = np.argsort(-lengths, kind="stable")
     start = 0
     while start < len(order):
