@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import findings, plan
+from harness import plan
 from harness import suite as suites
 from harness.catalogue import Catalogue
 from harness.errors import HarnessError, Problems
@@ -16,12 +16,10 @@ from harness.execution.open_dataset import with_rebuilds
 from harness.execution.progress import Reporter
 from harness.execution.schedule import Failure
 from harness.execution.workers import Workers
-from harness.findings import Finding
-from harness.leaderboard import board_file, hints, history, readme, run_rows, run_space
+from harness.leaderboard import board_file, hints, history, readme, run_findings, run_rows, run_space
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Board
-from harness.plan import analyses
-from harness.plan.graph import Plan, Step
+from harness.plan.graph import Plan
 from harness.plan.needs import described
 from harness.problems import Need, Problem, shown_path
 from harness.scoring import protocols
@@ -31,7 +29,6 @@ from harness.store.artifacts import Store
 from harness.store.remote import fetch_missing
 from harness.suite import NO_CHANGES, Changes, Suite, Unsound
 from harness.suite.changes import written
-from harness.types import JSON
 
 TRIAL = "trial"  # the folder beside a suite for runs with limits
 
@@ -156,8 +153,15 @@ def refusals(prepared: Prepared, store: Store) -> list[str]:
     return described(prepared.plan, [*needs, *prepared.needs])
 
 
-def _is_trial(board: Leaderboard) -> bool:
-    return any(dataset.limited for dataset in board.data.datasets)
+def _check_same_suite(before: Leaderboard, suite: Suite) -> None:
+    """Raises HarnessError if a run of the suite may not write over the leaderboard `before`."""
+    where, name = shown_path(before.folder / board_file.FILE), before.data.name
+    if name != suite.name:
+        advice = "give this one a folder with --out DIR, or say --replace"
+        raise HarnessError(f"{where}: is of the suite '{name}', not '{suite.name}'; {advice}")
+    if suite.changes.limits and not any(dataset.limited for dataset in before.data.datasets):
+        advice = "give the trial a folder with --out DIR, or say --replace"
+        raise HarnessError(f"{where}: is of a run without limits; {advice}")
 
 
 def _unmet(prepared: Prepared, store: Store) -> dict[str, Failure]:
@@ -177,14 +181,8 @@ def execute(
     fail. Steps run on the `workers`, or in `jobs` processes of this machine."""
     planned, targets = prepared.plan, prepared.targets
     before = board_file.read_if_any(out)
-    if before is not None and before.data.name != planned.suite.name and not replace:
-        where, name = shown_path(out / board_file.FILE), before.data.name
-        advice = "give this one a folder with --out DIR, or say --replace"
-        raise HarnessError(f"{where}: is of the suite '{name}', not '{planned.suite.name}'; {advice}")
-    if before is not None and planned.suite.changes.limits and not (replace or _is_trial(before)):
-        where = shown_path(out / board_file.FILE)
-        advice = "give the trial a folder with --out DIR, or say --replace"
-        raise HarnessError(f"{where}: is of a run without limits; {advice}")
+    if before is not None and not replace:
+        _check_same_suite(before, planned.suite)
     if store.remote is not None:
         store.remote.read, store.remote.note = not fresh, reporter.note
         fetch_missing(store, planned.steps, targets, reporter.note)  # fetched steps have no needs here
@@ -213,7 +211,9 @@ def execute(
     def scored(failures: Mapping[str, Failure]) -> tuple[Board, list[Failure]]:
         nonlocal fresh
         failures = {**unmet, **failures}
-        analysed, failed = _analysed(prepared, store, out, reporter, jobs, fresh, workers)
+        analysed, failed = run_findings.findings_of_run(
+            planned, scoring.columns, store, out, reporter, jobs, fresh, workers
+        )
         fresh = False  # if `scored` is called again, analyses are not discarded again
         with disk.explaining(out):
             content, at_scoring = run_rows.board_of_run(
@@ -236,70 +236,27 @@ def execute(
     # an analysis' key depends on the rows that exist, so later runs may never finish an interrupted one
     store.forget_all("analyse")
     board = Leaderboard(content, out)
+    changes = _write(board, before, planned, store, reporter)
+    by_reason = {failure.reason: failure for failure in failures}
+    return Outcome(board, out / board_file.FILE, tuple(by_reason.values()), tuple(changes))
+
+
+def _write(
+    board: Leaderboard, before: Leaderboard | None, planned: Plan, store: Store, reporter: Reporter
+) -> list[str]:
+    """Write a leaderboard with its page into its folder. The one `before` becomes part of the history, and
+    its runs that are no longer cited are removed. Returns the changes of rows since then, if it was kept."""
     changes: list[str] = []
-    with disk.explaining(out):
+    with disk.explaining(board.folder):
         if before is not None:
             if history.keep(before, board) is not None:
                 changes = history.changes(before, board)
             history.remove_runs(before, board)
-        path = board.write()
-        specs = [planned.collections[dataset.name].spec for dataset in content.datasets]
-        hints.write(out, planned.suite.path, store.root, specs)
+        board.write()
+        specs = [planned.collections[dataset.name].spec for dataset in board.data.datasets]
+        hints.write(board.folder, planned.suite.path, store.root, specs)
         _write_page(board, planned, reporter)
-    by_reason = {failure.reason: failure for failure in failures}
-    return Outcome(board, path, tuple(by_reason.values()), tuple(changes))
-
-
-def _analysed(
-    prepared: Prepared,
-    store: Store,
-    out: Path,
-    reporter: Reporter,
-    jobs: int,
-    fresh: bool,
-    workers: Workers | None,
-) -> tuple[tuple[Finding, ...], list[Failure]]:
-    """The findings of the suite's analyses over the rows that are there, and the failures. An analysis that
-    fails has a finding that says so."""
-    planned = prepared.plan
-    shown = run_rows.shown_rows(planned, store, out)
-    rows = [row for row in shown if row.hits is not None and store.has(row.hits)]
-    steps = {step.id: step for step in analyses.steps(planned, rows, prepared.scoring.columns)}
-    for step in steps if fresh else ():
-        store.discard(step)
-        store.forget(step)
-
-    def read(failures: Mapping[str, Failure]) -> tuple[tuple[Finding, ...], list[Failure]]:
-        entries: list[JSON] = []
-        names: dict[str, set[str]] = {}  # analysis -> names of its findings
-        for step in steps.values():
-            failure = failures.get(step.id)
-            of_step = [_failed(step, failure)] if failure else store.read(step.id).facts["analyses"]
-            names.setdefault(step.subject, set()).update(entry["name"] for entry in of_step)
-            entries += of_step
-        analysed = findings.read(entries, shown_path(store.root))
-        for name, datasets in planned.suite.together.items():
-            chosen = [each for each in analysed if each.name in names.get(name, ())]
-            analysed += tuple(findings.together(chosen, datasets))
-        return analysed, list(failures.values())
-
-    limits, every = limits_of(planned.suite), {**planned.steps, **steps}
-    return with_rebuilds(every, list(steps), read, store, reporter, jobs, limits, workers)
-
-
-def _failed(step: Step, failure: Failure) -> JSON:
-    name, dataset = step.work["method"]["name"], step.work["dataset"]
-    return findings.entry(
-        Finding(
-            name=f"{name}/{dataset}",
-            title=f"{name}: failed",
-            kind="table",
-            columns=("error",),
-            rows=((failure.reason,),),
-            dataset=dataset,
-            flags=("failed",),
-        )
-    )
+    return changes
 
 
 def _write_page(board: Leaderboard, planned: Plan, reporter: Reporter) -> None:
