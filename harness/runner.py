@@ -184,7 +184,7 @@ def execute(
     if before is not None and not replace:
         _check_same_suite(before, planned.suite)
     if store.remote is not None:
-        store.remote.read, store.remote.note = not fresh, reporter.note
+        store.remote.read, store.remote.replace, store.remote.note = not fresh, fresh, reporter.note
         fetch_missing(store, planned.steps, targets, reporter.note)  # fetched steps have no needs here
     unmet = _unmet(prepared, store)
     refused = refusals(prepared, store)

@@ -129,7 +129,7 @@ def workers(options: argparse.Namespace, store: Store) -> Iterator[Workers | Non
     except ModuleNotFoundError as error:
         install = "pip install 'passage-harness[ray]'"
         raise HarnessError(f"--engine ray: needs {error.name}; install with: {install}") from None
-    cluster = RayWorkers(store, options.address, options.jobs, options.ship)
+    cluster = RayWorkers(store, options.address, options.jobs, options.ship, options.fresh)
     try:
         yield cluster
     finally:

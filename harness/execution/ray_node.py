@@ -33,6 +33,7 @@ class Settings(NamedTuple):
     remote: str | None
     threads: int
     versions: dict[str, str]
+    fresh: bool = False  # with a remote: whether nothing of earlier runs is used
 
 
 class Node:
@@ -54,11 +55,12 @@ class Node:
             )
         if self.settings.remote is not None:
             base = Path(os.environ.get(FOLDER) or Path(tempfile.gettempdir(), "passage-harness"))
-            self.store = Store(base / node[:16])
+            name = node[:16] + (f"-{self.settings.token}" if self.settings.fresh else "")
+            self.store = Store(base / name)
             self.store.root.parent.mkdir(parents=True, exist_ok=True)
             self.store.open()
             self.remote = Remote(self.settings.remote)
-            self.remote.note = self.notes.append
+            self.remote.note, self.remote.replace = self.notes.append, self.settings.fresh
             return None
         self.store = Store(Path(self.settings.store))
         try:
@@ -151,7 +153,7 @@ class Node:
     def _fetch_inputs(self, request: JSON) -> None:
         """Fetch the artifacts that a request names. Most of them are needed."""
         work = request["work"]
-        if "parts" in work and self._fetch(request["id"]):
+        if "parts" in work and not self.settings.fresh and self._fetch(request["id"]):
             return  # a node that had the whole step has pushed it instead of a part
         for step in (*work["inputs"], *work.get("parts", ())):
             self._fetch(step)

@@ -101,9 +101,12 @@ class RayWorker:
             return {"event": "gone", "reason": reason, "pushed": self._is_pushed()}
 
     def _is_pushed(self) -> bool:
-        """Whether the lost node had pushed the artifact of its step."""
+        """Whether the lost node had pushed the artifact of its step. In a fresh run this cannot be known,
+        because the remote may have the artifact from an earlier run."""
         remote, request = self.workers.store.remote, self._request
-        return remote is not None and request["ask"] == "result" and remote.has(request["id"])
+        if remote is None or self.workers.fresh or request["ask"] != "result":
+            return False
+        return remote.has(request["id"])
 
     def _begin(self, memory: float | None, deadline: float | None) -> JSON:
         """Send the request to the actor, once the actor has a place on a node. Returns BEGUN, an event, or

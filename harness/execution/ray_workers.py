@@ -35,9 +35,12 @@ class RayWorkers:
 
     idle_seconds = 2.0  # an idle worker holds resources that others may wait for
 
-    def __init__(self, store: Store, address: str | None, count: int | None, ship: bool = False) -> None:
-        """`ship` says whether the nodes get the code of the harness and of all plugins from here."""
-        self.store = store
+    def __init__(
+        self, store: Store, address: str | None, count: int | None, ship: bool = False, fresh: bool = False
+    ) -> None:
+        """`ship` says whether the nodes get the code of the harness and of all plugins from here. With
+        `fresh`, nothing that nodes or the remote have from earlier runs is used."""
+        self.store, self.fresh = store, fresh
         if store.remote is not None and not store.remote.write:
             raise HarnessError("--engine ray: nodes push what they make; leave out --no-push")
         _check_reachable(address or os.environ.get("RAY_ADDRESS"))
@@ -63,8 +66,8 @@ class RayWorkers:
         if store.remote is None:
             disk.replace_file(store.root / TOKEN, token.encode())
         remote = store.remote.given if store.remote is not None else None
-        self._settings = Settings(str(store.root), token, remote, 1, node_versions.here())
-        self._pushed: set[str] = set()  # artifacts that the remote certainly has
+        self._settings = Settings(str(store.root), token, remote, 1, node_versions.here(), fresh)
+        self._pushed: set[str] = set()  # artifacts of this run that the remote certainly has
         self._unfit: dict[str, str] = {}  # id of a node that gets no more steps -> the reason
 
     def start(self, step: Step) -> Worker:
@@ -91,7 +94,9 @@ class RayWorkers:
         return self.count > 1
 
     def has_part(self, part: str) -> bool:
-        return self.store.remote.has(part) if self.store.remote is not None else self.store.has(part)
+        if self.store.remote is None:
+            return self.store.has(part)
+        return part in self._pushed if self.fresh else self.store.remote.has(part)
 
     def done(self, step: Step) -> None:
         self._pushed.add(step.id)

@@ -56,7 +56,7 @@ def test_three_nodes_that_share_only_a_remote_give_the_same_bytes(
     assert results(again.out) == alone
 
 
-def test_nodes_that_have_done_it_before_fill_an_empty_remote(
+def test_nodes_that_have_done_it_before_fill_an_empty_remote_and_do_it_again_if_asked(
     cluster: Any, tmp_path: Path, alone: dict[str, bytes]
 ) -> None:
     for name in ("first", "second"):  # the second one has another remote; the nodes keep their stores
@@ -64,9 +64,21 @@ def test_nodes_that_have_done_it_before_fill_an_empty_remote(
         harness = Harness(tmp_path / name)
         harness.suite(LARGE)
         remote = (tmp_path / name / "remote").as_uri()
-        ran = harness.run("suite.yaml", "--engine", "ray", "--address", cluster.address, "--remote", remote)
+        on_nodes = ("--engine", "ray", "--address", cluster.address, "--remote", remote)
+        ran = harness.run("suite.yaml", *on_nodes)
         assert ran.code == 0, ran.err
         assert results(harness.out) == alone
+    nodes = Path(os.environ["HARNESS_NODE_STORE"])
+    before = set(nodes.iterdir())
+    ran = harness.run("suite.yaml", *on_nodes, "--fresh")
+    assert ran.code == 0, ran.err
+    assert results(harness.out) == alone
+    made_now = {}  # on stores that were empty before this run
+    for node in set(nodes.iterdir()) - before:
+        made_now |= {path.parent.name: path.read_bytes() for path in node.glob("artifacts/*/manifest.json")}
+    kept = {path.parent.name: path.read_bytes() for path in harness.store.glob("artifacts/*/manifest.json")}
+    assert kept.keys() <= made_now.keys()
+    assert kept == {step: made_now[step] for step in kept}
 
 
 def test_a_new_plugin_runs_on_nodes_that_lack_it_if_its_code_is_sent(cluster: Any, tmp_path: Path) -> None:

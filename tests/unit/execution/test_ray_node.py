@@ -55,6 +55,20 @@ def test_with_a_remote_a_node_has_a_store_of_its_own(tmp_path: Path, monkeypatch
     assert not (tmp_path / "absent").exists()
 
 
+def test_in_a_fresh_run_a_node_uses_nothing_of_earlier_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path / "nodes"))
+    given = settings(tmp_path / "absent", remote=(tmp_path / "remote").as_uri(), fresh=True)
+    for token in ("one", "two", "two"):  # of two runs; two workers of the second one share a store
+        node = Node(given._replace(token=token))
+        assert node.begin("0123456789abcdef0123") is None
+        assert node.remote is not None
+        assert node.remote.replace
+    names = ["0123456789abcdef-one", "0123456789abcdef-two"]
+    assert sorted(path.name for path in (tmp_path / "nodes").iterdir()) == names
+
+
 class Killed:
     """A worker process that somebody killed."""
 

@@ -17,6 +17,7 @@ from harness.execution.ray_worker import RayWorker  # noqa: E402
 from harness.execution.ray_workers import NODE, RayWorkers  # noqa: E402
 from harness.plan.graph import Step  # noqa: E402
 from harness.store.artifacts import Store  # noqa: E402
+from harness.store.remote import Remote  # noqa: E402
 
 FULL = "no space left on the device"
 STEP = Step("index", "0" * 64, "d", "m", {}, {"inputs": [], "method": {"resources": {"gpus": 2}}}, (), ())
@@ -68,6 +69,21 @@ def test_a_node_with_a_full_disk_gets_no_further_actor(workers: RayWorkers, crow
     workers.start(STEP)
     assert crowded.options["label_selector"] == {NODE: "!in(a)"}
     assert crowded.options["num_gpus"] == 2
+
+
+def test_parts_of_an_earlier_run_are_done_unless_the_run_is_fresh(crowded: Crowded, tmp_path: Path) -> None:
+    part = STEP._replace(kind="part")
+    for fresh in (False, True):
+        store = Store(tmp_path / f"{fresh}").open()
+        store.remote = Remote((tmp_path / "remote").as_uri())
+        with store.claim(part.id, lambda: None) as folder:
+            assert folder is not None
+            store.finish(part.id, {"kind": "part", "of": STEP.id}, {}, {})
+        store.remote.push(store, part.id)
+        workers = RayWorkers(store, None, None, fresh=fresh)
+        assert workers.has_part(part.id) is not fresh
+        workers.done(part)
+        assert workers.has_part(part.id)
 
 
 def test_the_run_stops_when_no_node_is_left(workers: RayWorkers) -> None:
