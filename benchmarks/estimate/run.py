@@ -1,4 +1,5 @@
-"""Compares what `--estimate --calibrate` says with what suites cost: in a run, or in their leaderboards."""
+"""Compares what `--estimate --calibrate` says with what suites cost: in a run, in a store, or in their
+leaderboards."""
 
 from __future__ import annotations
 
@@ -7,92 +8,141 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from harness import api, catalogue, runner
+from harness.cli import calibration
 from harness.cli.estimate import listing
 from harness.errors import HarnessError
 from harness.execution.estimate import Estimate
 from harness.execution.progress import Silent
 from harness.leaderboard import board_file
 from harness.plan.graph import Plan
-from harness.plan.kinds import APART, METHODS
+from harness.plan.kinds import APART, METHODS, PARTS
 from harness.store.artifacts import Store
 from harness.suite import NO_CHANGES
+
+COMMITTED = Path(__file__).parents[2] / "leaderboards"
+HEAD = ("suite", "compared", "unknown", "processor time", "real", "factor", "time", "real", "disk", "real")
+
+
+class Cost(NamedTuple):
+    cpu_seconds: float
+    seconds: float
+    bytes: float
+
+
+class Real(NamedTuple):
+    """The cost of some steps, as it was measured."""
+
+    steps: list[str]
+    cost: Cost
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("suites", type=Path, nargs="+", help="the suites' files")
+    parser.add_argument(
+        "suites", type=Path, nargs="*", help="the suites' files (default: all that have a leaderboard)"
+    )
     parser.add_argument("--run", action="store_true", help="run each suite here, into an empty store")
+    parser.add_argument("--against", type=Path, help="compare with the steps that this store has")
     parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="as of harness run")
     parser.add_argument("--steps", action="store_true", help="a line for each step or row too")
+    parser.add_argument(
+        "--patience", type=float, default=1.0,
+        help="on a busy machine: measure until steps take this many times as long",
+    )  # fmt: skip
     options = parser.parse_args()
-    print("| suite | what is compared | estimated | real | factor | disk | real disk |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for suite in options.suites:
+    calibration.ENOUGH *= options.patience
+    calibration.REPEATED *= options.patience
+    calibration.MOST *= options.patience
+    print("| " + " | ".join(HEAD) + " |\n" + "| --- " * len(HEAD) + "|", flush=True)
+    for suite in options.suites or sorted(COMMITTED.glob("*/suite.yaml")):
+        if not options.suites and not (suite.parent / board_file.FILE).exists():
+            continue
         with tempfile.TemporaryDirectory() as name:
             try:
-                for line in compared(suite, options.only, options.run, Path(name)):
-                    if options.steps or line.startswith(f"| {suite.parent.name} | all"):
-                        print(line, flush=True)
+                lines = list(compared(suite, options, Path(name)))
             except HarnessError as error:
-                print(f"| {suite.parent.name} | {str(error).splitlines()[0]} | | | | | |", flush=True)
+                lines = [f"| {suite.parent.name} | {str(error).splitlines()[0]} |" + " |" * (len(HEAD) - 2)]
+        print("\n".join(lines if options.steps else lines[-1:]), flush=True)
 
 
-def compared(suite: Path, only: list[str], run: bool, folder: Path) -> Iterator[str]:
+def compared(suite: Path, options: argparse.Namespace, folder: Path) -> Iterator[str]:
     """The lines of the table for one suite: each step or row, then all together."""
     store = api.opened_store(folder / "calibration", None)
-    prepared = runner.read(suite, catalogue.load(), store, only, NO_CHANGES)
-    options = argparse.Namespace(
-        suite=suite, only=only, jobs=1, calibrate=True, set=[], limit=None, sample=None
+    prepared = runner.read(suite, catalogue.load(), store, options.only, NO_CHANGES)
+    refused = runner.refusals(prepared, store)
+    if refused:
+        raise HarnessError(f"its data or models are not here: {refused[0]}")
+    asked = argparse.Namespace(
+        suite=suite, only=options.only, jobs=1, calibrate=True, set=[], limit=None, sample=None
     )
-    expected = {item.step.id: item for item in listing(prepared, store, options)}
-    real = _run(prepared, store, folder) if run else _recorded(prepared.plan, suite.parent, expected)
-    sums = [0.0] * 4
-    for name, (steps, seconds, size) in real.items():
-        known = [expected[step] for step in steps if step in expected and expected[step].seconds is not None]
-        if len(known) < len(steps):
-            yield f"| {suite.parent.name} | {name} | ? | {seconds:.1f} s | | ? | {size / 1e6:.1f} MB |"
+    expected = {item.step.id: item for item in listing(prepared, store, asked)}
+    if options.run:
+        what, real = "steps of a run", _run(prepared, store, folder)
+    elif options.against:
+        what, real = "steps of a store", _in_store(prepared.plan, Store(options.against).open(), expected)
+    else:
+        what, real = "rows of the leaderboard", _recorded(prepared.plan, suite.parent)
+    estimated, measured, unknown = Cost(0, 0, 0), Cost(0, 0, 0), 0
+    for name, (steps, cost) in real.items():
+        known = [expected[step] for step in steps if step in expected]
+        if len(known) < len(steps) or any(item.seconds is None for item in known):
+            unknown += 1
+            yield _line(suite.parent.name, name, "yes", None, cost)
             continue
-        values = (
-            sum(item.seconds or 0 for item in known),
-            seconds,
-            sum(item.bytes or 0 for item in known),
-            size,
-        )
-        sums = [total + value for total, value in zip(sums, values, strict=True)]
-        yield _line(suite.parent.name, name, *values)
-    what = f"all {len(real)} {'steps' if run else 'rows of the leaderboard'}"
-    yield _line(suite.parent.name, what, *sums)
+        guess = _sum([_of(item) for item in known])
+        estimated, measured = _sum([estimated, guess]), _sum([measured, cost])
+        yield _line(suite.parent.name, name, "", guess, cost)
+    yield _line(suite.parent.name, f"{len(real)} {what}", str(unknown), estimated, measured)
 
 
-def _line(suite: str, what: str, estimated: float, real: float, size: float, real_size: float) -> str:
-    factor = max(estimated, real) / max(min(estimated, real), 1e-3)
-    disks = f"{size / 1e6:.1f} MB | {real_size / 1e6:.1f} MB"
-    return f"| {suite} | {what} | {estimated:.1f} s | {real:.1f} s | {factor:.2f} | {disks} |"
+def _of(item: Estimate) -> Cost:
+    return Cost(item.cpu_seconds or 0.0, item.seconds or 0.0, item.bytes or 0.0)
 
 
-def _run(
-    prepared: runner.Prepared, calibrated: Store, folder: Path
-) -> dict[str, tuple[list[str], float, float]]:
-    """The costs of all steps of methods in a run here, by label. Code that the calibration compiled is not
-    compiled again."""
+def _sum(costs: list[Cost]) -> Cost:
+    return Cost(*(sum(numbers) for numbers in zip(*costs, strict=True)))
+
+
+def _line(suite: str, what: str, unknown: str, guess: Cost | None, real: Cost) -> str:
+    sizes = ("?", "?", "?") if guess is None else _shown(guess)
+    factor = "?"
+    if guess is not None:
+        pair = (guess.cpu_seconds, real.cpu_seconds)
+        factor = f"{max(pair) / max(min(pair), 1e-3):.2f}"
+    measured = _shown(real)
+    pairs = [sizes[0], measured[0], factor, sizes[1], measured[1], sizes[2], measured[2]]
+    return f"| {suite} | {what} | {unknown} | " + " | ".join(pairs) + " |"
+
+
+def _shown(cost: Cost) -> tuple[str, str, str]:
+    return f"{cost.cpu_seconds:.1f} s", f"{cost.seconds:.1f} s", f"{cost.bytes / 1e6:.1f} MB"
+
+
+def _run(prepared: runner.Prepared, calibrated: Store, folder: Path) -> dict[str, Real]:
+    """The costs of all steps in a run here, by label, without reading the datasets. Code that the calibration
+    compiled is not compiled again."""
     store = Store(folder / "store").open()
     shutil.copytree(calibrated.compiled, store.compiled, dirs_exist_ok=True)
     runner.execute(prepared, store, folder / "out", Silent(), keep_going=True)
+    return _in_store(prepared.plan, store, prepared.plan.ancestors(prepared.targets))
+
+
+def _in_store(plan: Plan, store: Store, wanted: Mapping[str, Estimate] | set[str]) -> dict[str, Real]:
     costs = {}
-    for step in prepared.plan.steps.values():
-        if step.kind in METHODS and store.has(step.id):
+    for step in plan.steps.values():
+        if step.id in wanted and step.kind not in PARTS and store.has(step.id):
             cost = store.read(step.id, trust=True).cost
-            costs[step.label] = ([step.id], float(cost["seconds"]), float(cost["bytes"]))
+            real = Cost(*(float(cost[name]) for name in Cost._fields))
+            costs[f"{step.label} {step.key[:6]}"] = Real([step.id], real)
     return costs
 
 
-def _recorded(
-    plan: Plan, folder: Path, expected: Mapping[str, Estimate]
-) -> dict[str, tuple[list[str], float, float]]:
-    """The costs that the leaderboard has recorded, by row. They may have been measured on another
-    machine."""
+def _recorded(plan: Plan, folder: Path) -> dict[str, Real]:
+    """The costs that the leaderboard has recorded, by row. They may have been measured on another machine.
+    Rows have no cost of training and making."""
     board = board_file.read_if_any(folder)
     if board is None:
         raise HarnessError(f"{folder}: has no leaderboard; compare with --run")
@@ -104,7 +154,8 @@ def _recorded(
             continue
         ancestors = plan.ancestors([row.hits], stop_at=lambda step: step.kind in APART)
         steps = [step for step in plan.steps if step in ancestors and plan.steps[step].kind in METHODS]
-        costs[f"{row.dataset} / {row.system}"] = (steps, cost.seconds, cost.bytes)
+        real = Cost(cost.cpu_seconds or 0.0, cost.seconds, cost.bytes)
+        costs[f"{row.dataset} / {row.system}"] = Real(steps, real)
     return costs
 
 

@@ -10,35 +10,35 @@ from harness import runner
 from harness.catalogue import Catalogue
 from harness.errors import HarnessError
 from harness.execution.engine import limits_of, missing_needs
-from harness.execution.estimate import Key, key_of
 from harness.execution.open_dataset import with_rebuilds
 from harness.execution.progress import Reporter
+from harness.execution.step_work import Key, described_in, key_of
 from harness.plan.graph import Plan, Step
-from harness.plan.kinds import METHODS, PARTS
+from harness.plan.kinds import MAKE, METHODS, PARTS
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
 from harness.suite import Changes
 
+Costs = dict[tuple[str, Key], dict[tuple[int, int], float]]  # dataset and key: seconds by size
 # Numbers of queries and passages. Only one of the two grows at a time, to show how a cost grows with each.
 # The queries grow first, because searches are no longer measured once an index takes long.
 LEVELS = ((2, 64), (16, 64), (128, 64), (128, 512), (128, 4096), (128, 32768))
 ENOUGH = 1.0  # a step's cost is known if it took this many seconds more than `TIMES` its shortest time
 TIMES = 2.0  # the times of the same step may differ by this factor on a busy machine
+REPEATED = 10.0  # a training or making that took more seconds is not done again for the steps behind it
 MOST = 20.0  # a step that took more seconds than this is not measured at a larger size
 
 
 def calibrate(
     suite: Path, catalogue: Catalogue, store: Store, changes: Changes, only: Sequence[str],
-    todo: Iterable[Step], reporter: Reporter,
+    planned: Plan, todo: Iterable[str], reporter: Reporter,
 ) -> dict[str, str]:  # fmt: skip
     """Run steps like those in `todo` on parts of the datasets, and leave their artifacts in the store. The
     parts grow until the work of each step takes clearly longer than its start. At the smallest size, a step
     spends nearly all of its time on its start. Returns the name of the dataset for the id of each corpus of
     these parts."""
     corpora: dict[str, str] = {}
-    costs: dict[tuple[str, Key], dict[tuple[int, int], float]] = {
-        (step.dataset, key_of(step.described)): {} for step in todo if step.kind in METHODS
-    }
+    costs: Costs = {_name(planned.steps[step], planned): {} for step in todo}
     for queries, passages in LEVELS:
         smaller = changes._replace(
             limit=min(queries, changes.limit or queries), sample=min(passages, changes.sample or passages)
@@ -49,7 +49,7 @@ def calibrate(
             reporter.note(f"calibration: {error}")
             return corpora
         corpora |= {item.parts["corpus"]: name for name, item in trial.collections.items() if item.parts}
-        wanted = [step for step in trial.steps.values() if _wanted(step, trial, costs, store)]
+        wanted = _wanted(trial, costs, store, passages)
         if not wanted:
             return corpora
         reporter.note(f"calibration: {len(wanted)} steps with {queries} queries and {passages:,} passages")
@@ -60,25 +60,43 @@ def calibrate(
                 seconds = store.read(step.id, trust=True).cost["seconds"]
             except Corrupt:  # it failed, so its cost stays unknown
                 seconds = float("inf")
-            costs[step.dataset, key_of(step.described)][queries, passages] = seconds
+            costs[_name(step, trial)][queries, passages] = seconds
     return corpora
 
 
-def _wanted(
-    step: Step, trial: Plan, costs: dict[tuple[str, Key], dict[tuple[int, int], float]], store: Store
-) -> bool:
+def _name(step: Step, plan: Plan) -> tuple[str, Key]:
+    return step.dataset, key_of(step.described, described_in(plan.steps))
+
+
+def _wanted(trial: Plan, costs: Costs, store: Store, passages: int) -> list[Step]:
+    """The steps to measure. Of several steps that read a trained model and cost alike, only one is measured,
+    so that only one model is trained."""
+    wanted: dict[tuple[str, Key] | str, Step] = {}
+    for step in trial.steps.values():
+        if _is_wanted(step, trial, costs, store, passages):
+            ancestors = trial.ancestors([step.id])
+            trains = any(trial.steps[name].kind == "train" for name in ancestors)
+            wanted.setdefault(_name(step, trial) if trains else step.id, step)
+    return list(wanted.values())
+
+
+def _is_wanted(step: Step, trial: Plan, costs: Costs, store: Store, passages: int) -> bool:
     """Whether to measure a step. It must be like a step of the suite that is still to do, and nothing that it
-    needs may be missing. Neither the step nor a step that it depends on may have a known cost already, train
-    a model or make a collection."""
-    ancestors = [trial.steps[name] for name in trial.ancestors([step.id])]
-    if (step.dataset, key_of(step.described)) not in costs or missing_needs(trial.steps, store, [step.id]):
+    needs may be missing. Its own cost may not be known already, nor that of a method that it depends on.
+    Trainings and makings that it depends on must be short, because they are done again. A step that is no
+    method and makes no collection is measured only while the queries grow."""
+    if _name(step, trial) not in costs or missing_needs(trial.steps, store, [step.id]):
         return False
-    for item in ancestors:
-        if item.kind in METHODS:
-            known = costs.get((item.dataset, key_of(item.described)), {})
-            if known and _is_known(known.values()):
+    raw = step.kind in PARTS and "method" in step.described
+    if raw or (step.kind not in (*METHODS, MAKE) and passages > LEVELS[0][1]):
+        return False
+    for name in trial.ancestors([step.id]):
+        item = trial.steps[name]
+        known = costs.get(_name(item, trial), {}).values()
+        if item.kind in METHODS or name == step.id:
+            if known and _is_known(known):
                 return False
-        elif item.kind not in PARTS:
+        elif known and max(known) > REPEATED:
             return False
     return True
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from harness.cli import arguments as shared
 from harness.errors import HarnessError
 from harness.execution import progress
-from harness.execution.estimate import Estimate, estimates, measured, sizes_of
+from harness.execution.estimate import Estimate, estimates, read_all
 from harness.execution.open_dataset import with_rebuilds
 from harness.plan.kinds import PARTS
 from harness.runner import Prepared
 from harness.store.artifacts import Store
 from harness.store.remote import Damaged, Listed, Remote
+from harness.store.remote_speed import fetch_seconds, push_seconds
 
 
 def estimated(prepared: Prepared, store: Store, options: argparse.Namespace) -> int:
@@ -35,26 +37,43 @@ def estimated(prepared: Prepared, store: Store, options: argparse.Namespace) -> 
 
 def listing(prepared: Prepared, store: Store, options: argparse.Namespace) -> list[Estimate]:
     """The estimates of all steps to do. The datasets are read first, because all estimates depend on their
-    sizes."""
+    sizes. Datasets that the suite makes are not made."""
     planned, reporter = prepared.plan, progress.reporter(sys.stderr)
     ancestors = planned.ancestors(prepared.targets)
-    data = [step for step in planned.steps if step in ancestors and planned.steps[step].kind in PARTS]
+    parts = [step for step in planned.steps.values() if step.id in ancestors and step.kind in PARTS]
+    data = [step.id for step in parts if "method" in step.described]
     reporter.planned(len(data), sum(store.has(step) for step in data))
     try:
-        with_rebuilds(planned.steps, data, lambda failures: None, store, reporter, options.jobs or 1)
+        with _pushing_nothing(store):
+            with_rebuilds(planned.steps, data, lambda failures: None, store, reporter, options.jobs or 1)
         todo = [step for step in planned.steps if step in ancestors and not store.has(step)]
         trials = {}
         if options.calibrate:
             from harness import catalogue
             from harness.cli.calibration import calibrate
 
-            trials = calibrate(
-                options.suite, catalogue.load(), store, shared.changes_of(options), options.only,
-                [planned.steps[step] for step in todo], reporter,
-            )  # fmt: skip
+            with _pushing_nothing(store):
+                trials = calibrate(
+                    options.suite, catalogue.load(), store, shared.changes_of(options), options.only,
+                    planned, todo, reporter,
+                )  # fmt: skip
     finally:
         reporter.close()
-    return estimates(planned, measured(store), todo, sizes_of(planned, store), trials)
+    return estimates(planned, read_all(store), todo, trials)
+
+
+@contextlib.contextmanager
+def _pushing_nothing(store: Store) -> Iterator[None]:
+    """A block in which the store's remote, if it has one, is only read."""
+    remote = store.remote
+    if remote is None:
+        yield
+        return
+    write, remote.write = remote.write, False
+    try:
+        yield
+    finally:
+        remote.write = write
 
 
 def table(listed: Sequence[Estimate], jobs: int, free: float) -> Iterator[str]:
@@ -67,7 +86,9 @@ def table(listed: Sequence[Estimate], jobs: int, free: float) -> Iterator[str]:
     longest = max(seconds, default=0.0)
     yield ""
     written = _size(sum(item.bytes or 0.0 for item in listed))
+    processor = _duration(sum(item.cpu_seconds or 0.0 for item in listed))
     yield f"{len(listed)} steps to do: {_duration(sum(seconds))} of work, {written} on disk"
+    yield f"{processor} of processor time, which a busy machine changes least"
     if jobs > 1:
         yield f"with {jobs} at once at least {_duration(max(longest, sum(seconds) / jobs))}"
     yield f"{_size(free)} are free where the store is"
@@ -85,15 +106,28 @@ def transfer(listed: Sequence[Estimate], prepared: Prepared, store: Store, ray: 
     fetched = [_listed(remote, step) for step in sizes if step in remote_steps] if remote is not None else []
     pushed = sum(size for step, size in sizes.items() if step not in remote_steps)
     if remote is not None:
-        size = _size(sum(item.size for item in fetched if item is not None))
-        yield f"{remote.address}: {len(fetched)} of the steps are there, {size} to fetch"
+        there = [item for item in fetched if item is not None]
+        size = _size(sum(item.size for item in there))
+        long = _shown_time(lambda: fetch_seconds(remote, there))
+        yield f"{remote.address}: {len(fetched)} of the steps are there, {size} to fetch, {long}"
         if remote.write:
-            yield f"{_size(pushed)} will be pushed"
+            count = sum(step not in remote_steps for step in sizes)
+            long = _shown_time(lambda: push_seconds(remote, pushed, count))
+            yield f"{_size(pushed)} will be pushed, {long}"
     if ray:
         read = {name for item in listed for name in item.step.inputs if item.step.id not in remote_steps}
         total = sum(_bytes_of(name, sizes, store) for name in read)
         shared_by = "the remote" if remote is not None else "a folder"
         yield f"a Ray node reads {_size(total)} through {shared_by} at most, if it does every step"
+
+
+def _shown_time(measure: Callable[[], float | None]) -> str:
+    """The time of transfers in words. It is unknown if the remote denies the trial that measures it."""
+    try:
+        seconds = measure()
+    except HarnessError as error:
+        return f"in an unknown time ({error})"
+    return "in an unknown time" if seconds is None else f"in about {_duration(seconds)}"
 
 
 def _listed(remote: Remote, step: str) -> Listed | None:

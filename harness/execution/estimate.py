@@ -9,26 +9,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.collection.corpus import Corpus
-from harness.collection.queries import read_queries
 from harness.execution.growth import at
+from harness.execution.step_work import (
+    Key,
+    Work,
+    described_in,
+    key_of,
+    sizes_of,
+    with_made,
+    work_done,
+    work_of,
+)
 from harness.plan.graph import Plan, Step
-from harness.plan.kinds import PARTS
+from harness.plan.kinds import MAKE
 from harness.store.artifacts import Store
 from harness.store.manifest import Artifact, Corrupt
-from harness.types import JSON
-
-Work = tuple[float, ...]
-"""The amount of work of a step: the counts that its cost grows with."""
-
-
-class Sizes(NamedTuple):
-    """The size of a dataset."""
-
-    passages: int  # all, of which context is made
-    candidates: int  # passages that can be retrieved
-    documents: int
-    queries: int
 
 
 class Measured(NamedTuple):
@@ -37,6 +32,7 @@ class Measured(NamedTuple):
     corpus: str  # the id of the corpus that the step read
     work: Work
     seconds: float
+    cpu_seconds: float
     bytes: float
     peak_mb: float
 
@@ -47,34 +43,38 @@ class Estimate(NamedTuple):
     step: Step
     work: Work | None
     seconds: float | None
+    cpu_seconds: float | None
     bytes: float | None
     peak_mb: float | None
 
 
-Key = tuple[str, ...]  # kind and method of a step, then its parameters and the unit of its texts
 Costs = Mapping[Key, Sequence[Measured]]
 
 
 def estimates(
-    plan: Plan, measured: Costs, steps: Iterable[str], sizes: Mapping[str, Sizes],
+    plan: Plan, artifacts: Mapping[str, Artifact], steps: Iterable[str],
     trials: Mapping[str, str] | None = None,
 ) -> list[Estimate]:  # fmt: skip
-    """The estimate of each step, from the sizes of the datasets. A step without a known cost is listed
-    without figures. `trials` has further corpora: it maps the id of each to the dataset that it is a part
-    of."""
+    """The estimate of each step, from the costs and sizes in `artifacts`. A step without a known cost is
+    listed without figures. `trials` has further corpora: it maps the id of each to the dataset that it is a
+    part of."""
     datasets = {collection.parts["corpus"]: name for name, collection in plan.collections.items()
                 if "corpus" in collection.parts} | dict(trials or {})  # fmt: skip
+    sizes, costs = with_made(sizes_of(artifacts), plan), measured(artifacts)
+    described_of = described_in(plan.steps)
     listed = []
     for name in steps:
         step = plan.steps[name]
-        work, known = work_of(step, sizes.get(step.dataset)), _alike(step, measured, datasets)
+        work = work_of(step.described, described_of, sizes)
+        known = _alike(step, key_of(step.described, described_of), costs, datasets)
         if work is None or not known:
-            listed.append(Estimate(step, work, None, None, None))
+            listed.append(Estimate(step, work, None, None, None, None))
             continue
         counts = [one.work for one in known]
         listed.append(
             Estimate(
                 step, work, at(counts, [one.seconds for one in known], work),
+                at(counts, [one.cpu_seconds for one in known], work),
                 at(counts, [one.bytes for one in known], work), _memory(step, work, known),
             )
         )  # fmt: skip
@@ -93,82 +93,37 @@ def _memory(step: Step, work: Work, known: Sequence[Measured]) -> float:
     return max(peaks)
 
 
-def sizes_of(plan: Plan, store: Store) -> dict[str, Sizes]:
-    """The sizes of the datasets whose corpus and queries are in the store, by name."""
-    sizes = {}
-    for name, collection in plan.collections.items():
-        with contextlib.suppress(Corrupt, KeyError):
-            corpus = Corpus(store.read(collection.parts["corpus"], trust=True).folder)
-            queries = read_queries(store.read(collection.parts["queries"], trust=True).folder)
-            candidates = int(np.count_nonzero(corpus.candidate))
-            sizes[name] = Sizes(corpus.passages, candidates, corpus.documents, len(queries.ids))
-    return sizes
-
-
-def work_of(step: Step, sizes: Sizes | None) -> Work | None:
-    """The amount of work of a step: for context and indexes the texts, for re-ranking the pairs, for searches
-    the queries and the queries times texts, otherwise the queries. None if it is not known."""
-    if sizes is None or step.kind in PARTS:
-        return None
-    unit = step.work.get("texts", {}).get("unit", "passage")
-    if step.kind == "augment":
-        return (float(sizes.passages),)
-    texts = float(sizes.documents if unit == "document" else sizes.candidates)
-    if step.kind == "index":
-        return (texts,)
-    if step.kind == "search":
-        return (float(sizes.queries), sizes.queries * texts)
-    if step.kind == "rerank":
-        return (float(sizes.queries * min(step.work["depth"], texts)),)
-    return (float(sizes.queries),)
-
-
-def measured(store: Store) -> dict[Key, list[Measured]]:
-    """The costs of all artifacts in the store, by kind, method and parameters."""
-    costs: dict[Key, list[Measured]] = {}
-    texts: dict[str, float] = {}  # id of an index -> number of its texts
-    artifacts = []
+def read_all(store: Store) -> dict[str, Artifact]:
+    """The manifests of all artifacts in the store, by the id of the step."""
+    artifacts = {}
     for name in store.steps():
         with contextlib.suppress(Corrupt):
-            artifacts.append(store.read(name, trust=True))
-    for artifact in artifacts:
-        if "texts" in artifact.facts and artifact.described["kind"] == "index":
-            texts[artifact.id] = artifact.facts["texts"]
-    for artifact in artifacts:
-        work, inputs = _work_done(artifact, texts), artifact.described.get("inputs", ())
-        if work is not None and work[0]:
-            cost = artifact.cost
+            artifacts[name] = store.read(name, trust=True)
+    return artifacts
+
+
+def measured(artifacts: Mapping[str, Artifact]) -> dict[Key, list[Measured]]:
+    """The costs of these artifacts, by kind, method and parameters."""
+    costs: dict[Key, list[Measured]] = {}
+    sizes, described_of = sizes_of(artifacts), described_in(artifacts)
+    for artifact in artifacts.values():
+        work = work_done(artifact, artifacts, sizes)
+        if work is not None and any(work):
+            inputs, cost = artifact.described.get("inputs", ()), artifact.cost
             corpus = next((step for step in inputs if step.startswith("corpus-")), "")
-            one = Measured(corpus, work, cost["seconds"], cost["bytes"], cost["peak_mb"])
-            costs.setdefault(key_of(artifact.described), []).append(one)
+            numbers = (float(cost[name]) for name in ("seconds", "cpu_seconds", "bytes", "peak_mb"))
+            one = Measured(corpus, work, *numbers)
+            costs.setdefault(key_of(artifact.described, described_of), []).append(one)
     return costs
 
 
-def _work_done(artifact: Artifact, texts_of_index: Mapping[str, float]) -> Work | None:
-    kind, cost, facts = artifact.described["kind"], artifact.cost, artifact.facts
-    if kind == "index":
-        return (float(facts["texts"]),)
-    if kind == "augment":
-        return (float(facts["reported"]["passages"]),)
-    if kind == "search":
-        index = next((step for step in artifact.described["inputs"] if step in texts_of_index), None)
-        queries = float(cost["queries"])
-        return None if index is None else (queries, queries * texts_of_index[index])
-    if kind == "rerank":
-        return (float(cost["pairs"]),)
-    return (float(cost["queries"]),) if "queries" in cost else None
-
-
-def key_of(described: Mapping[str, JSON]) -> Key:
-    method, unit = described.get("method", {}), described.get("texts", {}).get("unit", "")
-    return described["kind"], str(method.get("name")), str(sorted(method.get("params", {}).items())), unit
-
-
-def _alike(step: Step, measured: Costs, datasets: Mapping[str, str]) -> Sequence[Measured]:
+def _alike(step: Step, wanted: Key, measured: Costs, datasets: Mapping[str, str]) -> Sequence[Measured]:
     """The costs of the step's method: with the same parameters on the same dataset; if there are none, with
-    the same parameters; if there are none, with any parameters."""
-    wanted = key_of(step.described)
+    the same parameters; if there are none, with any parameters, unless these change the cost by any factor,
+    as the epochs of a training do."""
     exact = measured.get(wanted, ())
     same = [one for one in exact if datasets.get(one.corpus) == step.dataset]
     alike = same or exact
-    return alike or [one for key, costs in measured.items() if key[:2] == wanted[:2] for one in costs]
+    if alike or step.kind in ("train", MAKE):
+        return alike
+    return [one for key, costs in measured.items() if key[:2] == wanted[:2] for one in costs]

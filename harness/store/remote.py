@@ -60,6 +60,7 @@ class Remote:
             shown(address),
         )  # `given` is opened, `address` is shown in messages
         self.read, self.write = True, write
+        self.replace = False  # whether a push replaces an artifact that the remote has
         self.note: Note = _unheard  # told about transfers that are tried again
         self._told = -TOLD_EVERY
         try:
@@ -93,9 +94,9 @@ class Remote:
         return Listed(content["step"], content["size"], content["files"])
 
     def push(self, store: Store, step: str) -> bool:
-        """Copy a finished artifact to the remote, its list last. Returns False if the remote has it already.
-        Raises Corrupt for an artifact that is damaged here."""
-        if self._exists(self._list(step)):
+        """Copy a finished artifact to the remote, its list last. Returns False if the remote has it and
+        keeps it. Raises Corrupt for an artifact that is damaged here."""
+        if not self.replace and self._exists(self._list(step)):
             return False
         artifact = store.read(step)
         pieces: dict[str, list[str]] = {}
@@ -153,6 +154,16 @@ class Remote:
             raise Damaged(f"the piece {digest[:12]} was changed")
         return data
 
+    def start_of(self, digest: str, size: int) -> bytes:
+        """The first bytes of a piece, `size` at most; none if the piece is missing."""
+        return self._read(self._piece_path(digest), size) or b""
+
+    def try_writing(self, data: bytes) -> None:
+        """Write a piece and remove it. A piece that a kill leaves is removed by `cache gc`."""
+        path = self._piece_path(hashlib.sha256(data).hexdigest())
+        self._write(path, data)
+        self._retried(lambda: self._files.delete_file(path))
+
     def _push_piece(self, path: Path, start: int) -> str:
         with path.open("rb") as file:
             file.seek(start)
@@ -205,11 +216,11 @@ class Remote:
     def _is_file(self, info: Any) -> bool:
         return bool(info.type == self._fs.FileType.File)
 
-    def _read(self, path: str) -> bytes | None:
+    def _read(self, path: str, size: int | None = None) -> bytes | None:
         def read() -> bytes | None:
             try:
                 with self._files.open_input_stream(path) as stream:
-                    return bytes(stream.read())
+                    return bytes(stream.read(size))
             except FileNotFoundError:
                 return None
 

@@ -11,6 +11,7 @@ import pytest
 from running import Harness
 
 from harness.cli import calibration
+from harness.store.remote import Refused, Remote
 
 Usage = collections.namedtuple("Usage", "total used free")
 
@@ -64,11 +65,66 @@ def test_an_estimate_tells_what_goes_to_and_from_the_remote(harness: Harness, tm
     told = harness.command(*asked)
     assert told.code == 0, told.err
     assert "4 of the steps are there" in told.out
-    assert "0.0 MB will be pushed" in told.out
+    assert "MB to fetch, in about " in told.out
+    assert "0.0 MB will be pushed, in about 0.0 s" in told.out
     assert "a Ray node reads" in harness.command(*asked, "--engine", "ray").out
     damaged = next((tmp_path / "remote" / "steps").glob("search-*"))
     damaged.write_bytes(b"{")
     assert harness.command(*asked).code == 0
+
+
+def test_an_estimate_changes_nothing_on_the_remote(
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness.suite(suite(20))
+    remote = Remote((tmp_path / "remote").as_uri())
+    asked = (
+        "run",
+        "suite.yaml",
+        "--store",
+        harness.store,
+        "--dry-run",
+        "--estimate",
+        "--remote",
+        remote.given,
+    )
+    tried: list[int] = []
+    write = Remote.try_writing
+
+    def writing(self: Remote, data: bytes) -> None:
+        tried.append(len(data))
+        write(self, data)
+
+    monkeypatch.setattr(Remote, "try_writing", writing)
+    ran = harness.command(*asked)
+    assert "will be pushed, in about" in ran.out, ran.err
+    assert len(tried) == 1
+    assert [*remote.entries("steps"), *remote.entries("pieces")] == []
+
+    def refused(self: Remote, path: str, data: bytes) -> None:
+        raise Refused("403")
+
+    monkeypatch.setattr(Remote, "_write", refused)
+    ran = harness.command(*asked)
+    assert "will be pushed, in an unknown time (403)" in ran.out, ran.err
+
+
+def test_a_collection_is_estimated_and_not_made(harness: Harness) -> None:
+    made = suite(40)
+    made["datasets"] = {
+        "raw": {"toy": {"documents": 40}, "scored": False},
+        "toy": {"of": "raw", "make": [{"join-paragraphs": {"limit": 300}}, "strip-titles"]},
+    }
+    harness.suite(made)
+    asked = ("run", "suite.yaml", "--store", harness.store, "--dry-run", "--estimate")
+    first = harness.command(*asked)
+    assert first.code == 0, first.err
+    assert not list((harness.store / "artifacts").glob("make-*"))
+    calibrated = harness.command(*asked, "--calibrate")
+    assert calibrated.code == 0, calibrated.err
+    assert "make · toy · join-paragraphs" in calibrated.out
+    assert "?" not in calibrated.out
+    assert "processor time" in calibrated.out
 
 
 def test_what_the_disk_cannot_hold_is_refused(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:

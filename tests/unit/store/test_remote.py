@@ -68,6 +68,18 @@ def test_an_artifact_that_is_pushed_is_fetched_with_the_same_bytes(here, there, 
     assert not list(there.partial.iterdir())
 
 
+def test_a_fresh_artifact_replaces_the_one_that_the_remote_has(here, there, remote):
+    make(here, text="old")
+    remote.push(here, STEP)
+    make(there, text="new")
+    assert not remote.push(there, STEP)
+    remote.replace = True
+    assert remote.push(there, STEP)
+    here.discard(STEP)
+    assert remote.fetch(here, STEP, print)
+    assert contents(here) == contents(there)
+
+
 def test_what_the_remote_lacks_is_not_fetched(there, remote):
     assert not remote.fetch(there, STEP, print)
     assert remote.steps() == []
