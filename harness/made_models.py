@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +19,9 @@ class Seed(int):
     made models of one system have the same seed."""
 
 
+BACKBONE = "backbone.json"  # in the folder of a made model: the model without which it cannot be loaded
+BESIDE = "backbone"  # in the same folder: the folder of that model, if it lies there
+FOLDERS = "HARNESS_BACKBONES"  # the environment variable that names folders of such models
 STEP = re.compile(r"made:((?:train|validate)-[0-9a-f]{64})/([\w-]+)")
 
 
@@ -96,3 +100,14 @@ def placed(value: JSON, folder_of: Callable[[str], Path]) -> JSON:
     if isinstance(value, Mapping):
         return {key: placed(item, folder_of) for key, item in value.items()}
     return [placed(item, folder_of) for item in value] if isinstance(value, list | tuple) else value
+
+
+def backbones_of_environment() -> list[Path]:
+    """The folders that the environment names, among which the backbone of a made model may be."""
+    return [Path(path) for path in os.environ.get(FOLDERS, "").split(os.pathsep) if path]
+
+
+def name_backbones(folders: Sequence[Path]) -> None:
+    """Name folders in the environment, before those that it names already."""
+    paths = dict.fromkeys(str(path) for path in (*folders, *backbones_of_environment()))
+    os.environ[FOLDERS] = os.pathsep.join(paths)

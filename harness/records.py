@@ -119,10 +119,11 @@ class Combiner(Record):
 @dataclass(frozen=True, kw_only=True)
 class Trainer(Record):
     """A trainer, which makes models. `parts` gives the names of the models that one training makes, each in a
-    folder."""
+    folder. `backbone` names a parameter that names a model, if a made model cannot be loaded without it."""
 
     build: Callable[[Any], contracts.Trainer]
     parts: Callable[[Any], tuple[str, ...]] = lambda params: ("model",)
+    backbone: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

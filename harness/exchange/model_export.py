@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
 from harness.errors import HarnessError
+from harness.exchange import model_files
 from harness.exchange.written_files import Written, put, scored, target
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Row, Step
 from harness.leaderboard.training_rows import USERS, MadeModel, models_of
 from harness.store.artifacts import Store
-from harness.store.manifest import Artifact, Corrupt
 from harness.types import JSON
 
 RECIPE = ("examples", "train", "validate")
 TASKS = {"dual-encoder": "sentence-similarity", "cross-encoder": "text-ranking"}
+
+
+class Base(NamedTuple):
+    """The model that a training began with."""
+
+    shown: str  # in Markdown
+    hub_id: str | None = None
+    folder: Path | None = None  # on this machine, if the model is a folder and still known
+
+    @classmethod
+    def of(cls, store: Store, init: JSON) -> Base:
+        if isinstance(init, str):
+            return cls(f"`{init}`", init if "/" in init and not init.startswith("made:") else None)
+        folder = model_files.base_folder(store, init)
+        return cls("a model that is not known here" if folder is None else f"`{folder.name}`", folder=folder)
 
 
 def write(board: Leaderboard, out: Path, store: Store) -> Written:
@@ -33,44 +49,42 @@ def write(board: Leaderboard, out: Path, store: Store) -> Written:
     if not rows:
         raise HarnessError(f"{board.data.name}: no row has a model that its suite made; nothing to export")
     for (system, model), scores in rows.items():
-        artifact = trained(store, model.step)
+        artifact = model_files.trained(store, model.step)
         if artifact is None:
             notes.append(f"{system}: the store has no longer its model; run the suite again")
             continue
-        for path in sorted((artifact.folder / model.part).rglob("*")):
-            if path.is_file():
-                copy = target(out, system, model.part, *path.relative_to(artifact.folder / model.part).parts)
+        files = model_files.listed(store, artifact, model.part)
+        if model_files.lacks_backbone(files):
+            notes.append(model_files.advice(system))
+        for name, path in files.items():
+            copy = target(out, system, model.part, *name.split("/"))
+            if name.endswith(model_files.ADAPTER):
+                put(copy, model_files.content(name, files))
+            else:
                 shutil.copyfile(path, copy)
-                paths.append(copy)
-        paths.append(put(target(out, system, model.part, "README.md"), card(board, model, scores).encode()))
+            paths.append(copy)
+        page = card(board, model, scores, store, files)
+        paths.append(put(target(out, system, model.part, "README.md"), page.encode()))
     return Written(tuple(paths), tuple(notes))
 
 
-def trained(store: Store, step: str) -> Artifact | None:
-    """The artifact of the training that made a model, or of its chosen checkpoint. None if the artifact is
-    missing or damaged."""
-    try:
-        if step.startswith("validate-") and store.has(step):
-            step = str(store.read(step).facts["validation"]["model"])
-        return store.read(step) if store.has(step) else None
-    except Corrupt:
-        return None
-
-
-def card(board: Leaderboard, model: MadeModel, rows: Sequence[Row]) -> str:
+def card(
+    board: Leaderboard, model: MadeModel, rows: Sequence[Row], store: Store, files: Mapping[str, Path]
+) -> str:
     """The README of a model, in the form of the Hugging Face Hub."""
     steps = {step.key: step for step in rows[0].provenance.steps}
     chain = [step for step in steps.values() if step.step in RECIPE]
     maker = next((step for step in chain if model.step.endswith(step.key)), chain[-1])
     if maker.step == "validate":
         maker = [step for step in chain if step.step == "train"][-1]
-    base = str(maker.params.get("init", "unknown"))
-    licence = _licence(base)
+    base = Base.of(store, maker.params.get("init"))
+    licence = None if base.folder is None else _licence(base.folder)
+    library = "peft" if model_files.ADAPTER in files else "sentence-transformers"
     head = [
-        "---", "library_name: sentence-transformers",
+        "---", f"library_name: {library}",
         f"pipeline_tag: {TASKS.get(maker.name, 'feature-extraction')}",
         *([f"license: {licence}"] if licence else []),
-        *([] if "/" not in base or base.startswith(("/", "made:")) else [f"base_model: {base}"]),
+        *([f"base_model: {base.hub_id}"] if base.hub_id else []),
         "---", "",
     ]  # fmt: skip
     scores = [
@@ -84,8 +98,9 @@ def card(board: Leaderboard, model: MadeModel, rows: Sequence[Row]) -> str:
         f"Made by the suite `{board.data.name}` of passage-harness"
         f" {board.data.environment.harness or ''} with the trainer `{maker.name}`.", "",
         "## Base", "",
-        f"Started from `{_short(base)}`. Licence of the base:"
+        f"Started from {base.shown}. Licence of the base:"
         f" {licence or 'not stated in its folder; see its page'}.", "",
+        *model_files.described(files),
         "## Scores", "",
         "| data | measure | mean | 95 % interval | queries |", "| --- | --- | ---: | --- | ---: |",
         *scores, "",
@@ -104,9 +119,9 @@ def _said(step: Step) -> dict[str, JSON]:
     return {**described, "training": step.training} if step.training else described
 
 
-def _licence(base: str) -> str | None:
+def _licence(folder: Path) -> str | None:
     """The licence in the front matter of the base model's README, or None."""
-    page = Path(base) / "README.md"
+    page = folder / "README.md"
     if not page.is_file():
         return None
     for line in page.read_text(encoding="utf-8", errors="replace").splitlines()[1:40]:
@@ -116,11 +131,6 @@ def _licence(base: str) -> str | None:
         if line.strip() == "---":
             return None
     return None
-
-
-def _short(base: str) -> str:
-    """The name of the base model without the folders of this machine."""
-    return Path(base).name if base.startswith("/") else base
 
 
 def _interval(ends: tuple[float, float] | None) -> str:

@@ -157,6 +157,7 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line, kept: dict[s
         os.environ[responses.STEP] = whole
         kind = request["kind"] if whole == step else work["kind"]
         task = steps.Task(kind, work, folder, store, catalogue, line.progress, line.compiling, whole, kept)
+        task.name_backbones()
         with StepCost(folder, _cpu, energy.Meter()) as spent:
             outcome = _outcome(task, line)
         cpu_seconds = spent.before.cpu_seconds + spent.cpu_seconds
@@ -181,6 +182,7 @@ def _tell_blocks(request: JSON, store: Store, catalogue: Any, line: Line, kept: 
     task = steps.Task(
         kind, request["work"], nowhere, store, catalogue, line.progress, line.compiling, step, kept
     )
+    task.name_backbones()
     line.tell("blocks", blocks=steps.cutting.blocks(task))
 
 

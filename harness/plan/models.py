@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness import made_models
@@ -102,6 +103,7 @@ def _plan(planner: Systems, spec: ModelSpec, seed: int) -> Trained:
             "method": work_of(chosen, values), "language": first.card.language, "seed": seed,
             "segment": segment, "segments": segments, **drawing,
             "before": checkpoints[-1] if checkpoints else None, "recipe": [spec.name, seed],
+            "backbone": _backbone(chosen, values),
             "sources": [
                 {"examples": step, "corpus": collection.parts["corpus"]}
                 for step, collection in zip(sources, collections, strict=True)
@@ -117,6 +119,27 @@ def _plan(planner: Systems, spec: ModelSpec, seed: int) -> Trained:
         return last
     planner.models[spec.name, seed] = last  # the systems that try the checkpoints refer to the model
     return last._replace(chosen=_validated(planner, spec, spec.validate, seed, last))
+
+
+def backbones(planner: Systems, described: JSON) -> list[str]:
+    """The models without which the made models of a step's description cannot be loaded: folders, and texts
+    that name made models. A made model may change another one, and that one a third."""
+    needed: list[str] = []
+    for step in made_models.steps_in(described):
+        training = planner.steps[step]
+        if training.kind == "validate":
+            training = planner.steps[training.work["checkpoints"][0]]
+        if training.work["backbone"] is not None:
+            needed += [training.work["backbone"], *training.work.get("backbones", [])]
+    return list(dict.fromkeys(needed))
+
+
+def _backbone(chosen: Chosen, values: Any) -> str | None:
+    """The model without which the trained one cannot be loaded, if it is a folder or a made model. A model
+    of the hub needs no place, because its name is enough."""
+    name = chosen.entry.record.backbone
+    value = None if name is None else getattr(values, name)
+    return str(value) if isinstance(value, Path) or made_models.is_planned(value) else None
 
 
 def _of_seed(planner: Systems, chosen: Chosen, seed: int) -> Chosen:

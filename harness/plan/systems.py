@@ -55,9 +55,11 @@ class Systems(Base):
         needs: Sequence[Need],
     ) -> str:  # fmt: skip
         """Add a step unless there is one with its key, and return its id. The steps that make its models and
-        find its tuned values become inputs."""
-        inputs = (*inputs, *made_models.steps_in(described), *searching.steps_in(described))
-        work = searching.placed(described, work)
+        their backbones, and that find its tuned values, become inputs."""
+        backbones = models.backbones(self, described)
+        made = [*made_models.steps_in(described), *made_models.steps_in(backbones)]
+        inputs = (*inputs, *dict.fromkeys(made), *searching.steps_in(described))
+        work = {**searching.placed(described, work), **({"backbones": backbones} if backbones else {})}
         return super().add(kind, dataset, subject, described, work, inputs, needs)
 
     def method(

@@ -26,21 +26,43 @@ class FileDigests(NamedTuple):
             inside = sorted(item for item in path.rglob("*") if item.is_file())
             listed = [[item.relative_to(path).as_posix(), self.of(item)] for item in inside]
             return _sha(orjson.dumps(listed))
-        status = path.stat()
-        stamp = [str(path.absolute()), status.st_size, status.st_mtime_ns, status.st_ino]
+        stamp = _stamp(path)
         memo = self.folder / f"{_sha(os.fsencode(path.absolute()))}.json"
         try:
             known = orjson.loads(memo.read_bytes())
-            if known["stamp"] == stamp:
+            if tuple(known["stamp"]) == stamp:
                 return str(known["sha256"])
         except (OSError, ValueError, KeyError, TypeError):
             pass
         content_key = disk.content_key(path)
         # a file that was written just now could change again under the same time stamp
-        if time.time_ns() - status.st_mtime_ns > YOUNG:
+        if time.time_ns() - stamp[2] > YOUNG:
             with contextlib.suppress(OSError):  # the file only saves time, and the store may be read-only
                 disk.replace_file(memo, orjson.dumps({"stamp": stamp, "sha256": content_key}))
         return content_key
+
+    def folder_with(self, digest: str) -> Path | None:
+        """A folder with these contents, if the digests of all its files are remembered. No file is read."""
+        remembered: dict[Path, str] = {}
+        for memo in self.folder.glob("*.json"):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                known = orjson.loads(memo.read_bytes())
+                if tuple(known["stamp"]) == _stamp(path := Path(known["stamp"][0])):
+                    remembered[path] = known["sha256"]
+        inside: dict[Path, list[Path]] = {}
+        for path in sorted(remembered):
+            for folder in path.parents:
+                inside.setdefault(folder, []).append(path)
+        for folder, paths in sorted(inside.items()):
+            listed = [[path.relative_to(folder).as_posix(), remembered[path]] for path in paths]
+            if _sha(orjson.dumps(listed)) == digest:
+                return folder
+        return None
+
+
+def _stamp(path: Path) -> tuple[str, int, int, int]:
+    status = path.stat()
+    return str(path.absolute()), status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def _sha(data: bytes) -> str:

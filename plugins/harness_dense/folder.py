@@ -41,7 +41,7 @@ class FolderSettings(NamedTuple):
 
 
 def read(folder: Path) -> FolderSettings:
-    at = network(folder)
+    at = model_folder.network(folder)
     config = model_folder.read(at / "config.json") or {}
     positions = model_folder.positions(config)
     described = FolderSettings(
@@ -55,16 +55,6 @@ def read(folder: Path) -> FolderSettings:
     if original(at) is not None:
         described = described._replace(pooling="cls", similarity="dot", normalise=False)
     return _sentence_transformer(folder, described) if (folder / "modules.json").is_file() else described
-
-
-def network(folder: Path) -> Path:
-    """The folder of the network and its tokenizer: `folder` itself, or the subfolder that its modules.json
-    names."""
-    modules = model_folder.read(folder / "modules.json") or []
-    config: dict[str, Any] = next(
-        (module for module in modules if str(module["type"]).endswith(".Transformer")), {}
-    )
-    return folder / str(config.get("path", ""))
 
 
 def original(at: Path) -> str | None:
@@ -109,7 +99,7 @@ def _sentence_transformer(folder: Path, described: FolderSettings) -> FolderSett
     """`described` with the settings in sentence-transformers' files. A setting that these files lack has the
     default of sentence-transformers: cosine, no prompt."""
     settings = model_folder.read(folder / "config_sentence_transformers.json") or {}
-    text = model_folder.read(network(folder) / "sentence_bert_config.json") or {}
+    text = model_folder.read(model_folder.network(folder) / "sentence_bert_config.json") or {}
     prompts = {name: prompt for name, prompt in (settings.get("prompts") or {}).items() if prompt is not None}
     usual = prompts.get(settings.get("default_prompt_name") or "", "")
     passages = [prompts[name] for name in ("document", "passage", "corpus") if name in prompts]

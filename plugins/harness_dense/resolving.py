@@ -11,7 +11,7 @@ from harness.problems import Need, unknown
 from harness.toolkit.neural import backends, model_folder, models
 from harness.toolkit.neural.model_folder import EXPORTS
 from harness_dense import DenseParams, registry
-from harness_dense.folder import FolderSettings, network, read
+from harness_dense.folder import FolderSettings, read
 from harness_dense.registry import Known
 
 
@@ -124,7 +124,7 @@ def _described(model: Path | str, revision: str) -> FolderSettings | None:
     names = () if described.weights else models.listed(model, revision)
     if not names:
         return described
-    inner = network(at).relative_to(at)
+    inner = model_folder.network(at).relative_to(at)
     weights = any(PurePath(name).match("*.safetensors") and PurePath(name).parent == inner for name in names)
     return described._replace(exported=model_folder.exported_among(names), weights=weights)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from harness.toolkit.neural import hardware, models, tokens
+from harness.toolkit.neural import hardware, model_folder, models, tokens
 from harness.toolkit.neural.encoding.parts import Forward
 from harness.toolkit.neural.model_folder import EXPORTS
 from harness.toolkit.neural.tokens import Lost, Tokeniser, Tokens
@@ -94,7 +94,7 @@ def _tokens(tower: Tower, firsts: Sequence[str], seconds: Sequence[str] | None =
 def _tower(params: DenseParams, model: Path | str, revision: str, prompt: str, length: int) -> Tower:
     weights = EXPORTS if params.backend == "onnx" else models.WEIGHTS
     at = models.folder(model, revision, weights, params.trust_remote_code)
-    described, inner = folder.read(at), folder.network(at)
+    described, inner = folder.read(at), model_folder.network(at)
     if params.code_revision is not None:
         for name in described.code:
             models.code(name, params.code_revision)  # downloads the code to where transformers looks for it

@@ -215,13 +215,13 @@ def build_dual_encoder(params: DualEncoderParams) -> DualEncoder:
 def build_prompts(params: PromptsParams) -> Prompts:
     from harness_training.prompts import Prompts
 
-    return Prompts(here(params))
+    return Prompts(params)  # what is stored names the model as the suite does, not its folder
 
 
 def build_lora(params: LoraParams) -> Lora:
     from harness_training.lora import Lora
 
-    return Lora(here(params))
+    return Lora(params)  # what is stored names the model as the suite does, not its folder
 
 
 def build_cross_encoder(params: CrossEncoderParams) -> CrossEncoder:
@@ -256,16 +256,20 @@ def harness_trainers() -> Iterable[Trainer]:
     )
     yield Trainer(
         name="prompts",
+        version="2",
         summary="Prefixes for every layer of a frozen bi-encoder; only they are trained and stored",
         build=build_prompts,
+        backbone="init",
         params=PromptsParams,
         parts=lambda params: ("query", "passage") if params.untied else ("model",),
         **shared,
     )
     yield Trainer(
         name="lora",
+        version="2",
         summary="Low-rank adapters of a frozen bi-encoder; only they are trained and stored",
         build=build_lora,
+        backbone="init",
         params=LoraParams,
         parts=lambda params: ("query", "passage") if params.untied else ("model",),
         **shared,

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from harness.errors import HarnessError
-from harness.toolkit.neural import adapters
+from harness.toolkit.neural import adapters, backbones
 from harness.toolkit.neural.adapters import Change
 from harness_training import LoraParams, networks
 from harness_training.dual_encoder import DualEncoder
@@ -41,9 +41,9 @@ class AdaptedTower(Tower):
     keeps_prefix = True
 
     def __init__(self, params: LoraParams, seed: int) -> None:
-        assert isinstance(params.init, Path)
+        self.backbone = backbones.of(params.init, params.revision)
         unit = params.similarity == "cosine"
-        super().__init__(params.init, params.pooling, unit, params.dropout, params.dtype, params.device)
+        super().__init__(self.backbone.at, params.pooling, unit, params.dropout, params.dtype, params.device)
         self.network.requires_grad_(False)
         self.alpha = params.alpha
         torch.manual_seed(seed)
@@ -71,7 +71,7 @@ class AdaptedTower(Tower):
         networks.describe(self, folder, length, query_prompt, passage_prompt)
         parts = {name: module.parametrizations.weight[0] for name, module in self.adapted.items()}
         changes = {name: Change(part.down, part.up) for name, part in parts.items()}
-        adapters.save(folder, changes, self.alpha, self.inner)
+        adapters.save(folder, changes, self.alpha, self.backbone)
 
 
 class Lora(DualEncoder):

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from harness.toolkit.neural import prefixes
+from harness.toolkit.neural import backbones, prefixes
 from harness_training import PromptsParams, networks
 from harness_training.dual_encoder import DualEncoder
 from harness_training.networks import Tower
@@ -41,9 +41,9 @@ class PromptedTower(Tower):
     """A tower with a frozen network. Only its prefix is trained."""
 
     def __init__(self, params: PromptsParams, seed: int) -> None:
-        assert isinstance(params.init, Path)
+        self.backbone = backbones.of(params.init, params.revision)
         unit = params.similarity == "cosine"
-        super().__init__(params.init, params.pooling, unit, params.dropout, params.dtype, params.device)
+        super().__init__(self.backbone.at, params.pooling, unit, params.dropout, params.dtype, params.device)
         self.network.requires_grad_(False)
         self.packed = None  # only attention over padded texts reads a prefix
         config = self.network.config
@@ -59,7 +59,7 @@ class PromptedTower(Tower):
     def save(self, folder: Path, length: int, query_prompt: str, passage_prompt: str) -> None:
         """Write the prefix, and the other files that `dense` reads. The network's weights are not copied."""
         networks.describe(self, folder, length, query_prompt, passage_prompt)
-        prefixes.save(folder, self.prefix(), self.inner)
+        prefixes.save(folder, self.prefix(), self.backbone)
 
 
 class Prompts(DualEncoder):

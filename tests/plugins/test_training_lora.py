@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import json
+import shutil
 
 import pytest
 import tiny_models
@@ -40,6 +40,7 @@ def made(tmp_path_factory):
     before = digests(given.init)
     _, losses = trained(Lora(given), folder / "out")
     assert digests(given.init) == before
+    (folder / "out" / "model" / "backbone").symlink_to(given.init)
     return given, folder / "out" / "model", losses
 
 
@@ -112,8 +113,10 @@ def test_an_adapter_of_a_network_with_a_prefix_keeps_the_prefix(tmp_path):
         dtype="fp32", device="cpu",
     )  # fmt: skip
     trained(Prompts(prompted), tmp_path / "prompted")
+    (tmp_path / "prompted" / "model" / "backbone").symlink_to(start.init)
     given = dataclasses.replace(start, init=tmp_path / "prompted" / "model", dropout=0.0)
     trained(Lora(given), tmp_path / "out")
+    (tmp_path / "out" / "model" / "backbone").symlink_to(given.init)
     begun = AdaptedTower(given, 0).eval()
     merged = checkpoints.load(tmp_path / "out" / "model")
     parts = tiny_models.read_safetensors(tmp_path / "out" / "model" / "adapter_model.safetensors")
@@ -151,12 +154,15 @@ def test_a_killed_training_ends_in_the_same_bytes_and_keeps_no_backbone(tmp_path
 def test_another_network_behind_an_adapter_is_refused(tmp_path):
     given = params(tmp_path, epochs=1)
     trained(Lora(given), tmp_path / "out")
-    card = tmp_path / "out" / "model" / "adapter.json"
-    card.write_text(json.dumps({**json.loads(card.read_bytes()), "digest": "0" * 64}))
+    model = tmp_path / "out" / "model"
+    shutil.copytree(given.init, model / "backbone")
+    assert checkpoints.load(model) is not None
+    other = tiny_models.random_tensors({"embeddings.word_embeddings.weight": (4, 32)}, seed=1)
+    tiny_models.safetensors(model / "backbone" / "model.safetensors", other)
     with pytest.raises(
-        HarnessError, match=r"has other weights than those that .*adapter.json was trained with"
+        HarnessError, match=r"model/backbone has other weights than the network that .*/model"
     ):
-        checkpoints.load(card.parent)
+        checkpoints.load(model)
 
 
 def test_a_matrix_that_the_network_has_not_is_refused(tmp_path):

@@ -1,7 +1,5 @@
 """Prompt tuning: the prefix is past key-values, it alone learns and is stored, and `dense` reads it as it is."""
 
-import json
-
 import pytest
 import tiny_models
 
@@ -74,6 +72,7 @@ def test_inference_reads_the_prefix_as_training_saw_it(tmp_path):
     given = params(tmp_path, dropout=0.0)
     trained(Prompts(given), tmp_path / "out")
     model = tmp_path / "out" / "model"
+    (model / "backbone").symlink_to(given.init)
     tower = prompts.PromptedTower(given, 0)
     tower.prefix.forward = lambda: prefixes.read(model)
     with torch.no_grad():
@@ -94,17 +93,19 @@ def test_a_killed_training_ends_in_the_same_bytes_and_keeps_no_backbone(tmp_path
     assert_resumed_without_its_backbone(Prompts, params(tmp_path), tmp_path)
 
 
-def test_another_network_behind_a_prefix_is_refused(tmp_path):
+def test_another_network_behind_a_prefix_is_refused(tmp_path, monkeypatch):
     given = params(tmp_path, epochs=1)
     trained(Prompts(given), tmp_path / "out")
     model = tmp_path / "out" / "model"
-    card = json.loads((model / "prefix.json").read_bytes())
-    assert card["length"] == 3
-    (model / "prefix.json").write_text(json.dumps({**card, "digest": "0" * 64}))
-    with pytest.raises(HarnessError, match="has other weights than those that"):
+    with pytest.raises(
+        HarnessError, match=r"changes a network, whose weights .* not here; copy its folder to "
+    ):
         checkpoints.load(model)
-    (model / "prefix.json").write_text(json.dumps({**card, "backbone": str(tmp_path / "gone")}))
-    with pytest.raises(HarnessError, match="which is not here; correct it there"):
+    monkeypatch.setenv("HARNESS_BACKBONES", f"{tmp_path / 'gone'}:{given.init}")
+    assert checkpoints.load(model) is not None
+    tensors = tiny_models.read_safetensors(given.init / "model.safetensors")
+    tiny_models.safetensors(given.init / "model.safetensors", {name: tensors[name] + 1 for name in tensors})
+    with pytest.raises(HarnessError, match="changes a network, whose weights"):
         checkpoints.load(model)
 
 

@@ -139,6 +139,12 @@ class Task:
             chosen = self.store.read(chosen.facts["validation"]["model"])
         return chosen.folder
 
+    def name_backbones(self) -> None:
+        """Name the folders of the backbones of this step's made models in the environment, where the methods
+        that load these models find them."""
+        placed: list[str] = made_models.placed(self.work.get("backbones", []), self.model)
+        made_models.name_backbones([Path(folder) for folder in placed])
+
     def input(self, kind: str) -> Artifact:
         """The verified artifact of the first input of this kind."""
         return self.store.read(next(step for step in self.work["inputs"] if step.startswith(f"{kind}-")))

@@ -1,6 +1,6 @@
 """Low-rank adapters: a folder that holds only the changes of some matrices of a network, in peft's files.
 
-LoRA, Hu et al. 2022, equation 3: W + B A * alpha / r. `adapter.json` names the network and its digest.
+LoRA, Hu et al. 2022, equation 3: W + B A * alpha / r. `backbone.json` names the network.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from harness.errors import HarnessError
-from harness.toolkit.neural import model_folder, prefixes
+from harness.made_models import BACKBONE
+from harness.toolkit.neural import backbones, model_folder
+from harness.toolkit.neural.backbones import Backbone
 
-CARD, CONFIG, WEIGHTS = "adapter.json", "adapter_config.json", "adapter_model.safetensors"
+CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 START, DOWN, UP = "base_model.model.", ".lora_A.weight", ".lora_B.weight"  # as peft names the tensors
 
 
@@ -29,26 +31,20 @@ class Change(NamedTuple):
 
 
 def is_adapter(folder: Path) -> bool:
-    return (folder / CARD).is_file()
+    return (folder / WEIGHTS).is_file() and (folder / BACKBONE).is_file()
 
 
-def backbone(folder: Path) -> Path:
-    """The folder of the network that the adapter was trained for, as `prefixes.backbone` checks it."""
-    return prefixes.backbone(folder, CARD)
-
-
-def save(folder: Path, changes: Mapping[str, Change], alpha: float, network: Path) -> None:
+def save(folder: Path, changes: Mapping[str, Change], alpha: float, backbone: Backbone) -> None:
     """Write the changes of a network's matrices, by the names of their modules. peft reads them too."""
     rank = len(next(iter(changes.values())).down)
     ends = sorted({name.rpartition(".")[2] for name in changes})
     config = {
         "peft_type": "LORA", "task_type": "FEATURE_EXTRACTION", "r": rank, "lora_alpha": alpha,
         "target_modules": ends, "lora_dropout": 0.0, "bias": "none", "inference_mode": True,
-        "base_model_name_or_path": str(network),
+        "base_model_name_or_path": backbone.model, "revision": backbone.revision,
     }  # fmt: skip
-    card = {"backbone": str(network), "digest": prefixes.digest(network)}
-    for name, content in ((CONFIG, config), (CARD, card)):
-        (folder / name).write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+    (folder / CONFIG).write_bytes(orjson.dumps(config, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+    backbones.write(folder, backbone)
     tensors = {
         f"{START}{name}{end}": part.detach().float().cpu().contiguous()
         for name, change in changes.items()

@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from transformers.utils import logging as chatter
 
 from harness.errors import HarnessError
-from harness.toolkit.neural import adapters, model_folder, prefixes
+from harness.toolkit.neural import adapters, backbones, model_folder, prefixes
 from harness.toolkit.neural.models import PICKLED, pickle_refusal
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -76,11 +76,11 @@ def load(
     `surplus`. `code_revision` is the commit of the code, if the folder takes its code from another model of
     the hub."""
     if prefixes.is_prefix(folder):
-        inner = load(prefixes.backbone(folder), kind, dtype, spare=spare, surplus=surplus, **options)
+        inner = load(backbones.network(folder), kind, dtype, spare=spare, surplus=surplus, **options)
         prefixes.install(inner, prefixes.read(folder))
         return inner
     if adapters.is_adapter(folder):
-        inner = load(adapters.backbone(folder), kind, dtype, spare=spare, surplus=surplus, **options)
+        inner = load(backbones.network(folder), kind, dtype, spare=spare, surplus=surplus, **options)
         adapters.merge(inner, folder)
         return inner
     weight_files(folder)

@@ -27,6 +27,16 @@ def read(path: Path) -> Any:
         raise HarnessError(f"model: {path} cannot be read ({error}); fetch the model again") from error
 
 
+def network(folder: Path) -> Path:
+    """The folder of the network and its tokenizer: `folder` itself, or the subfolder that its modules.json
+    names."""
+    modules = read(folder / "modules.json") or []
+    config: dict[str, Any] = next(
+        (module for module in modules if str(module["type"]).endswith(".Transformer")), {}
+    )
+    return folder / str(config.get("path", ""))
+
+
 def exported(folder: Path) -> tuple[str, ...]:
     """The names of the folder's ONNX files, the preferred one first."""
     return tuple(name for name in EXPORTS if (folder / name).is_file())

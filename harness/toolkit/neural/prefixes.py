@@ -1,17 +1,15 @@
 """Prompts before every layer: keys and values that attention reads before those of the text (P-tuning v2).
 
-Liu et al. 2022, section 3.2. A folder with `prefix.json` holds only the prompts, and names the base model
-that they were trained for.
+Liu et al. 2022, section 3.2. A folder with `prefix.safetensors` holds only the prompts, and
+`backbone.json` the name of the model that they were trained for.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import orjson
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -19,39 +17,20 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 
 from harness.errors import HarnessError
-from harness.toolkit.neural import model_folder
+from harness.toolkit.neural import backbones
+from harness.toolkit.neural.backbones import Backbone
 
 NAME = "harness_prefix"
-CARD, WEIGHTS = "prefix.json", "prefix.safetensors"
+WEIGHTS = "prefix.safetensors"
 
 
 def is_prefix(folder: Path) -> bool:
-    return (folder / CARD).is_file()
+    return (folder / WEIGHTS).is_file()
 
 
-def backbone(folder: Path, card: str = CARD) -> Path:
-    """The folder of the network that the prefix was trained for, as the file `card` names it. Raises
-    HarnessError if that folder is missing or holds other weights."""
-    named = model_folder.read(folder / card)
-    at = Path(named["backbone"])
-    if not at.is_dir():
-        raise HarnessError(f"model: {folder / card} names {at}, which is not here; correct it there")
-    if digest(at) != named["digest"]:
-        raise HarnessError(f"model: {at} has other weights than those that {folder / card} was trained with")
-    return at
-
-
-def digest(folder: Path) -> str:
-    """The SHA-256 of a network's weights."""
-    names = sorted(path for path in folder.glob("*.safetensors"))
-    return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in names)).hexdigest()
-
-
-def save(folder: Path, prefix: Tensor, network: Path) -> None:
-    """Writes a prefix, float32[layers, 2, heads, P, width] of keys and values, for the network in a
-    folder."""
-    said = {"backbone": str(network), "digest": digest(network), "length": prefix.shape[3]}
-    (folder / CARD).write_bytes(orjson.dumps(said, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+def save(folder: Path, prefix: Tensor, backbone: Backbone) -> None:
+    """Writes a prefix, float32[layers, 2, heads, P, width] of keys and values, for a model's network."""
+    backbones.write(folder, backbone)
     save_file(
         {"prefix": prefix.detach().float().cpu().contiguous()}, folder / WEIGHTS, metadata={"format": "pt"}
     )

@@ -39,3 +39,19 @@ def test_a_file_that_was_written_just_now_is_not_remembered(digests: FileDigests
     path.write_text("two")
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # within one tick of the clock
     assert digests.of(path) != first
+
+
+def test_a_folder_is_found_by_the_digest_of_its_contents_until_they_change(
+    digests: FileDigests, tmp_path: Path
+) -> None:
+    for name in ("a/model/weights", "a/model/deeper/config", "b/model/weights"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name[2:])
+        os.utime(path, ns=(10**18, 10**18))
+    wanted = digests.of(tmp_path / "a" / "model")
+    digests.of(tmp_path / "b" / "model")
+    assert digests.folder_with(wanted) == tmp_path / "a" / "model"
+    assert digests.folder_with("0" * 64) is None
+    (tmp_path / "a" / "model" / "weights").write_text("other")
+    assert digests.folder_with(wanted) is None
