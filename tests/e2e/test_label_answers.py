@@ -23,8 +23,9 @@ SUITE = {
 }
 
 
-@pytest.fixture
-def ran(harness: Harness) -> Harness:
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Harness:
+    harness = Harness(tmp_path_factory.mktemp("answers"), here=True)
     harness.suite(SUITE)
     found = harness.run()
     assert found.code == 0, found.err

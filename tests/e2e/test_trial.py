@@ -12,13 +12,19 @@ SUITE = {
 }
 
 
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """One store for all, so that equal trials are searched once."""
+    return tmp_path_factory.mktemp("trial") / "store"
+
+
 @pytest.fixture
-def command(harness):
+def command(harness, store):
     harness.suite(SUITE)
-    return lambda *arguments: harness.command("run", "suite.yaml", "--store", "store", *arguments)
+    return lambda *arguments: harness.command("run", "suite.yaml", "--store", store, *arguments)
 
 
-def test_a_trial_is_marked_and_lies_apart_from_the_full_run(harness, command):
+def test_a_trial_is_marked_and_lies_apart_from_the_full_run(harness, command, store):
     assert command().code == 0
     full = leaderboard(harness.folder)
     ran = command("--limit", "5", "--sample", "10", "--set", "systems.bm25.retriever.bm25.k1=1.5")
@@ -39,7 +45,7 @@ def test_a_trial_is_marked_and_lies_apart_from_the_full_run(harness, command):
     compared = harness.command("compare", ".", "trial")
     assert compared.code == 2
     assert "compare runs on the same data" in compared.err
-    verified = harness.command("verify", "trial", "--store", "store")
+    verified = harness.command("verify", "trial", "--store", store)
     assert (verified.code, "1 verified" in verified.out) == (0, True), verified.err
 
 
@@ -71,9 +77,9 @@ def test_published_numbers_do_not_stand_beside_a_trial(harness, command, publish
 
 
 @pytest.fixture
-def published(harness):
+def published(harness, store):
     """Any leaderboard: that one of the two is a trial is enough."""
     harness.suite({**SUITE, "systems": {"ql": {"retriever": "ql"}}}, "other.yaml")
-    assert harness.command("run", "other.yaml", "--store", "store", "--out", "other").code == 0
+    assert harness.command("run", "other.yaml", "--store", store, "--out", "other").code == 0
     harness.suite(yaml.safe_load(yaml.safe_dump(SUITE)))
     return "other"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 
 import pytest
 from running import Harness, leaderboard, rows
@@ -38,9 +39,15 @@ def with_weight(weight: float, split: str) -> dict:
     return suite
 
 
-def ran(harness: Harness, suite: dict) -> dict:
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One store for all, so that the systems are searched once."""
+    return tmp_path_factory.mktemp("tuned") / "store"
+
+
+def ran(harness: Harness, store: Path, suite: dict) -> dict:
     harness.suite(suite)
-    found = harness.run()
+    found = harness.run("suite.yaml", "--store", store)
     assert found.code == 0, found.err
     return rows(harness.out)
 
@@ -49,30 +56,32 @@ def mean(row: dict) -> float:
     return row["measures"]["nDCG@10"]["mean"]
 
 
-def test_the_weight_is_what_is_best_on_the_other_split_and_gives_the_scores_of_just_that_weight(harness):
-    fused = ran(harness, TUNED)["fused"]
+def test_the_weight_is_what_is_best_on_the_other_split_and_gives_the_scores_of_just_that_weight(
+    harness, store
+):
+    fused = ran(harness, store, TUNED)["fused"]
     [tuning] = fused["tuning"]
     assert (tuning["on"], tuning["parameter"], tuning["measure"]) == ("tour/dev", "weight", "nDCG@10")
     assert tuning["values"] == [0.0, 0.25, 0.5, 0.75, 1.0]
     for value, expected in zip(tuning["values"], tuning["curve"], strict=True):
-        assert mean(ran(harness, with_weight(value, "dev"))["fused"]) == expected
+        assert mean(ran(harness, store, with_weight(value, "dev"))["fused"]) == expected
     best = tuning["values"][tuning["curve"].index(max(tuning["curve"]))]
     assert tuning["value"] == best
-    assert mean(ran(harness, with_weight(best, "test"))["fused"]) == mean(fused)
+    assert mean(ran(harness, store, with_weight(best, "test"))["fused"]) == mean(fused)
     assert set(tuning["slices"]) == set(fused["slices"])
 
 
-def test_of_equal_weights_the_smaller_wins(harness):
+def test_of_equal_weights_the_smaller_wins(harness, store):
     suite = with_tune()
     suite["systems"]["fused"]["of"] = ["passages", "passages"]  # every weight makes the same ranking
-    [tuning] = ran(harness, suite)["fused"]["tuning"]
+    [tuning] = ran(harness, store, suite)["fused"]["tuning"]
     assert (len(set(tuning["curve"])), tuning["value"]) == (1, 0.0)
 
 
-def test_across_folds_each_query_gets_the_value_that_is_best_on_the_other_folds(harness):
+def test_across_folds_each_query_gets_the_value_that_is_best_on_the_other_folds(harness, store):
     suite = with_tune(folds=4)
     del suite["systems"]["fused"]["combine"]["convex"]["weight"]["tune"]["on"]
-    fused = ran(harness, suite)["fused"]
+    fused = ran(harness, store, suite)["fused"]
     [tuning] = fused["tuning"]
     assert (tuning["on"], tuning["value"], len(tuning["folds"])) == ("4 folds", None, 4)
     assert fused["flags"] == ["tuned across folds of the split that it is scored on"]
@@ -81,17 +90,17 @@ def test_across_folds_each_query_gets_the_value_that_is_best_on_the_other_folds(
 
 
 def test_a_changed_judgement_of_the_tuning_split_tunes_again_and_encodes_nothing_again(harness):
-    ran(harness, TUNED)
+    ran(harness, harness.store, TUNED)
     harness.suite(with_tune(measure="R@10"))
     planned = harness.run("suite.yaml", "--dry-run")
     todo = [line.split()[3] for line in planned.out.splitlines() if line.split()[:2] == ["to", "do"]]
     assert sorted(todo) == ["combine", "tune"]
 
 
-def test_a_dataset_may_be_there_to_tune_on_alone(harness):
+def test_a_dataset_may_be_there_to_tune_on_alone(harness, store):
     suite = with_tune(on="other/test")
     suite["datasets"]["other"] = {"tour": {"documents": 30, "queries": 15, "seed": 3}, "scored": False}
-    ran(harness, suite)
+    ran(harness, store, suite)
     assert {row["dataset"] for row in leaderboard(harness.out)["rows"]} == {"tour"}
 
 
@@ -141,12 +150,12 @@ def test_a_dataset_is_not_tuned_and_a_system_tunes_one_method(harness):
     assert "tunes more than one of its methods; tune one, and build on it with 'of'" in found.err
 
 
-def test_a_combiner_that_scores_further_passages_is_tuned_too(harness):
+def test_a_combiner_that_scores_further_passages_is_tuned_too(harness, store):
     suite = copy.deepcopy(TUNED)
     tuned = suite["systems"]["fused"]["combine"].pop("convex")
     suite["systems"]["fused"]["combine"]["hierarchical"] = {**tuned, "documents": 5}
-    fused = ran(harness, suite)["fused"]
+    fused = ran(harness, store, suite)["fused"]
     [tuning] = fused["tuning"]
     suite["systems"]["fused"]["combine"]["hierarchical"]["weight"] = tuning["value"]
-    assert mean(ran(harness, suite)["fused"]) == mean(fused)
+    assert mean(ran(harness, store, suite)["fused"]) == mean(fused)
     assert len(set(tuning["curve"])) > 1

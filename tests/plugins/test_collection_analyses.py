@@ -28,6 +28,12 @@ depth: 50
 """
 
 
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """One store for all, so that the systems are searched once."""
+    return tmp_path_factory.mktemp("analysed") / "store"
+
+
 @pytest.mark.parametrize("rows", [2, 3, 50])
 def test_intra_list_similarity_is_the_mean_over_all_pairs(rows):
     vectors = np.random.default_rng(rows).normal(size=(rows, 16)).astype(np.float32)
@@ -38,11 +44,11 @@ def test_intra_list_similarity_is_the_mean_over_all_pairs(rows):
     assert similarity(np.ones((rows, 3), np.float32)) == pytest.approx(1, abs=1e-9)
 
 
-def test_systems_are_compared_before_and_after_judgements_were_added(tmp_path):
+def test_systems_are_compared_before_and_after_judgements_were_added(tmp_path, store):
     (tmp_path / "suite.yaml").write_text(
         SUITE.replace("{of: mine, make: [{judged: {file: judgements.tsv}}]}", "{tour: {documents: 12}}")
     )
-    first = run(tmp_path / "suite.yaml", store=tmp_path / "store", quiet=True)
+    first = run(tmp_path / "suite.yaml", store=store, quiet=True)
     before = {row.system: row.measures["RR@10"].mean for row in first.rows if row.dataset == "mine"}
     board = json.loads((tmp_path / "leaderboard.json").read_text())
     finding = next(item for item in board["analyses"] if item["name"] == "false-negatives/more")
@@ -53,11 +59,11 @@ def test_systems_are_compared_before_and_after_judgements_were_added(tmp_path):
     assert {row[0]: row[2] for row in gained["rows"]}["queries that gained a positive"] == 0
 
 
-def test_added_positives_are_counted_and_the_order_is_looked_at(tmp_path):
+def test_added_positives_are_counted_and_the_order_is_looked_at(tmp_path, store):
     (tmp_path / "suite.yaml").write_text(SUITE)
     lines = "".join(f"tour-test-{q:05}\ttour-{d:06}-00\t1\n" for q in range(6) for d in range(3))
     (tmp_path / "judgements.tsv").write_text(f"query\tpassage\tgrade\n{lines}")
-    made = run(tmp_path / "suite.yaml", store=tmp_path / "store", quiet=True)
+    made = run(tmp_path / "suite.yaml", store=store, quiet=True)
     assert made.ok
     board = json.loads((tmp_path / "leaderboard.json").read_text())
     entries = {item["name"]: item for item in board["analyses"]}
@@ -148,9 +154,9 @@ depth: 20
 """
 
 
-def test_queries_are_grouped_by_the_nearest_query_of_other_splits(tmp_path):
+def test_queries_are_grouped_by_the_nearest_query_of_other_splits(tmp_path, store):
     (tmp_path / "suite.yaml").write_text(SIMILAR)
-    board = run(tmp_path / "suite.yaml", store=tmp_path / "store", quiet=True)
+    board = run(tmp_path / "suite.yaml", store=store, quiet=True)
     [row] = board.rows
     entries = entries_of(tmp_path)
     queries = row.measures["RR@10"].queries
@@ -172,10 +178,10 @@ def test_a_dataset_that_an_analysis_reads_need_not_be_scored_but_must_be_there(t
     assert "'scored: false' is for a dataset" in str(problem.value)  # nothing reads `train` any more
 
 
-def test_a_split_of_a_scored_dataset_is_read_for_its_queries_alone(tmp_path):
+def test_a_split_of_a_scored_dataset_is_read_for_its_queries_alone(tmp_path, store):
     text = SIMILAR.replace("to: [train, test]", "to: [test/dev]").replace("  train:", "  #")
     (tmp_path / "suite.yaml").write_text(text)
-    board = run(tmp_path / "suite.yaml", store=tmp_path / "store", quiet=True)
+    board = run(tmp_path / "suite.yaml", store=store, quiet=True)
     similar = entries_of(tmp_path)["similar-queries/test"]
     assert "queries of test/dev, by pairs of characters" in similar["says"]
     assert sum(line[2] for line in similar["rows"]) == board.rows[0].measures["RR@10"].queries
@@ -209,7 +215,7 @@ depth: 20
 """
 
 
-def test_labels_of_a_sample_of_errors_are_counted_by_pairs_and_queries(tmp_path):
+def test_labels_of_a_sample_of_errors_are_counted_by_pairs_and_queries(tmp_path, store):
     (tmp_path / "suite.yaml").write_text(REASONS)
     reasons = {
         (0, 0): ["entity"],
@@ -224,7 +230,7 @@ def test_labels_of_a_sample_of_errors_are_counted_by_pairs_and_queries(tmp_path)
         for (query, number), labels in reasons.items()
     ]  # fmt: skip
     (tmp_path / "labels.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    run(tmp_path / "suite.yaml", store=tmp_path / "store", quiet=True)
+    run(tmp_path / "suite.yaml", store=store, quiet=True)
     table = entries_of(tmp_path)["errors/explained"]
     assert table["columns"] == ["label", "share", "pairs", "queries"]
     assert table["rows"] == [["entity", 0.75, 3, 2], ["overlap", 0.25, 1, 1], ["typo", 0.25, 1, 1]]
