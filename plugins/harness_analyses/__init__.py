@@ -35,8 +35,8 @@ class IlsParams:
     encoder: Mapping[str, Any] = param(help="a retriever that gives vectors: {dense: {model: NAME}}")
     of: Literal["queries", "judged", "positives", "results"] = param(
         "judged",
-        "whose similarity: all queries (the paper's), or of each query the judged passages, the positives, "
-        "or what the first system found",
+        "the list of texts: all queries, as in the paper; or for each query its judged passages, "
+        "its positives, or the results of the first system",
     )
     depth: int = param(10, "how many results of each query", minimum=2)
 
@@ -52,7 +52,8 @@ _build = building("harness_analyses")
 def harness_analyses() -> Iterable[Analysis]:
     yield Analysis(
         name="depth",
-        summary="where in its document the relevant passage stands, and the scores by that (DAPR, figure 4)",
+        summary="where in its document the relevant passage is, and the scores by this place (DAPR, "
+        "figure 4)",
         build=_build("depth", "Depth"),
         params=DepthParams,
     )
@@ -97,7 +98,7 @@ def harness_analyses() -> Iterable[Analysis]:
     )
     yield Analysis(
         name="collection",
-        summary="lengths, grades, positives a query and where they stand (DuReader, table 3)",
+        summary="lengths, grades, positives per query and their places in documents (DuReader, table 3)",
         build=_build("collection", "Collection"),
     )
     yield Analysis(

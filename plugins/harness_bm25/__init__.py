@@ -19,13 +19,21 @@ if TYPE_CHECKING:
 class BM25:
     """The parameters of BM25. Defaults are Anserini's k1 and b."""
 
-    k1: float = param(0.9, "how fast repeated words stop counting", minimum=0)
-    b: float = param(0.4, "how much long passages are held back", minimum=0, maximum=1)
-    form: Literal["lucene", "robertson", "atire", "bm25l", "bm25+"] = param("lucene", "which BM25")
-    delta: float | None = param(None, "the floor of bm25l (0.5) and bm25+ (1)", minimum=0)
-    lengths: Literal["exact", "lucene"] = param("exact", "passage lengths, exact or in Lucene's one byte")
-    analyser: str = param("auto", "how text becomes terms; auto goes by the dataset's language")
-    title_weight: float = param(0.0, "adds the title's words with this weight", minimum=0)
+    k1: float = param(0.9, "how much repetitions of a word count", minimum=0)
+    b: float = param(0.4, "how much the length of a passage lowers its score", minimum=0, maximum=1)
+    form: Literal["lucene", "robertson", "atire", "bm25l", "bm25+"] = param(
+        "lucene", "the form of the formula"
+    )
+    delta: float | None = param(
+        None, "the constant delta of bm25l (default 0.5) and bm25+ (default 1)", minimum=0
+    )
+    lengths: Literal["exact", "lucene"] = param(
+        "exact", "lengths of passages: exact, or rounded to one byte as in Lucene"
+    )
+    analyser: str = param(
+        "auto", "the analyser that turns text into terms; auto: the default for the dataset's language"
+    )
+    title_weight: float = param(0.0, "the weight with which the words of the title are added", minimum=0)
 
 
 @dataclass(frozen=True)
@@ -34,10 +42,16 @@ class QL:
 
     smoothing: Literal["dirichlet", "jelinek-mercer"] = param("dirichlet", "how absent words are smoothed")
     mu: float = param(1000.0, "the strength of Dirichlet smoothing", minimum=1e-6)
-    lam: float = param(0.1, "the collection's share in Jelinek-Mercer smoothing", minimum=1e-6, maximum=1)
-    lengths: Literal["exact", "lucene"] = param("exact", "passage lengths, exact or in Lucene's one byte")
-    analyser: str = param("auto", "how text becomes terms; auto goes by the dataset's language")
-    title_weight: float = param(0.0, "adds the title's words with this weight", minimum=0)
+    lam: float = param(
+        0.1, "the weight of the collection in Jelinek-Mercer smoothing", minimum=1e-6, maximum=1
+    )
+    lengths: Literal["exact", "lucene"] = param(
+        "exact", "lengths of passages: exact, or rounded to one byte as in Lucene"
+    )
+    analyser: str = param(
+        "auto", "the analyser that turns text into terms; auto: the default for the dataset's language"
+    )
+    title_weight: float = param(0.0, "the weight with which the words of the title are added", minimum=0)
 
 
 def resolve(params: BM25 | QL, facts: Facts) -> BM25 | QL:

@@ -26,17 +26,23 @@ class ColbertParams:
     model: Path | str = param(help="a folder, a hub id, package:MODULE/FOLDER, or a short name")
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
     query_length: int | Auto = param(
-        "auto", "tokens of a query, special ones counted; shorter ones are filled with [MASK]", minimum=4
+        "auto",
+        "how many tokens a query has, including special ones; shorter queries are filled with [MASK]",
+        minimum=4,
     )
     passage_length: int | Auto = param(
-        "auto", "tokens of a passage that are read, special ones counted", minimum=4
+        "auto", "how many tokens of a passage are read, including special ones", minimum=4
     )
-    stored: Literal["fp16", "fp32"] = param("fp16", "what vectors are stored in; they are compared in fp32")
+    stored: Literal["fp16", "fp32"] = param(
+        "fp16", "the type in which vectors are stored; they are compared in fp32"
+    )
     dtype: Literal["auto", "fp32", "bf16", "fp16"] = param(
-        "auto", "what passages are computed in: bf16 where the device has it; queries always in fp32"
+        "auto", "the type for passages; auto: bf16 if the device supports it. Queries always use fp32"
     )
     device: Literal["auto", "cpu", "cuda"] = param("auto", "where the model runs and vectors are compared")
-    trust_remote_code: bool = param(False, "run code that comes with the model; the leaderboard says so")
+    trust_remote_code: bool = param(
+        False, "runs Python code that comes with the model; the leaderboard records this"
+    )
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,8 @@ class Approximate:
 @dataclass(frozen=True)
 class RetrieverParams(ColbertParams):
     search: Literal["exact"] | Approximate = param(
-        "exact", "what queries are compared with: every passage (exact), or those that an index names (ivf)"
+        "exact",
+        "exact: compares a query with every passage; ivf: with passages that an index of centroids chooses",
     )
 
 
@@ -103,7 +110,7 @@ SAID: dict[str, Any] = {
 @hookimpl
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
-        summary="ColBERTv2: a vector a token, the whole corpus compared by MaxSim, exactly or by centroids",
+        summary="ColBERTv2: one vector for each token, compared by MaxSim, exactly or by centroids",
         build=build_retriever,
         params=RetrieverParams,
         search_only=("query_length", "search"),
@@ -115,7 +122,7 @@ def harness_retrievers() -> Iterable[Retriever]:
 @hookimpl
 def harness_rerankers() -> Iterable[Reranker]:
     yield Reranker(
-        summary="ColBERTv2: a vector a token, candidates compared by MaxSim",
+        summary="ColBERTv2: one vector for each token, candidates compared by MaxSim",
         build=build_reranker,
         params=ColbertParams,
         search_only=("query_length",),

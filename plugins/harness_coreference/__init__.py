@@ -22,18 +22,20 @@ DISTRIBUTIONS: dict[str, tuple[str, ...]] = {"rules": (), "xrenner": ("xrenner",
 @dataclass(frozen=True)
 class CoreferenceParams:
     resolver: Literal["rules", "xrenner"] = param(
-        "rules", "what finds the mentions: rules (embedded), or xrenner (rules over spaCy's parses)"
+        "rules", "the method that finds mentions: rules (built in), or xrenner (rules over spaCy's parses)"
     )
-    language: str = param("auto", "of the passages, as en or zh; auto goes by the dataset's language")
+    language: str = param(
+        "auto", "the language of the passages, such as en or zh; auto: the dataset's language"
+    )
     same: Literal["annotate", "skip"] = param(
         "annotate",
-        "a mention that says the same as its antecedent: annotate, as every other (DAPR), or skip",
+        "whether a mention with the same words as its antecedent is annotated, as in DAPR, or skipped",
     )
     window: int = param(2000, "words that xrenner reads at once; windows overlap", minimum=50)
     pipeline: Path | str | None = param(
-        None, f"for xrenner, the package or folder of a spaCy pipeline; {PIPELINE} where nothing is said"
+        None, f"for xrenner: the package or folder of the spaCy pipeline; null: {PIPELINE}"
     )
-    versions: str = param("auto", "of what the resolver runs on; auto states what is installed here")
+    versions: str = param("auto", "the versions of the resolver's libraries; auto: those that are installed")
 
     def __post_init__(self) -> None:
         if self.resolver != "xrenner" and self.pipeline is not None:
@@ -42,36 +44,37 @@ class CoreferenceParams:
 
 @dataclass(frozen=True)
 class ClustersParams:
-    path: Path = param(help="JSON lines: a document's id, its text as it was resolved, its clusters")
+    path: Path = param(help="JSON lines with a document's id, its text as it was resolved, and its clusters")
     missing: Literal["refuse", "skip"] = param(
-        "refuse", "a document that the file does not have: refuse, or skip, which leaves it as it is"
+        "refuse", "if the file lacks a document: refuse, or skip (the document stays as it is)"
     )
     unknown: Literal["refuse", "skip"] = param(
-        "refuse", "a document of the file that the corpus does not have: refuse, or skip, which reads past it"
+        "refuse", "if the corpus lacks a document of the file: refuse, or skip (it is ignored)"
     )
     differs: Literal["refuse", "skip"] = param(
-        "refuse", "a document whose text is not the file's: refuse, or skip, which leaves it as it is"
+        "refuse", "if a document has another text in the file: refuse, or skip (the document stays as it is)"
     )
     same: Literal["annotate", "skip"] = param(
         "annotate",
-        "a mention that says the same as its antecedent: annotate, as every other (DAPR), or skip",
+        "whether a mention with the same words as its antecedent is annotated, as in DAPR, or skipped",
     )
 
 
 @dataclass(frozen=True)
 class RewrittenParams:
     path: Path = param(
-        help="the passages as they were rewritten, by id: JSON lines or Parquet, or their folder"
+        help="the rewritten passages with their ids: a file of JSON lines or Parquet, or a folder of "
+        "such files"
     )
     missing: Literal["refuse", "skip"] = param(
-        "refuse", "a passage that the file does not have: refuse, or skip, which leaves it as it is"
+        "refuse", "if the file lacks a passage: refuse, or skip (the passage stays as it is)"
     )
     unknown: Literal["refuse", "skip"] = param(
-        "refuse", "a passage of the file that the corpus does not have: refuse, or skip, which reads past it"
+        "refuse", "if the corpus lacks a passage of the file: refuse, or skip (it is ignored)"
     )
     differs: Literal["replace", "refuse", "skip"] = param(
         "replace",
-        "a rewritten passage that is not the passage with insertions: replace what differs, refuse, or skip",
+        "if a rewritten passage has other changes than insertions: replace what differs, refuse, or skip",
     )
 
 
@@ -149,7 +152,7 @@ def build_rewritten(params: RewrittenParams) -> Any:
 def harness_contexts() -> Iterable[Context]:
     yield Context(
         name="coreference",
-        summary="A mention is followed by its earliest antecedent in parentheses (DAPR 4.2.2)",
+        summary="Adds the name that a mention refers to after the mention, in parentheses (DAPR 4.2.2)",
         build=build,
         params=CoreferenceParams,
         resolve=resolve,
@@ -157,7 +160,7 @@ def harness_contexts() -> Iterable[Context]:
     )
     yield Context(
         name="coreference-clusters",
-        summary="The same with the clusters of a resolver that ran elsewhere, read from a file",
+        summary="Coreference as context, with clusters from a file that another resolver wrote",
         build=build_clusters,
         params=ClustersParams,
     )

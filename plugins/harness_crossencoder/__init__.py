@@ -26,33 +26,36 @@ class CrossEncoderParams:
     )
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
     models: tuple[Path | str, ...] = param((), "instead of one model, several whose scores are averaged")
-    revisions: tuple[str, ...] = param((), "of `models`, one each; main where none is given")
+    revisions: tuple[str, ...] = param((), "the revisions of `models`, in order; main if none are given")
     average: Literal["probabilities", "logits"] = param(
         "probabilities", "what is averaged of several models: probabilities of being relevant, or logits"
     )
     kind: Literal["auto", "classifier", "monot5", "yes-no", "mxbai-v2"] = param(
         "auto",
-        "one logit or two classes; a T5 that answers true or false; a language model that says yes or no, "
-        "or 1 or 0 (mxbai-v2)",
+        "the kind of model: a classifier with one logit or two classes; a T5 that answers true "
+        "or false; or a language model that answers yes or no, or 1 or 0 (mxbai-v2)",
     )
     instruction: str = param(
         "auto",
-        "what a language model is told to look for; auto: web search by its authors, or nothing (mxbai-v2)",
+        "the instruction in a language model's prompt; auto: its authors' for web search, or none (mxbai-v2)",
     )
     length: int | Literal["auto"] = param(
-        "auto", "how many tokens of a pair are read, special ones counted", minimum=16
+        "auto", "how many tokens of a pair are read, including special ones", minimum=16
     )
     query_length: int | None = param(
         None, "how many tokens of a query are read; null: the longer text of a pair is cut first", minimum=1
     )
     dtype: Literal["auto", "fp32", "bf16", "fp16", "stored"] = param(
-        "auto", "what is computed in: bf16 where the device has it; an ONNX file has its own (stored)"
+        "auto",
+        "the type of the computation; auto: bf16 if the device supports it; stored: that of an ONNX file",
     )
     device: Literal["auto", "cpu", "cuda"] = param("auto", "where the model runs")
     backend: Literal["auto", "torch", "onnx"] = param(
-        "auto", "what runs the model: torch, or onnx where the folder has nothing else"
+        "auto", "the library that runs the model; auto: torch, or onnx if the folder has only ONNX files"
     )
-    trust_remote_code: bool = param(False, "run code that comes with the model; the leaderboard says so")
+    trust_remote_code: bool = param(
+        False, "runs Python code that comes with the model; the leaderboard records this"
+    )
 
     def __post_init__(self) -> None:
         if (self.model is None) == (not self.models):

@@ -14,13 +14,15 @@ from harness.records import Dataset, param
 
 @dataclass(frozen=True)
 class DaprParams:
-    path: Path = param(help="the folder of the hub's files or of the dump; that of one dataset will do")
-    dataset: Literal["MSMARCO", "NaturalQuestions", "MIRACL", "Genomics", "ConditionalQA", "nq-hard"] = param(
-        help="which of the benchmark's datasets; nq-hard asks its own queries over NaturalQuestions"
+    path: Path = param(
+        help="the folder with the files of the hub or of the dump, for one dataset or for several"
     )
-    split: str = param("test", "which queries, as train, dev or test")
+    dataset: Literal["MSMARCO", "NaturalQuestions", "MIRACL", "Genomics", "ConditionalQA", "nq-hard"] = param(
+        help="the dataset of the benchmark; nq-hard has its own queries over the passages of NaturalQuestions"
+    )
+    split: str = param("test", "the queries to read: train, dev or test")
     text: Literal["corpus", "corpus_coref"] = param(
-        "corpus", "the passages as they are, or the hub's with coreferences resolved by the authors"
+        "corpus", "the original passages, or those in which the authors resolved coreferences"
     )
 
     def __post_init__(self) -> None:
@@ -32,14 +34,10 @@ class DaprParams:
 
 @dataclass(frozen=True)
 class OriginalParams:
-    path: Path = param(help="the folder with the files of the collection's own release")
+    path: Path = param(help="the folder with the files of the original release")
     dataset: Literal["ConditionalQA", "NaturalQuestions", "MSMARCO"] = param(help="which collection")
-    split: Literal["train", "dev", "test"] = param(
-        "test", "which queries; dev exists for MSMARCO alone: the others' was drawn in a way not published"
-    )
-    train: bool = param(
-        True, "the documents of training questions are in the corpus too; without: a small one"
-    )
+    split: Literal["train", "dev", "test"] = param("test", "the queries to read; dev exists only for MSMARCO")
+    train: bool = param(True, "whether the documents of the training questions are in the corpus too")
 
     def __post_init__(self) -> None:
         if self.split == "dev" and self.dataset != "MSMARCO":

@@ -28,35 +28,43 @@ class DenseParams:
         help="a folder, a hub id, package:MODULE/FOLDER, or a short name (docs/models.md)"
     )
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
-    settings: str | None = param(None, "the short name of the model whose settings a folder is to have")
+    settings: str | None = param(
+        None, "for a model in a folder: the short name of a known model whose settings are used"
+    )
     pooling: Literal["auto", "cls", "mean", "max", "last"] = param("auto", "how tokens become one vector")
-    normalise: bool | Auto = param("auto", "vectors are given the length 1")
+    normalise: bool | Auto = param("auto", "whether vectors are scaled to length 1")
     similarity: Literal["auto", "dot", "cosine"] = param("auto", "how vectors are compared")
-    passage_prompt: str | None = param(None, "what goes before every passage")
+    passage_prompt: str | None = param(None, "text that is put before every passage")
     passage_length: int | Auto = param("auto", "how many tokens of a passage are read", minimum=3)
     titles: Literal["auto", "none", "pair", "untyped-pair"] = param(
         "auto", "whether a passage is read as a pair of title and text; untyped: both with the token type 0"
     )
-    query_model: Path | str | None = param(None, "the queries' own tower, where there are two")
-    query_revision: str = param("main", "the branch, tag or commit of the queries' tower")
-    query_prompt: str | None = param(None, "what goes before every query")
+    query_model: Path | str | None = param(
+        None, "the model for queries, if it differs from the model for passages"
+    )
+    query_revision: str = param("main", "the branch, tag or commit of the model for queries")
+    query_prompt: str | None = param(None, "text that is put before every query")
     query_length: int | Auto = param("auto", "how many tokens of a query are read", minimum=3)
     dtype: Literal["auto", "fp32", "bf16", "fp16", "stored"] = param(
-        "auto", "what is computed in: bf16 where the device has it; an ONNX file has its own (stored)"
+        "auto",
+        "the type of the computation; auto: bf16 if the device supports it; stored: that of an ONNX file",
     )
     stored: Literal["auto", "fp32", "fp16", "int8"] = param(
-        "auto", "how vectors are stored: in fp32, or fp16 if they were computed in fp16 or bf16"
+        "auto",
+        "the type in which vectors are stored; auto: fp16 if they were computed in fp16 or bf16, else fp32",
     )
     device: Literal["auto", "cpu", "cuda"] = param("auto", "where the model and a faiss index run")
     backend: Literal["auto", "torch", "openvino", "onnx"] = param(
-        "auto", "what runs the model: torch, or onnx where the folder has nothing else"
+        "auto", "the library that runs the model; auto: torch, or onnx if the folder has only ONNX files"
     )
     search: Literal["exact"] | Faiss = param(
         "exact", "how the nearest vectors are found: exact, or a faiss index by its name"
     )
-    trust_remote_code: bool = param(False, "run code that comes with the model; the leaderboard says so")
+    trust_remote_code: bool = param(
+        False, "runs Python code that comes with the model; the leaderboard records this"
+    )
     code_revision: str | None = param(
-        None, "the branch, tag or commit of the code, where the model takes it from another one of the hub"
+        None, "the branch, tag or commit of the code, if it comes from another model of the hub"
     )
 
 
@@ -92,7 +100,7 @@ def build(params: DenseParams) -> Dense:
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="dense",
-        summary="Bi-encoders: one vector a text, compared by inner product or cosine",
+        summary="Bi-encoders: one vector for each text, compared by inner product or cosine",
         build=build,
         params=DenseParams,
         needs=("tokenizers",),

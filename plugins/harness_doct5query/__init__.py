@@ -22,10 +22,12 @@ class DocT5QueryParams:
     )
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
     queries: int = param(40, "how many queries are sampled for each passage", minimum=1)
-    top_k: int = param(10, "each token is drawn from the so many likeliest", minimum=1)
+    top_k: int = param(10, "each token is drawn from this many most likely tokens", minimum=1)
     passage_length: int = param(512, "how many tokens of a passage are read", minimum=3)
-    query_length: int = param(64, "how many tokens a query has at most", minimum=1)
-    seed: int = param(0, "of the sampling; a passage's queries depend on it and the text alone", minimum=0)
+    query_length: int = param(64, "the largest number of tokens of a query", minimum=1)
+    seed: int = param(
+        0, "the seed of the sampling; a passage's queries depend only on the seed and the text", minimum=0
+    )
     device: Literal["auto", "cpu", "cuda"] = param("auto", "where the model runs, in fp32")
 
 
@@ -55,7 +57,7 @@ def build(params: DocT5QueryParams) -> Augmenter:
 def harness_contexts() -> Iterable[Context]:
     yield Context(
         name="doct5query",
-        summary="Queries that a T5 predicts for a passage, after it (Nogueira and Lin 2019)",
+        summary="Puts queries that a T5 predicts for a passage after it (Nogueira and Lin 2019)",
         build=cast("Any", build),
         params=DocT5QueryParams,
         needs=("torch", "transformers", "tokenizers", "safetensors"),

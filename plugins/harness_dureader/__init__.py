@@ -14,10 +14,14 @@ from harness.records import Dataset, param
 
 @dataclass(frozen=True)
 class DureaderParams:
-    path: Path = param(help="the folder with part-00 to part-03 and dev.json, or the one that was unpacked")
-    split: str = param("dev", "which queries: those of <split>.json, as train, dev or test")
+    path: Path = param(
+        help="the folder into which the archives were unpacked, or the one with part-00 to part-03 "
+        "and dev.json"
+    )
+    split: str = param("dev", "the queries to read: those in <split>.json, such as train, dev or test")
     english: Path | None = param(
-        None, "translated queries to ask instead: JSON lines of question_id and question, as in dev.json"
+        None,
+        "a file with translated queries that replace the queries: JSON lines of question_id and question",
     )
 
     def __post_init__(self) -> None:
@@ -28,9 +32,9 @@ class DureaderParams:
 @dataclass(frozen=True)
 class RawParams:
     path: Path = param(help="the folder with train.jsonl, dev.jsonl and test.jsonl")
-    split: str = param("dev", "which questions: those of <split>.jsonl")
+    split: str = param("dev", "the questions to read: those in <split>.jsonl")
     documents: tuple[str, ...] = param(
-        ("train", "dev", "test"), "the splits whose web documents make up the passages"
+        ("train", "dev", "test"), "the splits whose web documents are the corpus"
     )
 
     def __post_init__(self) -> None:
@@ -64,7 +68,7 @@ def harness_datasets() -> Iterable[Dataset]:
     )
     yield Dataset(
         name="dureader-questions",
-        summary="DuReader 2.0: questions with web documents and written answers, to make a collection of",
+        summary="DuReader 2.0: questions with web documents and written answers, to make a collection from",
         build=build_raw,
         params=RawParams,
         needs=("msgspec", "zstandard"),

@@ -22,29 +22,31 @@ class FilesParams:
     )
     corpus: Path | None = param(
         None,
-        "passages as JSON lines (.jsonl; BEIR's, Tevatron's or Pyserini's keys), as lines of id, text or id, "
-        "title, text between tabs (.tsv), DPR's psgs_w100.tsv, or a table with the keys as columns "
-        "(.parquet, .csv)",
+        "a file of passages: JSON lines with the keys of BEIR, Tevatron or Pyserini (.jsonl); "
+        "id, text or id, title, text, separated by tabs (.tsv); DPR's psgs_w100.tsv; or a table "
+        "with the keys as columns (.parquet, .csv)",
     )
     queries: Path | None = param(
         None,
-        "queries as JSON lines (.jsonl), as lines of id, text and perhaps a JSON list of answers between "
-        "tabs (.tsv), as DPR's .qa.csv, TREC topics, or a table with the keys as columns (.parquet, .csv)",
+        "a file of queries: JSON lines (.jsonl); id, text and perhaps a JSON list of answers, "
+        "separated by tabs (.tsv); DPR's .qa.csv; TREC topics; or a table with the keys as "
+        "columns (.parquet, .csv)",
     )
     qrels: Path | None = param(
         None,
-        "judgements: TREC's four columns, BEIR's three between tabs with a header, or a table of these "
-        "(.parquet, .csv); null where answers "
-        "tell what is relevant",
+        "a file of judgements: the four columns of TREC, the three of BEIR with a header, or a "
+        "table of these (.parquet, .csv); null if answers decide what is relevant",
     )
-    split: str = param("test", "which queries: the file qrels/<split>.tsv names them")
-    language: str | None = param(None, "the passages' language, as in ISO 639-1: en, zh")
-    query_language: str | None = param(None, "the queries' language, where it is another")
-    exclude_self: bool = param(False, "a passage with the query's own id is no hit, as in BEIR's evaluation")
+    split: str = param("test", "the split; its queries are those in qrels/<split>.tsv")
+    language: str | None = param(None, "the language of the passages (ISO 639-1), such as en or zh")
+    query_language: str | None = param(None, "the language of the queries, if it is another")
+    exclude_self: bool = param(
+        False, "removes a passage with the query's id from the results, as BEIR's evaluation does"
+    )
     slices: Path | None = param(
-        None, "which slices each query is in: lines of its id, a tab and a slice, several for several slices"
+        None, "a file with the slices of queries: each line has the id of a query, a tab and a slice"
     )
-    judged: bool = param(True, "false: nothing is judged yet, and all queries are read (docs/making.md)")
+    judged: bool = param(True, "false if nothing is judged yet; all queries are then read (docs/making.md)")
     licence: str = param("", "the licence of the collection, for the leaderboard")
     citation: str = param("", "how to cite the collection, for the leaderboard")
     url: str = param("", "where the collection came from, for the leaderboard")

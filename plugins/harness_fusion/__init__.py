@@ -27,8 +27,9 @@ class ConvexParams:
     )
     form: Literal["code", "paper"] = param(
         "code",
-        "the least and greatest score of a document input: code takes them after its scores are spread to "
-        "the candidates and divides by at least 1e-4, paper takes them from its own list",
+        "how the scores of an input of documents are normalised: code takes the least and "
+        "greatest score of the candidates and divides by at least 1e-4, paper takes those of the "
+        "input's own list",
     )
 
     def __post_init__(self) -> None:

@@ -16,9 +16,12 @@ class HierarchicalParams:
     weight: float = param(
         0.8, "the weight of the passage scores; the document scores have the rest", minimum=0, maximum=1
     )
-    documents: int = param(100, "how many documents of each query are looked into", minimum=1)
+    documents: int = param(100, "how many documents are taken for each query", minimum=1)
     passages: int | None = param(
-        None, "how many of their best passages are fused; null: all. DAPR's code has 1000 of each", minimum=1
+        None,
+        "how many of the best passages of these documents are fused; null: all. DAPR's code "
+        "takes 1000 documents and 1000 passages",
+        minimum=1,
     )
 
 

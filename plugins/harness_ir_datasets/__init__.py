@@ -14,18 +14,20 @@ from harness.records import Dataset, param
 @dataclass(frozen=True)
 class IrDatasetsParams:
     id: str = param(
-        help="an id, as beir/nfcorpus/test, or a name in the survey's table 4, as NFCorpus; a name "
-        "of several collections takes which one behind a slash, as mMARCO/zh"
+        help="an id such as beir/nfcorpus/test, or a name in the survey's table 4 such as NFCorpus; "
+        "if the name has several collections, add one of them, as in mMARCO/zh"
     )
     split: str | None = param(
         None,
-        "the queries of another split, in the place of the one in the id; null: the id's own",
+        "reads the queries of another split than the id names; null: the split in the id",
     )
     query: str | None = param(
         None,
-        "the field of a query that is asked, as description; null: what ir_datasets takes for it",
+        "the field of a query that is its text, such as description; null: the default of ir_datasets",
     )
-    exclude_self: bool = param(False, "a passage with the query's own id is no hit, as in BEIR's evaluation")
+    exclude_self: bool = param(
+        False, "removes a passage with the query's id from the results, as BEIR's evaluation does"
+    )
 
     def __post_init__(self) -> None:
         if self.split is not None and not re.fullmatch(r"[A-Za-z0-9_.-]+", self.split):
@@ -42,7 +44,7 @@ def build(params: IrDatasetsParams) -> Any:
 def harness_datasets() -> Iterable[Dataset]:
     yield Dataset(
         name="ir_datasets",
-        summary="Any collection of ir_datasets, BEIR, MIRACL and mMARCO among them, downloaded when read",
+        summary="Any collection of ir_datasets, such as BEIR, MIRACL and mMARCO; downloaded when it is read",
         build=build,
         params=IrDatasetsParams,
         needs=("ir_datasets", "pyarrow"),

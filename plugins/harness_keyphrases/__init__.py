@@ -21,12 +21,12 @@ OF_LANGUAGE: dict[str, Literal["embedded", "jieba"]] = {"en": "embedded", "zh": 
 @dataclass(frozen=True)
 class Keyphrases:
     top: int = param(10, "how many keyphrases a document gets", minimum=1)
-    characters: int = param(65_536, "how much of a document is read, from its start", minimum=1)
+    characters: int = param(65_536, "how many characters of a document are read, from its start", minimum=1)
     tagger: Literal["auto", "embedded", "spacy", "jieba"] = param(
-        "auto", "finds nouns and adjectives: auto is embedded for English, jieba for Chinese"
+        "auto", "the tagger that finds nouns and adjectives; auto: embedded for English, jieba for Chinese"
     )
     pipeline: Path | str | None = param(
-        None, f"for tagger: spacy, a pipeline's package or folder; {PIPELINE} where nothing is said"
+        None, f"for the tagger spacy: the package or folder of the pipeline; null: {PIPELINE}"
     )
 
     def __post_init__(self) -> None:
@@ -36,12 +36,14 @@ class Keyphrases:
 
 @dataclass(frozen=True)
 class FromFile:
-    file: Path = param(help="keyphrases by document: .jsonl or .tsv, also .gz or .zst, or .parquet")
+    file: Path = param(
+        help="the keyphrases of each document: .jsonl or .tsv, plain, .gz or .zst; or .parquet"
+    )
     missing: Literal["refuse", "skip"] = param(
-        "refuse", "a document that the file lacks: refuse names it, skip adds nothing to it"
+        "refuse", "if the file lacks a document: refuse, or skip (nothing is added to the document)"
     )
     unknown: Literal["refuse", "skip"] = param(
-        "refuse", "a document of the file that the collection lacks: refuse names it, skip leaves it out"
+        "refuse", "if the collection lacks a document of the file: refuse, or skip (it is ignored)"
     )
 
 
@@ -138,7 +140,7 @@ def harness_contexts() -> Iterable[Context]:
     )
     yield Context(
         name="keyphrases-from-file",
-        summary="Keyphrases made elsewhere, by document, before each passage",
+        summary="Puts a document's keyphrases from a file before each passage",
         build=build_from_file,
         params=FromFile,
     )

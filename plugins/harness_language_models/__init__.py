@@ -24,9 +24,9 @@ class ListwiseParams:
 
     service: Service = param(help=SERVICE)
     window: int = param(20, "passages that the model orders at once", minimum=2)
-    step: int = param(10, "how far the window moves towards the head", minimum=1)
+    step: int = param(10, "by how many passages the window moves towards the beginning", minimum=1)
     words: int = param(300, WORDS, minimum=1)
-    max_tokens: int = param(256, "the longest answer", minimum=1)
+    max_tokens: int = param(256, "the largest number of tokens of an answer", minimum=1)
 
     def __post_init__(self) -> None:
         if self.step > self.window:
@@ -37,17 +37,17 @@ class ListwiseParams:
 class PairwiseParams:
     service: Service = param(help=SERVICE)
     method: Literal["all-pairs", "heap"] = param(
-        "heap", "all-pairs: each pair is asked for, wins are counted; heap: heapsort of the head"
+        "heap", "all-pairs: asks about every pair and counts wins; heap: finds the best passages by heapsort"
     )
-    top: int = param(10, "heap: how many of the head are sorted out", minimum=1)
+    top: int = param(10, "heap: how many of the best passages are found", minimum=1)
     words: int = param(300, WORDS, minimum=1)
 
 
 @dataclass(frozen=True)
 class SetwiseParams:
     service: Service = param(help=SERVICE)
-    children: int = param(3, "passages beside the parent in one question", minimum=1, maximum=22)
-    top: int = param(10, "how many of the head are sorted out", minimum=1)
+    children: int = param(3, "how many passages one question has beside the parent", minimum=1, maximum=22)
+    top: int = param(10, "how many of the best passages are found", minimum=1)
     words: int = param(300, WORDS, minimum=1)
 
 
@@ -60,11 +60,11 @@ class PointwiseParams:
 @dataclass(frozen=True)
 class EmbeddingParams:
     service: Service = param(help=SERVICE)
-    dimensions: int | None = param(None, "asks the service for shorter vectors", minimum=1)
+    dimensions: int | None = param(None, "asks the service for vectors with this many numbers", minimum=1)
     similarity: Literal["cosine", "dot"] = param("cosine", "how vectors are compared")
-    query_prompt: str = param("", "what goes before every query")
-    passage_prompt: str = param("", "what goes before every passage")
-    batch: int = param(64, "texts in one request", minimum=1, maximum=2048, keyed=False)
+    query_prompt: str = param("", "text that is put before every query")
+    passage_prompt: str = param("", "text that is put before every passage")
+    batch: int = param(64, "how many texts one request has", minimum=1, maximum=2048, keyed=False)
 
 
 def missing_files(params: Any) -> Sequence[str | Need]:
@@ -100,7 +100,11 @@ def harness_retrievers() -> Iterable[Retriever]:
 
 
 RERANKERS = (
-    ("listwise", "a language model orders windows of passages, from the tail to the head", ListwiseParams),
+    (
+        "listwise",
+        "a language model orders windows of passages, from the end of the ranking to its beginning",
+        ListwiseParams,
+    ),
     ("pairwise", "a language model says which of two passages is better", PairwiseParams),
     ("setwise", "a language model says which of several passages is best", SetwiseParams),
     ("pointwise", "a language model says whether a passage answers the query: yes or no", PointwiseParams),

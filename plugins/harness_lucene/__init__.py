@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from harness_lucene.retriever import Lucene
 
 ANALYSER = "Anserini's analyser: a language code or whitespace; auto goes by the dataset's language"
-TITLE = "searches the title as a field of its own, its score times this weight"
+TITLE = "searches the title as a separate field, whose score gets this weight"
 INDEX = "an existing Lucene index of this corpus, instead of building one"
 PREBUILT = "the name of one of Pyserini's prebuilt indexes of this corpus"
 
@@ -25,12 +25,12 @@ PREBUILT = "the name of one of Pyserini's prebuilt indexes of this corpus"
 class LuceneBM25:
     """The parameters of `lucene-bm25`. The defaults of k1, b and RM3 are Anserini's."""
 
-    k1: float = param(0.9, "how fast repeated words stop counting", minimum=0)
-    b: float = param(0.4, "how much long passages are held back", minimum=0, maximum=1)
+    k1: float = param(0.9, "how much repetitions of a word count", minimum=0)
+    b: float = param(0.4, "how much the length of a passage lowers its score", minimum=0, maximum=1)
     rm3: bool = param(False, "whether words of the first hits are added to the query (RM3)")
-    fb_docs: int = param(10, "RM3: how many first hits it reads", minimum=1)
-    fb_terms: int = param(10, "RM3: how many words it keeps of them", minimum=1)
-    original_query_weight: float = param(0.5, "RM3: the share of the query as asked", minimum=0, maximum=1)
+    fb_docs: int = param(10, "RM3: how many of the first hits are read", minimum=1)
+    fb_terms: int = param(10, "RM3: how many words of these hits are added", minimum=1)
+    original_query_weight: float = param(0.5, "RM3: the weight of the original query", minimum=0, maximum=1)
     analyser: str = param("auto", ANALYSER)
     title_weight: float = param(0.0, TITLE, minimum=0)
     index: Path | None = param(None, INDEX)
@@ -48,7 +48,9 @@ class LuceneQL:
 
     smoothing: Literal["dirichlet", "jelinek-mercer"] = param("dirichlet", "how absent words are smoothed")
     mu: float = param(1000.0, "the strength of Dirichlet smoothing", minimum=1e-6)
-    lam: float = param(0.1, "the collection's share in Jelinek-Mercer smoothing", minimum=1e-6, maximum=1)
+    lam: float = param(
+        0.1, "the weight of the collection in Jelinek-Mercer smoothing", minimum=1e-6, maximum=1
+    )
     analyser: str = param("auto", ANALYSER)
     title_weight: float = param(0.0, TITLE, minimum=0)
     index: Path | None = param(None, INDEX)
@@ -84,7 +86,7 @@ def build(params: LuceneBM25 | LuceneQL) -> Lucene:
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="lucene-bm25",
-        summary="BM25 by Lucene through Pyserini's Anserini jar, with RM3 if asked",
+        summary="BM25 by Lucene through Pyserini's Anserini jar, with or without RM3",
         build=build,
         params=LuceneBM25,
         needs=("jnius", "pyserini"),

@@ -26,15 +26,16 @@ class JoinParams:
 
 @dataclass(frozen=True)
 class AnswersParams:
-    tau: float = param(0.5, "a span is an answer from this F1 on", minimum=0.01, maximum=1)
+    tau: float = param(0.5, "the least F1 at which a span counts as an answer", minimum=0.01, maximum=1)
     above: Literal["at-least", "more"] = param(
-        "at-least", "an F1 of exactly tau counts, as in algorithm 1, or does not, as in the text"
+        "at-least",
+        "at-least: an F1 of exactly tau counts, as in algorithm 1; more: it does not, as in the text",
     )
     unit: Literal["auto", "characters", "words"] = param(
-        "auto", "what F1 counts: characters of languages that do not part words by blanks, else words"
+        "auto", "what F1 counts; auto: characters in languages without blanks between words, else words"
     )
     pairs: Literal["judged", "all"] = param(
-        "judged", "which passages of a query are tried: those that it has a judgement of, or all passages"
+        "judged", "the passages that are tried for a query: those with a judgement for it, or all passages"
     )
     negatives: Literal["drop", "keep"] = param(
         "drop", "pairs without an answer are left out, or have grade 0"
@@ -53,12 +54,12 @@ def _resolve_unit(params: Any, facts: Facts) -> Any:
 @dataclass(frozen=True)
 class CleanParams:
     duplicates: bool = param(
-        True, "of queries that differ in blanks, case and question marks the first stays"
+        True, "of queries that differ only in blanks, case and question marks, only the first stays"
     )
     questions: bool = param(True, "queries that ask nothing are left out")
     resources: bool = param(True, "queries for a download, a film, a song or a site are left out")
     rules: tuple[str, ...] = param(
-        (), "regular expressions of your own: a query that one matches is left out"
+        (), "further regular expressions; a query that matches one of them is left out"
     )
 
     def __post_init__(self) -> None:
@@ -71,13 +72,15 @@ class CleanParams:
 
 @dataclass(frozen=True)
 class SimilarParams:
-    to: tuple[str, ...] = param(help="datasets, or DATASET/SPLIT, whose queries these must not resemble")
+    to: tuple[str, ...] = param(
+        help="datasets, or DATASET/SPLIT, with whose queries the queries are compared"
+    )
     encoder: Mapping[str, Any] | None = param(
         None, "a retriever that gives vectors, as {dense: {model: ...}}; null: pairs of characters"
     )
     threshold: float = param(0.5, "queries that are more similar than this are dropped", minimum=0, maximum=1)
     action: Literal["drop", "mark"] = param(
-        "drop", "mark: they stay, and the slices similar and other tell them apart"
+        "drop", "drop: removes similar queries; mark: keeps all queries, in the slices similar and other"
     )
 
 
@@ -98,13 +101,15 @@ class SimilarityParams:
 
 @dataclass(frozen=True)
 class DeduplicateParams:
-    by: Literal["exact", "minhash"] = param("exact", "equal texts are one, or nearly equal ones too")
-    similarity: float = param(
-        0.8, "minhash: passages of at least this Jaccard similarity are one", minimum=0.5, maximum=1
+    by: Literal["exact", "minhash"] = param(
+        "exact", "exact: removes equal texts; minhash: also nearly equal texts"
     )
-    shingle: int = param(5, "minhash: what is compared: so many words, or characters", minimum=1)
+    similarity: float = param(
+        0.8, "minhash: passages with at least this Jaccard similarity are duplicates", minimum=0.5, maximum=1
+    )
+    shingle: int = param(5, "minhash: the number of words or characters in a shingle", minimum=1)
     unit: Literal["auto", "characters", "words"] = param(
-        "auto", "minhash: characters of languages that do not part words by blanks, else words"
+        "auto", "minhash: the unit of shingles; auto: characters in languages without blanks between words"
     )
 
 
@@ -117,7 +122,9 @@ class ClusterParams:
     encoder: Mapping[str, Any] | None = param(
         None, "a retriever that gives vectors, as {dense: {model: ...}}; null: TF-IDF of words or characters"
     )
-    unit: Literal["auto", "characters", "words"] = param("auto", "what TF-IDF counts; characters in pairs")
+    unit: Literal["auto", "characters", "words"] = param(
+        "auto", "what TF-IDF counts: pairs of characters, or words"
+    )
 
 
 @dataclass(frozen=True)
@@ -129,14 +136,16 @@ class SegmentParams:
     overlap: int = param(0, "tokens: how many a passage shares with the one before", minimum=0)
     sentences: int = param(5, "sentences: how many a passage has", minimum=1)
     learn: str | None = param(None, "boundary: a dataset, or DATASET/SPLIT, whose documents have paragraphs")
-    sigma: float = param(0.5, "boundary: the probability from which a passage ends", minimum=0, maximum=1)
+    sigma: float = param(
+        0.5, "boundary: the least probability of a boundary at which a passage ends", minimum=0, maximum=1
+    )
     held_out: float = param(
         0.2, "boundary: the share of those documents that the model is measured on", minimum=0, maximum=0.9
     )
     epochs: int = param(5, "boundary: passes over the documents", minimum=1)
     seed: int = param(0, "boundary: the order of training and the resampling of intervals", minimum=0)
     unit: Literal["auto", "characters", "words"] = param(
-        "auto", "what a token is: a character of languages that do not part words by blanks, else a word"
+        "auto", "what a token is; auto: a character in languages without blanks between words, else a word"
     )
 
     def __post_init__(self) -> None:
@@ -153,7 +162,8 @@ _build = building("harness_making")
 def harness_analyses() -> Iterable[Analysis]:
     yield Analysis(
         name="similar-queries",
-        summary="how similar queries are to those of other splits, and the scores by that (DuReader, 2.3)",
+        summary="how similar queries are to those of other splits, and the scores by similarity "
+        "(DuReader, 2.3)",
         build=_build("query_similarity", "QuerySimilarity"),
         params=SimilarityParams,
         libraries=("scipy",),
@@ -201,7 +211,7 @@ def harness_makers() -> Iterable[Maker]:
     )
     yield Maker(
         name="deduplicate",
-        summary="one passage of those with the same text, or nearly the same by MinHash; grades move to it",
+        summary="keeps one passage of each group with equal or nearly equal texts; it gets their grades",
         build=_build("duplicates", "Deduplicate"),
         params=DeduplicateParams,
         changes=("corpus", "judgements"),
@@ -211,7 +221,7 @@ def harness_makers() -> Iterable[Maker]:
     )
     yield Maker(
         name="deduplicate-pairs",
-        summary="one pair of a query's similar passages is kept, by Ward's clusters (T2Ranking, 4.3)",
+        summary="keeps one judgement for each group of a query's similar passages (T2Ranking, 4.3)",
         build=_build("clusters", "DeduplicatePairs"),
         params=ClusterParams,
         changes=("judgements",),

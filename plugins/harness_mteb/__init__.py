@@ -16,20 +16,24 @@ from harness.records import Dataset, param
 @dataclass(frozen=True)
 class MtebParams:
     path: Path | str = param(
-        help="a dataset of the hub, as mteb/scifact, or a folder or .zip, beginning with '.', '/' or '~'"
+        help="a dataset of the hub, such as mteb/scifact; or the path of a folder or .zip, beginning "
+        "with '.', '/' or '~'"
     )
-    revision: str = param("main", "the hub's branch, tag or commit; the commit it stands for enters the key")
+    revision: str = param("main", "the branch, tag or commit on the hub; its commit is part of the key")
     qrels: Path | str | None = param(
-        None, "where the judgements are, if elsewhere, as C-MTEB/CmedqaRetrieval-qrels; of revision main"
+        None,
+        "where the judgements are, if not in `path`, such as C-MTEB/CmedqaRetrieval-qrels (revision main)",
     )
-    subset: str | None = param(None, "of a task with several: en of en-corpus, en-queries and en-qrels")
-    split: str = param("test", "which judgements, and so which queries")
+    subset: str | None = param(
+        None, "the subset, if the task has several: en reads en-corpus, en-queries and en-qrels"
+    )
+    split: str = param("test", "the split of the judgements; its queries are those with a judgement")
     language: str | None = param(
-        None, "the passages' language, as in ISO 639-1; null: the one that the dataset's README names"
+        None, "the language of the passages (ISO 639-1); null: the one that the dataset's README names"
     )
-    query_language: str | None = param(None, "the queries' language, where it is another")
+    query_language: str | None = param(None, "the language of the queries, if it is another")
     exclude_self: bool = param(
-        False, "a passage with the query's own id is no hit, as in BEIR's evaluation and some tasks of MTEB"
+        False, "removes a passage with the query's id from the results, as BEIR and some tasks of MTEB do"
     )
 
     def __post_init__(self) -> None:

@@ -34,18 +34,20 @@ class Named(NamedTuple):
 class CmedqaParams:
     path: Path | str = param("C-MTEB/CmedqaRetrieval", "the task on the hub, or its folder")
     qrels: Path | str | None = param(
-        "C-MTEB/CmedqaRetrieval-qrels", "its judgements; null: they lie in the same folder"
+        "C-MTEB/CmedqaRetrieval-qrels",
+        "the judgements of the task on the hub, or their folder; null: they are in `path`",
     )
-    revision: str = param("main", "the hub's branch, tag or commit of the task")
+    revision: str = param("main", "the branch, tag or commit of the task on the hub")
 
 
 @dataclass(frozen=True)
 class CcovidNewsParams:
     path: Path | str = param("C-MTEB/CovidRetrieval", "the task on the hub, or its folder")
     qrels: Path | str | None = param(
-        "C-MTEB/CovidRetrieval-qrels", "its judgements; null: they lie in the same folder"
+        "C-MTEB/CovidRetrieval-qrels",
+        "the judgements of the task on the hub, or their folder; null: they are in `path`",
     )
-    revision: str = param("main", "the hub's branch, tag or commit of the task")
+    revision: str = param("main", "the branch, tag or commit of the task on the hub")
 
 
 def _named(task: str, counts: dict[str, int | float], passage_characters: float) -> Named:

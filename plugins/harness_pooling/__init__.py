@@ -16,11 +16,12 @@ class PoolParams:
     of: tuple[str, ...] = param(help="the systems whose best passages enter the pool")
     depth: int = param(50, "how many passages of each system", minimum=1)
     scored_by: str | None = param(
-        None, "a system whose scores order the pool; what its run lacks is left out. null: the best rank"
+        None,
+        "a system whose scores order the pool; pairs that its run lacks are left out. null: the best rank",
     )
     top: int | None = param(None, "how many pairs a query keeps", minimum=1)
     judged: Literal["mark", "leave-out"] = param(
-        "mark", "pairs that are judged already carry their grade, or are left out"
+        "mark", "pairs that are already judged: mark them with their grade, or leave them out"
     )
 
     def __post_init__(self) -> None:
@@ -32,7 +33,7 @@ class PoolParams:
 class JudgedParams:
     file: Path = param(help="judgements.jsonl or a .tsv with a header (docs/pools.md)")
     take: Literal["person", "machine", "any"] = param(
-        "person", "whose decisions count; any: a machine's where no person decided"
+        "person", "whose decisions are used; any: a machine's decision if no person decided"
     )
     existing: Literal["keep", "drop"] = param(
         "keep", "what happens to the collection's own judgements of pairs that the file does not decide"
@@ -44,10 +45,12 @@ class ActiveParams:
     of: str = param(help="the system whose scores decide, such as a re-ranker trained on what is judged")
     lower: float = param(0.1, "pairs with a lower score are hopeless, and not judged")
     upper: float = param(0.9, "pairs with a higher score are confident, and not judged")
-    quantiles: bool = param(False, "the two are shares of the scores, not scores")
+    quantiles: bool = param(False, "whether the two limits are quantiles of the scores instead of scores")
     depth: int = param(50, "how many passages of each query are looked at", minimum=1)
-    take: int | None = param(None, "so many of the pairs in between, drawn at random; null: all", minimum=1)
-    seed: int = param(0, "of the draw", minimum=0)
+    take: int | None = param(
+        None, "how many of the pairs in between are drawn at random; null: all are taken", minimum=1
+    )
+    seed: int = param(0, "the seed of the draw", minimum=0)
 
     def __post_init__(self) -> None:
         if self.lower > self.upper or (self.quantiles and not 0 <= self.lower <= self.upper <= 1):
@@ -56,16 +59,18 @@ class ActiveParams:
 
 @dataclass(frozen=True)
 class HardParams:
-    of: tuple[str, ...] = param(help="the systems that all must fail")
-    depth: int = param(10, "a query fails without a positive in so many results", minimum=1)
+    of: tuple[str, ...] = param(help="the systems that must all fail on a query")
+    depth: int = param(10, "a system fails if it has no positive among this many first results", minimum=1)
 
 
 @dataclass(frozen=True)
 class ErrorsParams:
     of: str = param(help="the system whose errors are looked at")
     queries: int = param(100, "how many queries are drawn", minimum=1)
-    top: int = param(5, "an error has no positive in so many results, which are the pairs", minimum=1)
-    seed: int = param(0, "of the draw", minimum=0)
+    top: int = param(
+        5, "an error is a query without a positive in this many first results; these are the pairs", minimum=1
+    )
+    seed: int = param(0, "the seed of the draw", minimum=0)
 
 
 _build = building("harness_pooling")
@@ -93,7 +98,7 @@ def harness_makers() -> Iterable[Maker]:
     )
     yield Maker(
         name="judged",
-        summary="judgements by people or a machine, taken back in from a file",
+        summary="adds judgements by people or by a machine from a file",
         build=_build("judged", "Judged"),
         params=JudgedParams,
         changes=("judgements",),

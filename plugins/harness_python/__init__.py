@@ -17,13 +17,15 @@ class PythonParams:
     """A function given by its source, or an object of the process that runs the suite."""
 
     name: str = param(help="the function's name in the source")
-    source: str = param("", "its source, with that of the functions that it uses; it is executed")
-    values: dict[str, str] | None = param(None, "the data that it uses, as literals of Python")
-    imports: dict[str, str] | None = param(None, "what it imports: name, and module or module:attribute")
+    source: str = param("", "the source of the function and of the functions that it uses; it is executed")
+    values: dict[str, str] | None = param(None, "the data that the function uses, as literals of Python")
+    imports: dict[str, str] | None = param(
+        None, "what the function imports: names, each with module or module:attribute"
+    )
     versions: dict[str, str] | None = param(None, "the versions of these modules, or digests of their files")
-    run: str = param("", "of an object: the run that it belongs to")
-    served: int = param(0, "of an object: its number")
-    address: str = param("", "of an object: where it is called", keyed=False)
+    run: str = param("", "for an object: the run that it belongs to")
+    served: int = param(0, "for an object: its number")
+    address: str = param("", "for an object: the address at which it is called", keyed=False)
 
     def __post_init__(self) -> None:
         if bool(self.source) == bool(self.run):

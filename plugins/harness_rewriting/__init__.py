@@ -14,7 +14,7 @@ from harness.records import Rewriter, building, param
 from harness.toolkit.services.settings import Service, missing
 from harness.types import Facts
 
-DOCUMENTS = "how many first hits are read"
+DOCUMENTS = "how many of the first hits are read"
 GAR = "Write a passage that answers the question.\n\nQuestion: {query}\nPassage:"
 
 
@@ -23,8 +23,8 @@ class RM3Params:
     """The parameters of `rm3`. The defaults are Anserini's."""
 
     documents: int = param(10, DOCUMENTS, minimum=1)
-    terms: int = param(10, "how many terms are kept of each hit, and of all", minimum=1)
-    original: float = param(0.5, "the share of the query as asked", minimum=0, maximum=1)
+    terms: int = param(10, "how many terms are kept of each hit, and of all hits together", minimum=1)
+    original: float = param(0.5, "the weight of the original query", minimum=0, maximum=1)
     common: float = param(0.1, "leaves out terms that more than this share of all texts have", minimum=0)
     words: Literal["auto", "latin", "all"] = param(
         "auto", "latin: terms of 2 to 20 letters a-z and digits; auto: latin for English, else all"
@@ -37,7 +37,7 @@ class Bo1Params:
 
     documents: int = param(3, DOCUMENTS, minimum=1)
     terms: int = param(10, "how many terms are added or reweighted", minimum=1)
-    in_documents: int = param(2, "a new term must be in so many of these hits", minimum=1)
+    in_documents: int = param(2, "in how many of these hits a new term must be", minimum=1)
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,11 @@ class RocchioParams:
 
 @dataclass(frozen=True)
 class SpellingParams:
-    distance: int = param(2, "edits from a word to its correction, at most", minimum=1, maximum=3)
-    least: int = param(1, "a word that the corpus has so often is right", minimum=1)
-    length: int = param(4, "shorter words are left alone", minimum=2)
+    distance: int = param(
+        2, "the largest number of edits from a word to its correction", minimum=1, maximum=3
+    )
+    least: int = param(1, "a word that occurs this often in the corpus is not replaced", minimum=1)
+    length: int = param(4, "shorter words are not replaced", minimum=2)
 
 
 @dataclass(frozen=True)
@@ -59,13 +61,15 @@ class Written:
     """The parameters that `generate` and `hyde` share."""
 
     service: Service | None = param(None, "a chat model behind an address (docs/services.md)")
-    model: Path | str | None = param(None, "or a T5 that runs here: a folder or a hub id")
+    model: Path | str | None = param(None, "instead of a service, a T5 that runs here: a folder or a hub id")
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
-    prompt: str = param(GAR, "what the model is given; {query} stands for the query")
+    prompt: str = param(GAR, "the prompt of the model; {query} stands for the query")
     answers: int = param(1, "how many texts are written for a query", minimum=1)
-    temperature: float = param(0.0, "0 takes the likeliest word; needed above 0 for several texts", minimum=0)
-    max_tokens: int = param(128, "the longest text", minimum=1)
-    seed: int = param(0, "what sampling begins with", minimum=0)
+    temperature: float = param(
+        0.0, "0: the model always takes the most likely word; must be above 0 for several texts", minimum=0
+    )
+    max_tokens: int = param(128, "the largest number of tokens of a text", minimum=1)
+    seed: int = param(0, "the seed of the sampling", minimum=0)
     device: Literal["auto", "cpu", "cuda"] = param("auto", "where a T5 runs")
 
     def __post_init__(self) -> None:
@@ -79,12 +83,14 @@ class Written:
 
 @dataclass(frozen=True)
 class GenerateParams(Written):
-    repeat: int = param(1, "how often the query stands before what was written; 0 leaves it out", minimum=0)
+    repeat: int = param(
+        1, "how often the query is repeated before the text; 0: the query is left out", minimum=0
+    )
 
 
 @dataclass(frozen=True)
 class HydeParams(Written):
-    query: bool = param(True, "the query's own vector is one of those that are averaged")
+    query: bool = param(True, "whether the vector of the query is part of the mean")
 
 
 def resolve_rm3(params: RM3Params, facts: Facts) -> RM3Params:
@@ -158,7 +164,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
     )
     yield Rewriter(
         name="spelling",
-        summary="a word that the corpus lacks becomes the most frequent of the nearest words that it has",
+        summary="replaces words of the query that the corpus lacks by the nearest words of the corpus",
         build=_build("spelling", "Spelling"),
         params=SpellingParams,
         needs=("numba",),
@@ -167,7 +173,7 @@ def harness_rewriters() -> Iterable[Rewriter]:
     )
     yield Rewriter(
         name="generate",
-        summary="the query, then what a language model writes for it, such as an answer (GAR, query2doc)",
+        summary="appends a text of a language model to the query, such as an answer (GAR, query2doc)",
         build=_build("generated", "Generate"),
         params=GenerateParams,
         resolve=resolve_written,

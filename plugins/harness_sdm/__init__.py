@@ -21,9 +21,11 @@ class SdmParams:
     terms: float = param(0.85, "the weight of single words", minimum=0)
     ordered: float = param(0.10, "the weight of two neighbouring words in order", minimum=0)
     unordered: float = param(0.05, "the weight of two words near each other in any order", minimum=0)
-    window: int = param(8, "how many words wide is near", minimum=2)
+    window: int = param(8, "the number of words within which two words are near each other", minimum=2)
     mu: float = param(2500.0, "the strength of Dirichlet smoothing", minimum=1)
-    analyser: str = param("auto", "how text becomes terms; auto goes by the dataset's language")
+    analyser: str = param(
+        "auto", "the analyser that turns text into terms; auto: the default for the dataset's language"
+    )
 
     def __post_init__(self) -> None:
         if not self.terms + self.ordered + self.unordered > 0:

@@ -26,30 +26,36 @@ class SpladeParams:
     model: Path | str = param(help="a folder, a hub id, package:MODULE/FOLDER, or a short name")
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
     query: Literal["auto", "model", "idf", "binary"] = param(
-        "auto", "queries through a model, or without one: each of their tokens by its idf, or by 1"
+        "auto", "the weights of a query's tokens: from a model, from idf, or 1 for each token (binary)"
     )
-    query_model: Path | str | None = param(None, "the queries' own model, where there are two")
-    query_revision: str = param("main", "the branch, tag or commit of the queries' model")
-    pooling: Literal["auto", "max", "sum"] = param("auto", "how the tokens of a text are put together")
+    query_model: Path | str | None = param(
+        None, "the model for queries, if it differs from the model for passages"
+    )
+    query_revision: str = param("main", "the branch, tag or commit of the model for queries")
+    pooling: Literal["auto", "max", "sum"] = param(
+        "auto", "how the weights of a term are combined over the tokens of a text"
+    )
     activation: Literal["auto", "log", "log-log"] = param(
         "auto", "what a logit becomes: log(1 + relu(x)), or log(1 + log(1 + relu(x)))"
     )
     query_length: int | Auto = param(
-        "auto", "tokens of a query that are read, special ones counted", minimum=3
+        "auto", "how many tokens of a query are read, including special ones", minimum=3
     )
     passage_length: int | Auto = param(
-        "auto", "tokens of a passage that are read, special ones counted", minimum=3
+        "auto", "how many tokens of a passage are read, including special ones", minimum=3
     )
     quantise: int | None = param(
         None,
-        "weights times this become whole numbers, in queries too; null: floats",
+        "multiplies all weights by this number and rounds them; null: weights stay floats",
         minimum=1,
     )
     dtype: Literal["auto", "fp32", "bf16", "fp16"] = param(
-        "auto", "what passages are computed in: bf16 where the device has it; queries always in fp32"
+        "auto", "the type for passages; auto: bf16 if the device supports it. Queries always use fp32"
     )
     device: Literal["auto", "cpu", "cuda"] = param("auto", "where the model runs")
-    trust_remote_code: bool = param(False, "run code that comes with the model; the leaderboard says so")
+    trust_remote_code: bool = param(
+        False, "runs Python code that comes with the model; the leaderboard records this"
+    )
 
 
 @dataclass(frozen=True)
@@ -59,13 +65,13 @@ class ImpactsParams:
 
     passages: Path = param(help='a file, or a folder of files, of {"id": ..., "vector": {term: weight}}')
     queries: Path | None = param(
-        None, 'of {"contents": the query, "vector": {term: weight}}; null: each of its words by 1'
+        None, 'a file of {"contents": the query, "vector": {term: weight}}; null: each word weighs 1'
     )
     quantise: int | None = param(
-        None, "weights times this become whole numbers, in queries too; null: floats", minimum=1
+        None, "multiplies all weights by this number and rounds them; null: weights stay floats", minimum=1
     )
     missing: Literal["refuse", "skip"] = param(
-        "refuse", "a passage without weights: refuse it, or never find it"
+        "refuse", "if a passage has no weights: refuse, or skip (it is never retrieved)"
     )
 
 
@@ -110,7 +116,7 @@ def harness_retrievers() -> Iterable[Retriever]:
     )
     yield Retriever(
         name="impacts",
-        summary="Term weights made elsewhere, summed: uniCOIL, DeepImpact, DeepCT in Anserini's form",
+        summary="Term weights from files: uniCOIL, DeepImpact, DeepCT in Anserini's form",
         build=build_impacts,
         params=ImpactsParams,
         libraries=("numba",),

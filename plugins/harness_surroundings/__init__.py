@@ -14,14 +14,14 @@ from harness.records import Context, param
 class Headings:
     plain: bool = param(
         True,
-        "in a document without marked headings, short lines without a final mark that precede text are some",
+        "in a document without marked headings, recognises headings by their form: short lines before text",
     )
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    before: int = param(1, "how many passages before it stand before a passage", minimum=0)
-    after: int = param(1, "how many passages after it stand after a passage", minimum=0)
+    before: int = param(1, "how many of the preceding passages are put before a passage", minimum=0)
+    after: int = param(1, "how many of the following passages are put after a passage", minimum=0)
 
     def __post_init__(self) -> None:
         if not self.before and not self.after:
@@ -55,7 +55,7 @@ def build_summary(params: Summary) -> Any:
 def harness_contexts() -> Iterable[Context]:
     yield Context(
         name="headings",
-        summary="The headings that a passage stands under, outermost first, before it",
+        summary="Puts the headings above a passage before it, outermost first",
         build=build_headings,
         params=Headings,
     )
@@ -67,7 +67,7 @@ def harness_contexts() -> Iterable[Context]:
     )
     yield Context(
         name="summary",
-        summary="The document's first sentences, before each passage that they are not in",
+        summary="Puts the document's first sentences before each passage that does not contain them",
         build=build_summary,
         params=Summary,
     )

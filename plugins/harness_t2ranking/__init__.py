@@ -14,13 +14,15 @@ from harness.records import Dataset, param
 
 @dataclass(frozen=True)
 class T2RankingParams:
-    path: Path = param(help="the folder with collection.tsv, or the one above it that was downloaded")
-    split: str = param("dev", "which queries: those of queries.<split>.tsv, as train, dev or test")
+    path: Path = param(help="the folder that was downloaded, or the one in it with collection.tsv")
+    split: str = param("dev", "the queries to read: those in queries.<split>.tsv, such as train, dev or test")
     judgements: Literal["graded", "retrieval"] = param(
-        "graded", "qrels.<split>.tsv with grades 0 to 3, or qrels.retrieval.<split>.tsv with positives alone"
+        "graded",
+        "graded: qrels.<split>.tsv with grades 0 to 3; retrieval: qrels.retrieval.<split>.tsv "
+        "with positives only",
     )
     slices: Path | None = param(
-        None, "which slices each query is in: lines of its id, a tab and a slice, several for several slices"
+        None, "a file with the slices of queries: each line has the id of a query, a tab and a slice"
     )
 
     def __post_init__(self) -> None:

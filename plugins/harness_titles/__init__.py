@@ -15,8 +15,8 @@ from harness.records import param
 class TitlesParams:
     missing: Literal["skip", "verbatim", "refuse"] = param(
         "skip",
-        "a title without a letter or digit: skip leaves the passages as they are, verbatim prepends it all "
-        "the same (an empty one adds nothing), refuse stops with the document's id",
+        "if a title has no letter or digit: skip adds nothing, verbatim adds the title as it is, "
+        "refuse stops and names the document",
     )
 
 

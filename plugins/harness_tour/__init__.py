@@ -19,8 +19,12 @@ class TourParams:
     language: Literal["en", "zh"] = param("en", "the language of the passages and of the queries")
     documents: int = param(80, "how many documents, about 16 passages each", minimum=1, maximum=LARGEST)
     seed: int = param(7, "another seed gives another collection of the same kind")
-    split: Literal["test", "dev"] = param("test", "the two splits ask other questions about the same corpus")
-    queries: int | None = param(None, "how many; null: two a document, at most 1000", minimum=1)
+    split: Literal["test", "dev"] = param(
+        "test", "the two splits have different queries over the same corpus"
+    )
+    queries: int | None = param(
+        None, "how many queries; null: two for each document, at most 1000", minimum=1
+    )
 
     def __post_init__(self) -> None:
         most = QUERIES_A_DOCUMENT * self.full_documents

@@ -24,9 +24,9 @@ Pooling = Literal["auto", "cls", "mean", "max", "last"]
 Dtype = Literal["auto", "fp32", "bf16"]
 Device = Literal["auto", "cpu", "cuda"]
 INIT = "the model to start from: a folder, a hub id, package:MODULE/FOLDER, or {made: NAME}"
-COMPUTED = "what matrix products are computed in: bf16 where the device has it; weights stay in fp32"
-OPTIMISER = "how weights move: lamb scales each matrix's step by its norm (T2Ranking's code)"
-MICRO = "texts or pairs that are held in memory at a time; it does not change the batch"
+COMPUTED = "the type of matrix products; auto: bf16 if the device supports it. Weights stay in fp32"
+OPTIMISER = "the optimiser; lamb scales the step of each matrix by its norm, as in T2Ranking's code"
+MICRO = "how many texts or pairs are in memory at a time; this does not change the batch"
 
 
 def of(base: type, name: str, default: Any) -> Any:
@@ -42,18 +42,18 @@ class Common:
     init: Path | str = param(help=INIT)
     revision: str = param("main", "the branch, tag or commit of a model of the hub")
     epochs: int = param(10, "how often every query is seen", minimum=1)
-    batch: int = param(256, "queries of a step, each with its list of passages", minimum=1)
+    batch: int = param(256, "how many queries a step has, each with its list of passages", minimum=1)
     micro: int = param(16, MICRO, minimum=1)
     lr: float = param(3e-5, "the highest learning rate", minimum=0)
     warmup: float = param(0.1, "the share of the steps in which the rate rises", minimum=0, maximum=1)
     decay: float = param(0.0, "weight decay of matrices", minimum=0)
     optimiser: Literal["adamw", "lamb"] = param("adamw", OPTIMISER)
-    clip: float = param(1.0, "the largest norm of a step's gradient; 0: any", minimum=0)
-    dropout: float = param(0.1, "of hidden states and attention", minimum=0, maximum=0.99)
+    clip: float = param(1.0, "the largest norm of a step's gradient; 0: no limit", minimum=0)
+    dropout: float = param(0.1, "the dropout of hidden states and attention", minimum=0, maximum=0.99)
     dtype: Dtype = param("auto", COMPUTED)
     device: Device = param("auto", "where the model is trained")
     processes: int = param(
-        1, "how many processes of one machine share each batch; on GPUs each has one", minimum=1
+        1, "how many processes of one machine share each batch; on GPUs, each process has its own", minimum=1
     )
 
 
@@ -64,24 +64,29 @@ class Encoder(Common):
     pooling: Pooling = param("auto", "how tokens become one vector; auto: as the folder says, else cls")
     similarity: Literal["dot", "cosine"] = param("dot", "how vectors are compared")
     temperature: float = param(
-        1.0, "their scores are divided by it; 0.01 to 0.1 is usual with cosine", minimum=1e-4
+        1.0, "scores are divided by this number; 0.01 to 0.1 is usual with cosine", minimum=1e-4
     )
     query_length: int = param(32, "how many tokens of a query are read", minimum=3)
     passage_length: int = param(128, "how many tokens of a passage are read", minimum=3)
-    query_prompt: str = param("", "what goes before every query, for the encoder")
-    passage_prompt: str = param("", "what goes before every passage, for the encoder")
+    query_prompt: str = param("", "text that is put before every query")
+    passage_prompt: str = param("", "text that is put before every passage")
 
 
 @dataclass(frozen=True, kw_only=True)
 class BiEncoder(Encoder):
     """The parameters that only trainers of bi-encoders have."""
 
-    untied: bool = param(False, "queries and passages are trained apart: the parts `query` and `passage`")
-    loss: Literal["contrastive", "margin-mse", "kl"] = param(
-        "contrastive", "softmax over a batch, or distillation from the scores of the run with the negatives"
+    untied: bool = param(
+        False, "trains one encoder for queries and one for passages: the parts `query` and `passage`"
     )
-    in_batch: bool = param(True, "the passages of other queries of a batch are negatives too")
-    cross_device: bool = param(True, "also those of queries that belong to other processes (RocketQA)")
+    loss: Literal["contrastive", "margin-mse", "kl"] = param(
+        "contrastive",
+        "contrastive: softmax over a batch; others: distillation from the scores of the negatives' run",
+    )
+    in_batch: bool = param(True, "whether passages of other queries in the batch are negatives too")
+    cross_device: bool = param(
+        True, "whether passages of other processes' queries are negatives too (RocketQA)"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,11 +102,13 @@ class PromptsParams(BiEncoder):
     """The parameters of `prompts`. The defaults are those of DPTDR's code for MS MARCO (Tang et al. 2022).
     The batch is that of all devices of this code together."""
 
-    init: Path | str = param(help=f"the network, which stays as it is: {INIT}")
+    init: Path | str = param(help=f"{INIT}; its own weights do not change")
     batch: int = of(Common, "batch", 64)
     lr: float = of(Common, "lr", 7e-3)
-    prefix: int = param(128, "how many key-values stand before a text's own in every layer", minimum=1)
-    mlp: bool = param(False, "the prefix comes through a small network, which is not kept")
+    prefix: int = param(
+        128, "how many trained key-values are put before those of the text in every layer", minimum=1
+    )
+    mlp: bool = param(False, "whether a small network produces the prefix during training; it is not stored")
     mlp_width: int = param(512, "the width of that network", minimum=1)
 
 
@@ -110,7 +117,7 @@ class LoraParams(BiEncoder):
     """The parameters of `lora`. The rank, alpha, matrices and learning rate are those of LoRA's paper for
     RoBERTa-base (Hu et al. 2022, table 9)."""
 
-    init: Path | str = param(help=f"the network, which stays as it is: {INIT}")
+    init: Path | str = param(help=f"{INIT}; its own weights do not change")
     lr: float = of(Common, "lr", 5e-4)
     rank: int = param(8, "the rank of a matrix's change", minimum=1)
     alpha: float = param(8.0, "a change is multiplied by alpha / rank", minimum=0)
@@ -141,22 +148,23 @@ class RocketQAv2Params(Encoder):
     """The parameters of `rocketqav2`. The defaults are those of the paper (Ren et al. 2021, section 4.1).
     The trained parts are `retriever` and `reranker`."""
 
-    init: Path | str = param(help=f"the retriever's: {INIT}")
-    init_reranker: Path | str = param(help=f"the re-ranker's: {INIT}")
+    init: Path | str = param(help=f"for the retriever: {INIT}")
+    init_reranker: Path | str = param(help=f"for the re-ranker: {INIT}")
     reranker_revision: str = param("main", "the branch, tag or commit of the re-ranker's model on the hub")
     epochs: int = of(Common, "epochs", 3)
     batch: int = of(Common, "batch", 96)
     lr: float = of(Common, "lr", 1e-5)
     warmup: float = of(Common, "warmup", 0.0)
     decay: float = of(Common, "decay", 0.01)
-    dropout: float = param(0.1, "of the re-ranker", minimum=0, maximum=0.99)
+    dropout: float = param(0.1, "the dropout of the re-ranker", minimum=0, maximum=0.99)
     reranker: Literal["listwise", "pointwise", "static"] = param(
         "listwise", "how the re-ranker learns from labels: by lists, by pairs, or not at all (table 4)"
     )
     direction: Literal["retriever-reranker", "reranker-retriever"] = param(
-        "retriever-reranker", "of the divergence: the paper's, or its authors' code's"
+        "retriever-reranker",
+        "the direction of the divergence: that of the paper, or that of its authors' code",
     )
-    reaches_reranker: bool = param(True, "the divergence moves the re-ranker too")
+    reaches_reranker: bool = param(True, "whether the divergence trains the re-ranker too")
 
 
 def resolve(params: Any, facts: Facts) -> Any:

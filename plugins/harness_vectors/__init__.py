@@ -21,19 +21,22 @@ class VectorsParams:
     """The parameters of `vectors`. Vectors are in a `.npy` with a file of ids, in Pyserini's `.jsonl`, or in
     Pyserini's folder with a flat faiss index and `docid`."""
 
-    passages: Path = param(help="vectors of the passages, or of documents where the unit is document")
-    passage_ids: Path | None = param(None, "for .npy: one id a line, in the order of the vectors")
-    queries: Path | None = param(None, "vectors of the queries; a search needs them, an index does not")
-    query_ids: Path | None = param(None, "for .npy: one id a line, in the order of the vectors")
+    passages: Path = param(help="the vectors of the passages, or of the documents with unit: document")
+    passage_ids: Path | None = param(
+        None, "for .npy: a file with one id per line, in the order of the vectors"
+    )
+    queries: Path | None = param(None, "the vectors of the queries; needed only for searching")
+    query_ids: Path | None = param(None, "for .npy: a file with one id per line, in the order of the vectors")
     query_texts: Path | None = param(
-        None, "the queries' texts by id, as JSON lines or id, tab, text; Pyserini's .jsonl has them"
+        None,
+        "the texts of the queries: JSON lines, or lines of id, tab, text; Pyserini's .jsonl has them already",
     )
     similarity: Literal["dot", "cosine"] = param("dot", "how vectors are compared")
     stored: Literal["auto", "fp32", "fp16", "int8"] = param(
         "auto", "how vectors are stored: as in the file, or in fp32, fp16 or int8"
     )
     missing: Literal["refuse", "skip"] = param(
-        "refuse", "a passage or query without a vector: refuse it, or never find it and find nothing for it"
+        "refuse", "if a passage or query has no vector: refuse, or skip (not retrieved, or without results)"
     )
 
     def __post_init__(self) -> None:
@@ -70,7 +73,7 @@ def build(params: VectorsParams) -> Vectors:
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
         name="vectors",
-        summary="Vectors that were made elsewhere, searched exactly: .npy with ids, or Pyserini's forms",
+        summary="Precomputed vectors, searched exactly: .npy with ids, or Pyserini's forms",
         build=build,
         params=VectorsParams,
         libraries=("numba",),
