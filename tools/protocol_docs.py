@@ -22,29 +22,33 @@ from toy_run import toy_of, values
 HEAD = """\
 # Protocols: how papers score
 
-Generated from the protocols' records by `tools/protocol_docs.py`. `harness protocols show NAME`
-prints one protocol; `protocol: NAME` in a [suite](suite.md) scores by it. These rules hold for all
-protocols:
+A protocol has the measures, cut-offs and relevance levels by which a paper or benchmark scores.
+With `protocol: NAME`, a [suite](suite.md) is scored in this way. `harness protocols show NAME`
+prints one protocol. (This page is generated from the protocols' records by
+`tools/protocol_docs.py`.) These rules hold for all protocols:
 
 - A mean is over **all judged queries**. A judged query counts 0 if the run lacks it or if it has no
   positive. Queries of the run without a judgement are not scored.
-- A run that lists a passage twice is refused, and so is a malformed line of a judgement file. Short
-  rankings are not padded.
-- Ties are broken by id, descending as bytes, before the run is cut and the measures are computed.
+- A run that lists a passage twice is refused. A malformed line in a file of judgements is refused.
+  Short rankings are not padded.
+- Passages with equal scores are ordered by id, descending, compared as bytes. Then the run is cut
+  and the measures are computed.
 
-Where a paper or its script uses another rule, the protocol says so below, and a test asserts the
+If a paper or its script uses another rule, its section below says so, and a test checks the
 difference.
 """
 RUN = """\
 ## One run, scored by all
 
-This run has twelve queries. `4: 2` is a passage of grade 2 at rank 4; "missed" lists the grades of
-judged passages that the run lacks. One query has a short ranking, one has none, one has no
-positive, two have no positive of level 2, and the last is not judged. For the document columns, the
-passages at ranks 1 and 2 form one document, those at ranks 3 and 4 the next, and so on.
+To show how the protocols differ, this section scores one small run by all of them. The run has
+twelve queries. In the column "found", `4: 2` means that a passage of grade 2 is at rank 4. The
+column "missed" lists the grades of judged passages that the run lacks. One query has a short
+ranking, one has no ranking, one has no positive, two have no positive of level 2, and the last is
+not judged. For the document columns, the passages at ranks 1 and 2 form one document, those at
+ranks 3 and 4 the next, and so on.
 """
 CALLED = """\
-Papers use one word for several numbers. This is what each word means on this run:
+Papers use one word for different measures. These are the values that each word has on this run:
 """
 FAMILIES = {"MRR": ("MRR@10", "MRR", "RR"), "Recall@50": ("Recall@50", "R@50")}
 

@@ -15,11 +15,12 @@ PROTOCOL = Protocol(
     depth=100,
     cite="Thakur et al. 2021, BEIR: A Heterogenous Benchmark for Zero-shot Evaluation",
     notes=(
-        "The official evaluator averages over the queries that stand in both the run and the judgements; "
-        "here a judged query that the run lacks counts 0.",
-        "The official evaluator drops a passage that has the query's own id, which matters for ArguAna "
-        "and Quora: load those with `exclude_self: true`.",
-        "Published scores are of texts with their titles before them: say `context: [titles]`.",
+        "The official evaluator averages over the queries that are both in the run and in the "
+        "judgements. Here a judged query that the run lacks counts 0.",
+        "The official evaluator drops a passage that has the query's id. This matters for "
+        "ArguAna and Quora: load these with `exclude_self: true`.",
+        "In the published scores, titles are put before the texts. To compare with them, use "
+        "`context: [titles]`.",
         "For TREC-COVID the paper reports a capped recall, whose denominator is at most 100. The recall "
         "here is never capped.",
     ),

@@ -17,9 +17,9 @@ PROTOCOL = Protocol(
     depth=1000,  # the paper's depth; 100 documents may have far more than 100 passages
     cite="Wang et al. 2024, DAPR: A Benchmark on Document-Aware Passage Retrieval, section 3.3",
     notes=(
-        "Judgements are read as they are: grades 0 and 1, or 0, 1 and 2 (Genomics).",
-        "The released code averages over the queries that the run holds, with pytrec_eval. A run that "
-        "answers all judged queries has the same means; one that lacks some has higher means there than "
-        "here.",
+        "Judgements have the grades of the release: 0 and 1, or 0, 1 and 2 (Genomics).",
+        "The released code averages over the queries of the run, with pytrec_eval. If the run "
+        "has all judged queries, the means are the same here. If it lacks some, the means of the "
+        "released code are higher.",
     ),
 )

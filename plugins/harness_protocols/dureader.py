@@ -16,17 +16,17 @@ PROTOCOL = Protocol(
     depth=50,
     cite="Qiu et al. 2022, DuReader-retrieval: A Large-scale Chinese Benchmark for Passage Retrieval",
     notes=(
-        "Judgements: the `answer_paragraphs` of dev.json, each of level 1. The official script counts a "
-        "reference query without any as 0; here it counts 0 if a judgement of level 0 names it, and is not "
-        "scored if nothing does.",
-        "The paper defines its recall in words alone. The official script counts a query once, however "
-        "many of its passages are found: success, not a share.",
-        "The official script divides both recalls by the number of reference queries, as here. It did so "
-        "with MRR@10 too until December 2023; since then it divides MRR@10 by the number of queries in "
-        "the run, so that leaving out a query raises it, and a query that is not in the reference lowers "
-        "it.",
-        "The official script fills short lists with the passage 0, which no passage of the collection is "
-        "called. It prints a warning for a passage that stands twice and scores it; here such a run is "
-        "refused.",
+        "Judgements: the `answer_paragraphs` of dev.json, each of level 1. If a query has no "
+        "answer paragraph, the official script counts it as 0. Here it counts 0 if it has a "
+        "judgement of level 0; without any judgement it is not scored.",
+        "The paper defines its recall only in words. In the official script, a query counts 1 if "
+        "at least one of its positives is found. This is success, not the share of the positives.",
+        "The official script divides both recalls by the number of judged queries, as this "
+        "protocol does. Until December 2023 this was also so for MRR@10. Since then, MRR@10 is "
+        "divided by the number of queries in the run: a run that leaves out queries scores "
+        "higher, and a run with unjudged queries scores lower.",
+        "The official script fills short lists with the id 0, which no passage of the collection "
+        "has. If a run lists a passage twice, the script prints a warning and scores the run; "
+        "here such a run is refused.",
     ),
 )

@@ -12,10 +12,11 @@ PROTOCOL = Protocol(
     depth=10,
     cite="Muennighoff et al. 2023, MTEB: Massive Text Embedding Benchmark",
     notes=(
-        "The official evaluator averages over the queries that stand in both the run and the judgements; "
-        "here a judged query that the run lacks counts 0.",
-        "Some of its tasks drop a passage that has the query's own id: load those with `exclude_self: true`.",
-        "Published scores are of texts with their titles before them: say `context: [titles]`.",
-        "Re-ranking tasks of MTEB have another main score (MAP), which this protocol does not give.",
+        "The official evaluator averages over the queries that are both in the run and in the "
+        "judgements. Here a judged query that the run lacks counts 0.",
+        "Some tasks drop a passage that has the query's id: load these with `exclude_self: true`.",
+        "In the published scores, titles are put before the texts. To compare with them, use "
+        "`context: [titles]`.",
+        "The main score of MTEB's re-ranking tasks is MAP, which this protocol does not have.",
     ),
 )

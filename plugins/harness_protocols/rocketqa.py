@@ -19,11 +19,11 @@ MSMARCO = Protocol(
     notes=(
         "Judgements: those of MS MARCO's passage ranking, dev (small), each of level 1; all 6,980 queries "
         "are judged.",
-        "The paper defines Recall@k as the proportion of questions with a positive among the first k: "
-        "success, not a share of the positives. Most queries of MS MARCO have one positive, where the two "
-        "agree.",
-        "On Natural Questions the paper counts a passage that contains an answer, judged or not: that is the "
-        "protocol rocketqav2-nq.",
+        "The paper defines Recall@k as the proportion of questions with a positive among the "
+        "first k. This is success, not the share of the positives. For queries with a single "
+        "positive, as most in MS MARCO, the two are the same.",
+        "On Natural Questions, the paper counts every passage that contains an answer as "
+        "relevant, judged or not. Use the protocol rocketqav2-nq there.",
     ),
 )
 
@@ -44,11 +44,13 @@ NQ = Protocol(
     judgements="answers",
     cite=MSMARCO.cite,
     notes=(
-        "Judgements: none are read. A retrieved passage is relevant if the words of an answer stand in its "
-        "text one after the other, as the scripts of DPR decide it: both in Unicode's NFD and lower case, "
-        "split into runs of letters, digits and marks and single other characters. Titles do not count.",
-        "The dataset has to have answers; it need not have judgements of passages. Answers that are regular "
-        "expressions, as in TREC's question answering, are taken as plain words.",
-        "This is what others call top-k accuracy: Recall@k here is the proportion of questions with a hit.",
+        "Judgements are not read. A retrieved passage is relevant if its text contains the words "
+        "of an answer one after the other, as in DPR's scripts. For this, text and answer are "
+        "brought into Unicode's form NFD and lower case, and split into tokens: runs of letters, "
+        "digits and marks, and single other characters. Titles do not count.",
+        "The dataset must have answers, but needs no judgements of passages. Answers that are "
+        "regular expressions, as in TREC's question answering, are read as plain words.",
+        "The paper's Recall@k is the proportion of questions with a hit, which other papers call "
+        "top-k accuracy.",
     ),
 )

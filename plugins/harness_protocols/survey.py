@@ -31,11 +31,11 @@ PROTOCOL = Protocol(
     depth=1000,
     cite="Zhao et al. 2024, Dense Text Retrieval based on Pretrained Language Models: A Survey, appendix A.2",
     notes=(
-        "Judgements: a passage of grade 1 or more is relevant; grades count in nDCG alone.",
-        "The survey leaves k open. The cut-offs are those that the papers it covers report.",
-        "The survey leaves open what a query without a relevant passage counts, where equations 7, 10 and "
-        "13 divide by 0. Here it counts 0 and stays in |Q|.",
-        "Equation 10 sums to L, the length of the retrieved list, and equation 14 has no cut-off: both "
-        "read the first 1000 here.",
+        "Judgements: a passage of grade 1 or more is relevant. Only nDCG distinguishes higher grades.",
+        "The survey does not fix k. The cut-offs here are those that the papers in the survey report.",
+        "For a query without a relevant passage, equations 7, 10 and 13 divide by 0, and the "
+        "survey does not say what such a query counts. Here it counts 0 and stays in |Q|.",
+        "Equation 10 sums over the whole retrieved list, and equation 14 has no cut-off. Here "
+        "both read the first 1000 results.",
     ),
 )

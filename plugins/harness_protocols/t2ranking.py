@@ -8,15 +8,17 @@ from harness_protocols.words import column, linear_ndcg, reciprocal_rank
 CITE = "Xie et al. 2023, T2Ranking: A large-scale Chinese Benchmark for Passage Ranking"
 
 _JUDGEMENTS = (
-    "Judgements: the graded file (`qrels.dev.tsv`), levels 0 to 3, for every column. The paper counts "
-    "levels 2 and 3 as relevant for retrieval. The file `qrels.retrieval.dev.tsv` lists relevant pairs "
-    "alone, without a level: a query without one is not in it and would fall out of the mean of MRR@10, "
-    "where the official script counts it; and its pairs, read as grade 1, are not relevant here."
+    "Judgements: the graded file (`qrels.dev.tsv`), levels 0 to 3, for every column. The "
+    "paper counts levels 2 and 3 as relevant for retrieval. Do not use the file "
+    "`qrels.retrieval.dev.tsv`, which lists only relevant pairs, without levels. It lacks "
+    "the queries without a relevant pair, which the official script counts in MRR@10. Also, "
+    "its pairs have the grade 1, which is not relevant here."
 )
 _MRR = (
-    "The official script divides MRR@10 by the number of queries in the run: of a run that answers "
-    "exactly the judged queries this is the same number. A query that the run lacks counts 0 here and "
-    "nothing there; a query without judgements counts nothing here and 0 there."
+    "The official script divides the sum for MRR@10 by the number of queries in the run; "
+    "this protocol divides it by the number of judged queries. The two agree if the run has "
+    "exactly the judged queries. A judged query that the run lacks counts 0 here and is left "
+    "out there. A query without judgements is left out here and counts 0 there."
 )
 
 
@@ -43,16 +45,18 @@ RETRIEVAL = Protocol(
     notes=(
         _JUDGEMENTS,
         _MRR,
-        "Equation 6 as printed lacks the sums of its numerator; its denominator sums over queries and "
-        "passages, as the script does: micro-averaged, where other papers average the recall of each "
-        "query.",
-        "The official script's recall leaves out queries that the run lacks (`MicroRAnswered` is that "
-        "number); here their passages stay in the denominator.",
-        "The official script fills a short list up to 1000 with the passage 0, which exists: where it is "
-        "relevant, every fill is a hit and recall can exceed 1. Here a short list stays short.",
-        "The official script only warns of a passage that stands twice and counts it twice, and it skips "
-        "a malformed line, or a rank beyond 1000, silently. Here a duplicate and a malformed line are "
-        "refused.",
+        "The recall is micro-averaged: numerator and denominator are summed over all queries, as "
+        "in the script. Other papers average the recall of each query. In the paper, equation 6 "
+        "has the sums only in the denominator.",
+        "The recall of the official script leaves out queries that the run lacks (the measure "
+        "`MicroRAnswered` does this too). Here the relevant passages of these queries stay in "
+        "the denominator.",
+        "The official script fills a short list up to 1000 with the passage 0, which is a real "
+        "passage. If this passage is relevant, each copy counts as a hit, and the recall can be "
+        "above 1. Here a short list stays short.",
+        "If a run lists a passage twice, the official script prints a warning and counts it "
+        "twice. It skips malformed lines and ranks beyond 1000 without a message. Here runs with "
+        "duplicates or malformed lines are refused.",
     ),
 )
 
@@ -69,9 +73,11 @@ RERANKING = Protocol(
     notes=(
         _JUDGEMENTS,
         _MRR,
-        "Equations 7 and 8 as printed divide the mean DCG by the mean ideal. The authors run trec_eval, "
-        "as is done here: the ratio is taken for each query, then averaged.",
-        "trec_eval as the authors call it averages over the queries of the run; here a judged query that "
-        "the run lacks counts 0. The ideal order is that of all judged passages, found or not.",
+        "Equations 7 and 8 of the paper divide the mean DCG by the mean ideal DCG. But the "
+        "authors run trec_eval, which divides for each query and then averages. This protocol "
+        "does the same.",
+        "As the authors call it, trec_eval averages over the queries of the run; here a judged "
+        "query that the run lacks counts 0. The ideal order contains all judged passages, "
+        "retrieved or not.",
     ),
 )

@@ -21,10 +21,10 @@ PROTOCOL = Protocol(
     notes=(
         "Judgements: NIST's, levels 0 to 3. Level 1 (related, but no answer) is not relevant for RR, AP "
         "and recall; it has gain 1 in nDCG.",
-        "trec_eval without -c averages over the queries of the run; here a judged query that the run "
-        "lacks counts 0.",
-        "The overview's column RR (MS) is of MS MARCO's own judgements, one or two a query: that is the "
-        "protocol rocketqav2-msmarco with those judgements.",
+        "Without -c, trec_eval averages over the queries of the run; here a judged query that "
+        "the run lacks counts 0.",
+        "The overview's column RR (MS) uses MS MARCO's own judgements, one or two for each "
+        "query. For this column, use the protocol rocketqav2-msmarco with these judgements.",
         "trec_eval breaks ties by id, as is done here.",
     ),
 )
