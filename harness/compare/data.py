@@ -56,7 +56,7 @@ def load(paths: Sequence[Path], filters: Filters | None = None, together: bool =
 def of_boards(
     boards: Sequence[Leaderboard], names: Sequence[str], filters: Filters, together: bool = True
 ) -> Loaded:
-    """The same as `load`, for leaderboards that were read already."""
+    """The data to compare, from leaderboards that were already read; `load` reads them from files."""
     run = [number for number, board in enumerate(boards) if not _only_published(board)]
     scored, scored_names = [boards[number] for number in run], [names[number] for number in run]
     _check_scoring(scored, scored_names)

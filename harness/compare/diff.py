@@ -186,8 +186,8 @@ def _moved(
 
 
 def _alone(rows: dict[Key, Row], others: dict[Key, Row]) -> Iterator[str]:
-    """The rows that succeeded here and are missing or failed in the other leaderboard, with the reason of
-    failure."""
+    """The rows of `rows` that succeeded, and that `others` lacks or has as failed rows, with the reason of
+    the failure."""
     for key, row in rows.items():
         other = others.get(key)
         if row.status == "ok" and (other is None or other.status == "failed"):

@@ -43,8 +43,8 @@ def sizes_of(artifacts: Mapping[str, Artifact]) -> Sizes:
 
 
 def with_made(sizes: Sizes, plan: Plan) -> Sizes:
-    """`sizes` with the parts that the plan's steps will make. A made part is taken to be as large as the part
-    that it is made of, because only its making says what is dropped."""
+    """`sizes` with the parts that the plan's steps will make. A made part is assumed to be as large as its
+    source, because nobody knows before making it how much will be dropped."""
     corpora, queries = dict(sizes.corpora), dict(sizes.queries)
     for id, step in plan.steps.items():
         before = _before(step, plan)

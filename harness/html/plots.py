@@ -72,9 +72,10 @@ def pareto(score: str, cost: str) -> dict[str, JSON]:
 
 
 def _lifted() -> list[JSON]:
-    """Transforms of the points of the front, that give the pixels by which each name is lifted so that none
-    covers another. The names are taken from the cheapest on. One that begins where an earlier one still is
-    stands at least a line above it, where the picture is empty: nothing cheaper is better."""
+    """Transforms that compute, for each point of the front, by how many pixels its name is lifted, so that no
+    two names overlap. The names are handled from the cheapest system on. A name that begins before an earlier
+    name ends is put at least one line above it. There the picture is empty, because no cheaper system is
+    better."""
     across = f"log(datum.cost / datum.cheapest) / log(datum.dearest / datum.cheapest) * (width - {2 * EDGE})"
     down = f"(datum.highest - datum.score) / (datum.highest - datum.lowest) * {HEIGHT - 2 * EDGE}"
     order = [{"field": "cost", "order": "ascending"}]

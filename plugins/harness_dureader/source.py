@@ -155,8 +155,8 @@ class Dureader:
 
     @property
     def _asked_path(self) -> Path:
-        """The file of the queries: `english` if it is given, otherwise the split's JSON lines. If these are
-        missing, it is the map from queries to ids, if that exists."""
+        """The file of the queries: `english` if it is given, otherwise the split's JSON lines. If that file
+        is missing, but the file that maps queries to ids exists, the latter."""
         if self.params.english:
             return self.params.english
         return self._map if self._map.exists() and not self._questions.exists() else self._questions

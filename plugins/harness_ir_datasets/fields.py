@@ -28,9 +28,9 @@ def text_of(doc: Any) -> str:
 
 
 def document_of(doc: Any) -> tuple[str | None, int | None]:
-    """The id of a passage's document, and the passage's place in it. Ids of MIRACL are <article>#<place>, and
-    passages of MS MARCO v2 name their document. A value is None if it is not known, and both are if the
-    passage is a document of its own."""
+    """The id of a passage's document, and the place of the passage in the document; None for what is unknown.
+    A passage that is a document by itself has neither. Ids of MIRACL are <article>#<place>, and passages of
+    MS MARCO v2 name their document."""
     kind = type(doc).__name__
     if kind == "MiraclDoc":
         article, _, place = doc.doc_id.rpartition("#")

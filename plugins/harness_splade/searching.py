@@ -81,7 +81,8 @@ class Search:
         return Row(row.terms[weights > 0], weights[weights > 0])
 
     def _spread(self, queries: int, work: Callable[[int, int], None]) -> None:
-        """Run `work(begin, end)` over all queries, in equal parts, of which a thread gets several."""
+        """Run `work(begin, end)` over all queries. They are divided into equal parts, and each thread gets
+        several parts."""
         edges = np.linspace(0, queries, min(queries, 8 * self._threads) + 1).astype(int).tolist()
         with ThreadPoolExecutor(self._threads) as pool:
             list(pool.map(work, edges[:-1], edges[1:]))
