@@ -23,9 +23,9 @@ the plugins' records.)
 ## The survey's table 4
 
 The survey is Zhao et al., *Dense Text Retrieval based on Pretrained Language Models: A Survey*
-(TOIS 2024). Its table 4 has {count} collections. The table below has their counts as the survey
-prints them: queries of each split, labels of the training queries, candidate texts. ir_datasets
-has {here} of these collections; the last column says where to get the other {elsewhere}. A suite
+(TOIS 2024). The {count} collections of its table 4 are listed below, with the counts that the
+survey prints: queries of each split, labels of the training queries, candidate texts.
+ir_datasets has {here} of them; the last column says where to get the other {elsewhere}. A suite
 uses the name of the first column: `{{ir_datasets: {{id: NFCorpus}}}}`. Without `split`, the first
 split in the column "ids in ir_datasets" is read.
 """
