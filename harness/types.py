@@ -99,7 +99,8 @@ class Card(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """The facts that are known when a suite is planned, by which parameters that are `auto` are resolved."""
+    """Facts that are known while a suite is planned. A record's `resolve` replaces parameters that are `auto`
+    by means of them."""
 
     language: str | None
     query_language: str | None

@@ -77,8 +77,8 @@ def diff(paths: tuple[Path, Path], filters: Filters | None = None) -> Diff:
 
 
 def _part(board: Leaderboard, filters: Filters, both: Sequence[Leaderboard]) -> Leaderboard:
-    """The leaderboard with only the chosen datasets and columns. A pattern may match in only one of the
-    two."""
+    """The leaderboard with only the datasets and columns that `filters` choose. A pattern that matches
+    nothing here may match in the other leaderboard."""
     selection.check_patterns(
         "dataset", {item.name for each in both for item in each.data.datasets}, filters.datasets
     )

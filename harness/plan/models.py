@@ -143,7 +143,8 @@ def _backbone(chosen: Chosen, values: Any) -> str | None:
 
 
 def _of_seed(planner: Systems, chosen: Chosen, seed: int) -> Chosen:
-    """The trainer with `seed` in its references to made models that have this seed too."""
+    """The trainer with parameters that refer to other made models. A reference to a model that is trained
+    with `seed` too gets this seed."""
     seeds = {spec.name: spec.seeds for spec in planner.suite.models}
 
     def seeded(reference: Made) -> Made:

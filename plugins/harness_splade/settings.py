@@ -78,9 +78,9 @@ def absent(params: SpladeParams) -> list[str]:
 
 
 def length_of(name: str, wanted: int | str, folder: Path, encoded: bool = True) -> int:
-    """The number of tokens that texts are cut to. It is read from the folder if `wanted` is `auto`, because
-    the model was not here when the run was planned. If no network encodes the texts (`encoded` is false), the
-    length may exceed the network's positions."""
+    """The number of tokens to which texts are cut. With `wanted` "auto" it is read from the folder: the model
+    was not available when the run was planned, so planning could not resolve it. If no network encodes the
+    texts (`encoded` is false), the length may exceed the network's positions."""
     described = read(folder)
     if encoded:
         model_folder.refuse_beyond(name, wanted, described.places)

@@ -31,6 +31,6 @@ class Pace:
             self._sleep(left)
 
     def pause(self, seconds: float) -> None:
-        """Lets no request go for so many seconds, because the service demands that."""
+        """Lets no request go for `seconds` seconds, because the service asked for this."""
         with self._lock:
             self._free = max(self._free, self._now() + seconds)
