@@ -77,8 +77,8 @@ def diff(paths: tuple[Path, Path], filters: Filters | None = None) -> Diff:
 
 
 def _part(board: Leaderboard, filters: Filters, both: Sequence[Leaderboard]) -> Leaderboard:
-    """The leaderboard with only the datasets and columns that `filters` choose. A pattern that matches
-    nothing here may match in the other leaderboard."""
+    """The leaderboard with only the datasets that `filters` choose. A pattern for datasets or measures must
+    match in at least one of the leaderboards `both`."""
     selection.check_patterns(
         "dataset", {item.name for each in both for item in each.data.datasets}, filters.datasets
     )
