@@ -174,7 +174,7 @@ def grade(project: Project, appointment: Appointment, done: Callable[[int, int],
     try:
         for start in range(0, len(left), BATCH):
             numbers = left[start : start + BATCH]
-            grades = judge.grade(list(_asked(project, numbers)))
+            grades = judge.grade(list(_questions_of(project, numbers)))
             with project.journal.writing() as (_, append):
                 for number, (choice, score) in zip(numbers, grades, strict=True):
                     append(Graded(appointment.name, number, choice, score))
@@ -184,7 +184,7 @@ def grade(project: Project, appointment: Appointment, done: Callable[[int, int],
     return len(left)
 
 
-def _asked(project: Project, numbers: Sequence[int]) -> Iterator[Asked]:
+def _questions_of(project: Project, numbers: Sequence[int]) -> Iterator[Asked]:
     from harness.annotate.views import around
 
     for number in numbers:

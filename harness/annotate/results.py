@@ -104,7 +104,7 @@ def _machines(state: State, pool: Pool) -> Iterator[dict[str, Any]]:
             rules = Rules(votes=len(graded))
             decision = decisions.decide(state.scheme, rules, [grading.choice for _, grading in graded])
             judgements = [
-                {"judge": judge, "kind": "machine", **_said(grading.choice, ""), "time": grading.at}
+                {"judge": judge, "kind": "machine", **_line_of(grading.choice, ""), "time": grading.at}
                 | ({} if grading.score is None else {"score": grading.score})
                 for judge, grading in graded
             ]
@@ -119,7 +119,7 @@ def _line(
     line = {
         "query": pair.query,
         "passage": pair.passage,
-        **_said(choice, "", bool(state.scheme.labels)),
+        **_line_of(choice, "", bool(state.scheme.labels)),
         "kind": kind,
         "rule": rule,
     }
@@ -128,18 +128,28 @@ def _line(
 
 
 def _vote(vote: Vote) -> dict[str, Any]:
-    line = {"judge": vote.person, "kind": "person", **_said(vote.choice, vote.comment), "time": vote.at}
+    line = {
+        "judge": vote.person,
+        "kind": "person",
+        **_line_of(vote.choice, vote.comment),
+        "time": vote.at,
+    }
     return line if vote.blind else {**line, "blind": False}
 
 
 def _verdict(verdict: Verdict, decided: Final | None) -> dict[str, Any]:
     """A reviewer's verdict as a line, with the grade that the reviewer considers right, if given."""
     choice = decided.choice if decided and verdict.right else verdict.choice
-    line = {"judge": verdict.person, "kind": "person", **_said(choice, verdict.comment), "time": verdict.at}
+    line = {
+        "judge": verdict.person,
+        "kind": "person",
+        **_line_of(choice, verdict.comment),
+        "time": verdict.at,
+    }
     return {**line, "role": "reviewer", "right": verdict.right}
 
 
-def _said(choice: Choice | None, comment: str, several: bool = False) -> dict[str, Any]:
+def _line_of(choice: Choice | None, comment: str, several: bool = False) -> dict[str, Any]:
     """The grade, labels and comment of a judgement as a line. With `several`, the scheme has labels, so an
     empty list of labels is written too."""
     line: dict[str, Any] = {"grade": choice.grade if choice else None}

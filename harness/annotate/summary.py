@@ -68,7 +68,7 @@ def summary(state: State) -> Summary:
     statuses = [state.decision(number).status for number in normal]
     names = sorted(name for name, person in state.people.items() if person.role == "annotator")
     stuck = sum(
-        all(name in _asked(state, number) for name in names) for number in state.open
+        all(name in _people_of(state, number) for name in names) for number in state.open
     ) if names else 0  # fmt: skip
     ratings = [
         [_code(state, vote.choice) for vote in state.pairs[number].votes if vote.choice] for number in normal
@@ -95,7 +95,7 @@ def summary(state: State) -> Summary:
     )
 
 
-def _asked(state: State, number: int) -> set[str]:
+def _people_of(state: State, number: int) -> set[str]:
     pair = state.pairs[number]
     return {vote.person for vote in pair.votes + pair.skips}
 

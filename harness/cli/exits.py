@@ -49,7 +49,7 @@ def guarded(work: Callable[[], int]) -> int:
         if error.filename is not None and (error.errno in OUTPUT_FAILS or error.errno in REFUSED):
             from harness.store import disk
 
-            print(printable(str(disk.told(error, Path(error.filename)))), file=sys.stderr)
+            print(printable(str(disk.store_error(error, Path(error.filename)))), file=sys.stderr)
             return 1
         if error.errno not in OUTPUT_FAILS or error.filename is not None:
             raise

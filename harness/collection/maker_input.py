@@ -33,15 +33,15 @@ class Parts:
 
     @property
     def corpus(self) -> Corpus:
-        return _there(self.read_corpus, "corpus")
+        return _checked_present(self.read_corpus, "corpus")
 
     @property
     def queries(self) -> Queries:
-        return _there(self.read_queries, "queries")
+        return _checked_present(self.read_queries, "queries")
 
     @property
     def judgements(self) -> Judgements:
-        return _there(self.read_judgements, "judgements")
+        return _checked_present(self.read_judgements, "judgements")
 
     def documents(self) -> Iterator[Document]:
         """All documents of the corpus in order, streamed."""
@@ -77,7 +77,7 @@ class MakerInput(Parts):
     progress: Callable[..., None] = lambda done, total, note="": None
 
 
-def _there(part: T | None, name: str) -> T:
+def _checked_present(part: T | None, name: str) -> T:
     if part is None:
         raise ContractError(f"it reads the {name}, which its record does not name in `reads`")
     return part

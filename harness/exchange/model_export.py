@@ -108,12 +108,13 @@ def card(
         "The licences of the data below bind who uses the model:", "",
         *[f"- {item.name}: {item.licence or 'no licence stated'}" for item in board.data.datasets], "",
         "Every step that led to the model, with its parameters:", "", "```json",
-        *[orjson.dumps(_said(step)).decode() for step in steps.values() if step.step not in USERS], "```", "",
+        *[orjson.dumps(_plain(step)).decode() for step in steps.values() if step.step not in USERS],
+        "```", "",
     ]  # fmt: skip
     return "\n".join([*head, *lines])
 
 
-def _said(step: Step) -> dict[str, JSON]:
+def _plain(step: Step) -> dict[str, JSON]:
     described: dict[str, JSON] = {"step": step.step, "key": step.key[:12], "method": step.name}
     described["params"] = step.params
     return {**described, "training": step.training} if step.training else described

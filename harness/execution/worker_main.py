@@ -112,7 +112,7 @@ def _tell(error: BaseException, store: Store, line: Line) -> None:
         line.failed("out of memory")
     else:
         traceback.print_exc()
-        line.failed(_said(error))
+        line.failed(_error_text(error))
 
 
 def _measure(request: JSON, catalogue: Any, line: Line) -> None:
@@ -210,7 +210,7 @@ def _refused(error: BaseException, store: Store) -> StoreError | None:
     """The StoreError to report if a failing or full disk caused the error, or None. The disk itself is
     checked too, because many libraries replace such an error by one of their own."""
     if isinstance(error, OSError) and error.errno in disk.FAILING:
-        return disk.told(error, store.root)
+        return disk.store_error(error, store.root)
     if isinstance(error, Exception) and disk.is_full(store.root):
         return disk.full(store.root)
     return None
@@ -245,7 +245,7 @@ def _listen(requests: queue.Queue[JSON], stdin: BinaryIO) -> None:
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """An exception's type and its whole message. The traceback is in the worker's printed output."""
     text = str(error).strip()
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

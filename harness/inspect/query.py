@@ -109,10 +109,10 @@ class Inspected:
             ranked.length,
             tuple(positives),
             self.variants[i],
-            self._asked(i, query),
+            self._rewrites(i, query),
         )
 
-    def _asked(self, i: int, query: str) -> tuple[str, ...]:
+    def _rewrites(self, i: int, query: str) -> tuple[str, ...]:
         number = self.material.number.get(query) if self.material else None
         if number is None or not self.rewritten:
             return ()

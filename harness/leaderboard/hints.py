@@ -93,7 +93,7 @@ def _form(spec: DatasetSpec, out: Path) -> JSON:
     """A dataset as a suite writes it. Parameters with paths are written relative to `out`, all others as they
     were given."""
     values = {}
-    for name, written in spec.chosen.given.items():
+    for name, written in spec.chosen.as_written.items():
         value = getattr(spec.chosen.params, name, None)
         values[name] = _by_place(value, out) if params.paths_in(value) else written
     form = {spec.chosen.name: values or None}

@@ -126,7 +126,7 @@ def dataset_of(
         name=spec.name,
         split=card.split,
         plugin=spec.chosen.name,
-        params=spec.chosen.given,
+        params=spec.chosen.as_written,
         language=card.language,
         query_language=card.query_language or card.language,
         licence=card.licence,

@@ -72,16 +72,16 @@ def _stage(planner: Systems, collection: Collection, stage: Stage, dataset: str)
             "citation": collection.card.citation,
             "url": collection.card.url,
         },
-        "others": {name: {"parts": dict(read.parts), **_said(read)} for name, read in others.items()},
+        "others": {name: {"parts": dict(read.parts), **_description(read)} for name, read in others.items()},
         "of": dataset,
-        **_said(collection),
+        **_description(collection),
     }
     if encoder is not None:
         described["encoder"], work["encoder"], more = planner.encoder(collection, chosen, encoder)
         needs = [*needs, *more]
     inputs = [*(collection.parts[part] for part in record.reads), *runs.values()]
     inputs += [step for read in others.values() for step in read.parts.values()]
-    subject = named(chosen.name, chosen.given)
+    subject = named(chosen.name, chosen.as_written)
     step = planner.add(MAKE, dataset, subject, described, work, tuple(dict.fromkeys(inputs)), needs)
     parts = dict(collection.parts)
     for part in record.changes:
@@ -89,7 +89,7 @@ def _stage(planner: Systems, collection: Collection, stage: Stage, dataset: str)
     return collection._replace(parts=parts, stages=(*collection.stages, step))
 
 
-def _said(collection: Collection) -> dict[str, JSON]:
+def _description(collection: Collection) -> dict[str, JSON]:
     card = collection.card
     return {"language": card.language, "query_language": card.query_language, "split": card.split}
 

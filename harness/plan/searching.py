@@ -87,7 +87,7 @@ def tried(chosen: Chosen, values: Mapping[str, JSON]) -> Chosen:
     plain = {**params.plain(chosen.params), **values}
     converted, problems = params.convert(type(chosen.params), plain, Path())
     assert not problems  # each point was checked with the suite
-    return chosen._replace(given={**chosen.given, **values}, params=converted, searched=None)
+    return chosen._replace(as_written={**chosen.as_written, **values}, params=converted, searched=None)
 
 
 def replaced(system: System, change: Callable[[Chosen], Chosen]) -> System:

@@ -186,7 +186,9 @@ class Base(Datasets):
         """The subject of an index step: the method with the suite's parameters, the unit and the context."""
         stages = [self.steps[step].subject for step in context]
         kept = {
-            name: value for name, value in chosen.given.items() if name not in chosen.entry.record.search_only
+            name: value
+            for name, value in chosen.as_written.items()
+            if name not in chosen.entry.record.search_only
         }
         words = [
             named(chosen.name, kept),

@@ -114,7 +114,7 @@ class Systems(Base):
             "language": collection.card.language,
         }
         work = {"method": work_of(chosen, values), "language": collection.card.language}
-        subject = named(chosen.name, chosen.given)
+        subject = named(chosen.name, chosen.as_written)
         inputs = (collection.parts["corpus"],)
         return self.add("augment", collection.spec.name, subject, described, work, inputs, needs)
 

@@ -72,7 +72,9 @@ def limits(
     for unit, view in scores.views.items():
         reachable = _reachable(view, unit, findable, documents)
         mine = _order(view.grades)
-        order_below = None if below is None else _given(below, scores.queries, unit, documents, view, depth)
+        order_below = (
+            None if below is None else _input_order(below, scores.queries, unit, documents, view, depth)
+        )
         for scored in scores.columns:
             metric = measures.parse(scored.column.measure, plugin_measures)
             if scored.column.unit == unit and metric.kernel and metric.family not in AMOUNTS:
@@ -159,7 +161,7 @@ def _order(grades: Grades) -> _Order:
     return _Order(row, rank, grades[row, rank], np.count_nonzero(grades != FILL, axis=1))
 
 
-def _given(
+def _input_order(
     below: Below, queries: Ints, unit: ColumnUnit, documents: Documents, view: View, depth: int
 ) -> tuple[_Order, Ints]:
     """The ranking that a re-ranker was given, and the number of hits at the start of each row that it may

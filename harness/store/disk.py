@@ -169,7 +169,7 @@ def check_writable(folder: Path) -> None:
             os.fsync(probe.fileno())
 
 
-def told(error: OSError, root: Path) -> StoreError:
+def store_error(error: OSError, root: Path) -> StoreError:
     """The StoreError for an OSError at or below `root`. Its message says what the user can do."""
     if error.errno in FULL:
         return full(root)
@@ -187,4 +187,4 @@ def explaining(root: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise told(error, root) from error
+        raise store_error(error, root) from error

@@ -185,7 +185,7 @@ def _digest(
     content = list(scoring)
     content += [{key: value} for key, value in compared.items() if value]
     if analyses:
-        content.append([[chosen.name, chosen.given] for chosen in analyses])
+        content.append([[chosen.name, chosen.as_written] for chosen in analyses])
     if made:
         content.append(["models", [models.plain(spec) for spec in made]])
     return digest(name, datasets, systems, content)

@@ -104,8 +104,8 @@ def with_split(spec: DatasetSpec, split: str, base: Path) -> DatasetSpec | str:
     values, problems = params.convert(record.params, written, base)
     if problems:
         return f"{spec.name}/{split}: {problems[0].text}"
-    with_given = chosen._replace(given={**chosen.given, "split": split}, params=values)
-    return spec._replace(name=f"{spec.name}/{split}", chosen=with_given)
+    of_split = chosen._replace(as_written={**chosen.as_written, "split": split}, params=values)
+    return spec._replace(name=f"{spec.name}/{split}", chosen=of_split)
 
 
 def named(chosen: Chosen, kind: str) -> tuple[str, ...]:

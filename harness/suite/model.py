@@ -47,7 +47,7 @@ class Chosen(NamedTuple):
     """A plugin that a suite names, with its parameters as written and as checked."""
 
     entry: Entry
-    given: dict[str, JSON]  # as written, for provenance: relative paths stay relative
+    as_written: dict[str, JSON]  # as written, for provenance: relative paths stay relative
     params: Any  # an instance of the record's parameter type
     place: Place | None  # None: the plugin is not named in a suite's file
     tuned: Tuning | None = None  # if given, `params` holds the first of its values
@@ -175,9 +175,9 @@ def digest(name: str, datasets: tuple[DatasetSpec, ...], systems: tuple[System, 
 
 
 def _plain_dataset(spec: DatasetSpec) -> JSON:
-    plain: list[JSON] = [spec.name, spec.chosen.name, spec.chosen.given, spec.unknown_judgements]
+    plain: list[JSON] = [spec.name, spec.chosen.name, spec.chosen.as_written, spec.unknown_judgements]
     if spec.of:
-        stages = [[stage.chosen.name, stage.chosen.given, list(stage.splits)] for stage in spec.make]
+        stages = [[stage.chosen.name, stage.chosen.as_written, list(stage.splits)] for stage in spec.make]
         plain = [*plain, spec.of, stages]
     plain += [] if spec.scored else ["not scored"]
     return [*plain, spec.limits] if spec.limits else plain
@@ -185,7 +185,7 @@ def _plain_dataset(spec: DatasetSpec) -> JSON:
 
 def _plain_system(system: System) -> JSON:
     def choice(chosen: Chosen | None) -> JSON:
-        return None if chosen is None else [chosen.name, chosen.given]
+        return None if chosen is None else [chosen.name, chosen.as_written]
 
     context = None if system.context is None else [choice(stage) for stage in system.context]
     reranks = [[choice(item.chosen), item.depth, item.tail] for item in system.rerank]

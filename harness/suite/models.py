@@ -237,8 +237,9 @@ def splits_used(specs: Sequence[ModelSpec]) -> set[str]:
 
 def plain(spec: ModelSpec) -> JSON:
     """The specification of a model as plain data, for the suite's digest."""
-    parts = [spec.name, spec.train.name, spec.train.given, spec.on, spec.negatives, spec.validate, spec.seeds,
-            spec.level, spec.queries]  # fmt: skip
+    train = spec.train
+    parts = [spec.name, train.name, train.as_written, spec.on, spec.negatives, spec.validate, spec.seeds,
+             spec.level, spec.queries]  # fmt: skip
     return params.plain(parts)
 
 

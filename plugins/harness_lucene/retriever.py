@@ -25,32 +25,32 @@ class Lucene:
 
     def index(self, texts: Texts, folder: Path) -> None:
         java = runtime.java()
-        prebuilt_folder = self._given(java)
-        if prebuilt_folder is None:
+        index_folder = self._named_index(java)
+        if index_folder is None:
             analyser = languages.resolve(self._params.analyser, texts.language)
             titles = self._params.title_weight > 0
             make = lambda: languages.analyser(java, analyser)  # noqa: E731 - one for each writer
             writing.write(texts, folder / OWN, java, make, titles, self._vectors)
             return
-        reader = reading.foreign(java, prebuilt_folder, self._where, self._vectors)
-        reading.check(reader, prebuilt_folder, self._where)
-        numbers = reading.positions(java, reader, texts, prebuilt_folder, self._where)
+        reader = reading.foreign(java, index_folder, self._where, self._vectors)
+        reading.check(reader, index_folder, self._where)
+        numbers = reading.positions(java, reader, texts, index_folder, self._where)
         np.save(folder / POSITIONS, numbers, allow_pickle=False)
 
     def open(self, texts: Texts, folder: Path) -> Search:
         java = runtime.java()
-        prebuilt_folder = self._given(java)
-        if prebuilt_folder is None:
+        index_folder = self._named_index(java)
+        if index_folder is None:
             reader, numbers = reading.parts(java, folder / OWN), np.load(folder / OWN / POSITIONS)
         else:
-            reader = reading.foreign(java, prebuilt_folder, self._where, self._vectors)
+            reader = reading.foreign(java, index_folder, self._where, self._vectors)
             numbers = np.load(folder / POSITIONS)
         name = languages.resolve(self._params.analyser, texts.language)
         return Search(
             java, reader, languages.analyser(java, name), self._params, Numbered(numbers, texts.unit)
         )
 
-    def _given(self, java: Any) -> Path | None:
+    def _named_index(self, java: Any) -> Path | None:
         """The folder of the index that the suite names, or None if it names none."""
         if self._params.prebuilt is not None:
             return prebuilt.folder(java, self._params.prebuilt)

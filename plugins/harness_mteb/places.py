@@ -102,7 +102,7 @@ class Hub(Folder):
     def __init__(self, name: str, revision: str) -> None:
         self.name, self.revision = name, revision
         self.commit = (
-            revision if COMMIT.fullmatch(revision) else _cached(name, revision) or _asked(name, revision)
+            revision if COMMIT.fullmatch(revision) else _cached(name, revision) or _commit_of(name, revision)
         )
         super().__init__(_repository(name) / "snapshots" / (self.commit or revision))
 
@@ -172,7 +172,7 @@ def _cached(name: str, revision: str) -> str | None:
     return commit if COMMIT.fullmatch(commit) else None
 
 
-def _asked(name: str, revision: str) -> str | None:
+def _commit_of(name: str, revision: str) -> str | None:
     """The commit of a revision on the hub, or None if the hub cannot be reached in time. The commit is also
     written where the client itself stores it. So every process of this run, and later runs, read the planned
     commit until `hf download` fetches a newer one."""

@@ -33,8 +33,8 @@ def resolved(params: SpladeParams) -> SpladeParams:
     query_model, query_revision = (
         models.located(encoder, params.query_revision) if encoder else (None, "main")
     )
-    described = _said(model, revision)
-    asking = _said(query_model, query_revision) if query_model else described
+    described = _folder_settings(model, revision)
+    asking = _folder_settings(query_model, query_revision) if query_model else described
     query = _first(params.query, known and known.query, described.query, "model")
     if query != "model" and query_model is not None:
         raise HarnessError(f"query: '{query}' uses no model; leave out query_model, or say query: model")
@@ -90,7 +90,7 @@ def length_of(name: str, wanted: int | str, folder: Path, encoded: bool = True) 
     return length
 
 
-def _said(model: Path | str, revision: str) -> FolderSettings:
+def _folder_settings(model: Path | str, revision: str) -> FolderSettings:
     """The settings in the model's folder, or empty settings if the folder is not here."""
     if isinstance(model, Path):
         return read(model) if model.is_dir() else FolderSettings()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def reciprocal_rank(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
     """RR: 1 / the rank of the first relevant passage within the cut-off, or 0 if there is none."""
-    row, rank = _found(grades[:, :cutoff] >= rel)
+    row, rank = _true_cells(grades[:, :cutoff] >= rel)
     first = places(row) == 0
     return per_row(row[first], len(grades), 1 / (rank[first] + 1.0)), np.ones(len(grades))
 
@@ -53,14 +53,14 @@ def recall(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[
 def r_precision(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
     """Rprec: the precision within the first R ranks, where R is the number of all relevant passages."""
     wanted = relevant(ideal, rel)
-    row, rank = _found(grades >= rel)
+    row, rank = _true_cells(grades >= rel)
     return _share(per_row(row[rank < wanted[row]], len(grades)), wanted), np.ones(len(grades))
 
 
 def average_precision(grades: Grades, ideal: Ideal, rel: int, cutoff: int | None) -> tuple[Values, Values]:
     """AP: the sum of the precisions at each relevant passage within the cut-off / the number of all relevant
     passages."""
-    row, rank = _found(grades[:, :cutoff] >= rel)
+    row, rank = _true_cells(grades[:, :cutoff] >= rel)
     total = per_row(row, len(grades), (places(row) + 1) / (rank + 1))
     return _share(total, relevant(ideal, rel)), np.ones(len(grades))
 
@@ -74,7 +74,7 @@ def ndcg(
 ) -> tuple[Values, Values]:
     """nDCG: the sum of gain / log2(rank + 1) within the cut-off, divided by the same sum of the ideal ranking
     (Järvelin and Kekäläinen 2002)."""
-    row, rank = _found(grades[:, :cutoff] > FILL)
+    row, rank = _true_cells(grades[:, :cutoff] > FILL)
     dcg = _discounted(row, rank, gain(grades[row, rank]), len(grades))
     best = gain(ideal.grade)
     order = np.lexsort((-best, ideal.row))  # a table of gains may order grades differently
@@ -165,7 +165,7 @@ def gain_of(metric: Metric) -> Callable[[NDArray[np.int32]], NDArray[np.float64]
     return exponential if metric.params.get("dcg") == "exp-log2" else linear
 
 
-def _found(wanted: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+def _true_cells(wanted: NDArray[np.bool_]) -> tuple[Ints, Ints]:
     """The row and the rank (from 0) of each true cell, row by row."""
     row, rank = np.divmod(np.flatnonzero(wanted), max(wanted.shape[1], 1))
     return row, rank
