@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 from running import EVERYTHING, Harness, results
 
-SUITE = {**EVERYTHING, "analyses": ["levels", {"weights": {"steps": 2}}]}
+# an index that takes a while, so that an analysis that did not wait for it would be tried again and again
+SLOW = {"retriever": {"overlap": {"seconds": 0.5}}}
+SUITE = {
+    **EVERYTHING,
+    "systems": {**EVERYTHING["systems"], "plain": SLOW},
+    "analyses": ["levels", {"weights": {"steps": 2}}],
+}
 
 
 @pytest.fixture(scope="module")
