@@ -35,6 +35,7 @@ def check_remade(place: Harness, finished_store: Path, jobs: int, removed: list[
         shutil.rmtree(place.store / "artifacts" / folder.name)
     ran = place.run("suite.yaml", "--jobs", str(jobs))
     assert ran.code == 0, ran.err
+    assert "FAILED" not in ran.err  # not even for a while
     assert results(place.out) == results(Harness(finished_store).out)
     notes = Counter(line for line in ran.err.splitlines() if line.endswith("; it is made again"))
     assert not [line for line in notes if "manifest" in line or "changed" in line], ran.err
