@@ -102,7 +102,7 @@ class PromptsParams(BiEncoder):
     """The parameters of `prompts`. The defaults are those of DPTDR's code for MS MARCO (Tang et al. 2022).
     The batch is that of all devices of this code together."""
 
-    init: Path | str = param(help=f"{INIT}; its own weights do not change")
+    init: Path | str = param(help=f"{INIT}; the weights of this model do not change")
     batch: int = of(Common, "batch", 64)
     lr: float = of(Common, "lr", 7e-3)
     prefix: int = param(
@@ -117,7 +117,7 @@ class LoraParams(BiEncoder):
     """The parameters of `lora`. The rank, alpha, matrices and learning rate are those of LoRA's paper for
     RoBERTa-base (Hu et al. 2022, table 9)."""
 
-    init: Path | str = param(help=f"{INIT}; its own weights do not change")
+    init: Path | str = param(help=f"{INIT}; the weights of this model do not change")
     lr: float = of(Common, "lr", 5e-4)
     rank: int = param(8, "the rank of a matrix's change", minimum=1)
     alpha: float = param(8.0, "a change is multiplied by alpha / rank", minimum=0)
