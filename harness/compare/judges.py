@@ -1,4 +1,4 @@
-"""How often a machine's judgements order systems as people's judgements do, where both exist."""
+"""Compares the orders of systems by people's judgements and by a machine's judgements of the same queries."""
 
 from __future__ import annotations
 
