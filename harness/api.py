@@ -7,11 +7,11 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from harness import catalogue, runner, suite, user_cache
 from harness.errors import HarnessError
-from harness.execution import progress
+from harness.execution import chosen_engine, progress
 from harness.leaderboard.board_file import Leaderboard
 from harness.notebook import board, cell_progress, suite_data
 from harness.notebook.board import Board
@@ -48,12 +48,15 @@ def run(
     *,
     out: str | Path | None = None,
     store: str | Path | None = None,
-    jobs: int = 1,
+    jobs: int | None = None,
     only: Sequence[str] = (),
     fresh: bool = False,
     replace: bool = False,
     quiet: bool = False,
     remote: str | None = None,
+    engine: Literal["local", "ray"] | None = None,
+    address: str | None = None,
+    ship: bool = False,
     set: Sequence[str] = (),
     limit: int | None = None,
     sample: int | None = None,
@@ -64,7 +67,11 @@ def run(
     The leaderboard is written into `out`; by default beside the suite, for a trial into `trial/` there, and
     for a dict into a folder of the user's cache. A folder with the leaderboard of another suite is refused
     unless `replace` is set. Failed systems are rows with `status: failed`. `remote` is the address of a store
-    that machines share. `set`, `limit` and `sample` change the suite as in `load`."""
+    that machines share. `set`, `limit` and `sample` change the suite as in `load`.
+
+    `engine` is `local` or `ray`, by default as the environment variable HARNESS_ENGINE says, else `local`.
+    `address` is that of a Ray cluster; `ship` sends the code of the harness and of its plugins to the nodes.
+    `jobs` is how many steps run at once: by default one, and on a cluster as many as it has cores."""
     if isinstance(only, str):
         raise HarnessError(f"only: expected a list of names, got the text '{only}'; write ['{only}']")
     records = catalogue.load()
@@ -80,13 +87,21 @@ def run(
             loaded, objects = suite_data.load(path, Path.cwd(), records, served, changes)
         else:
             loaded = suite.load(Path(path), records, changes)
+        if objects and chosen_engine.chosen(engine) == "ray":
+            raise HarnessError(
+                f"{objects[0][0]}: runs in this process ({objects[0][1]}), where no node of a cluster can "
+                "call it; say engine='local', or make it a plugin"
+            )
         prepared = runner.prepare(loaded, records, artifacts, only)
         reporter = _reporter(quiet)
         try:
             for name, reason in objects:
                 reporter.note(f"{name} runs every time: {reason}")
             target = Path(out) if out is not None else _folder(loaded, isinstance(path, Mapping))
-            outcome = runner.execute(prepared, artifacts, target, reporter, jobs, fresh, replace)
+            with chosen_engine.workers(artifacts, engine, address, jobs, ship, fresh) as at_work:
+                outcome = runner.execute(
+                    prepared, artifacts, target, reporter, jobs or 1, fresh, replace, workers=at_work
+                )
         finally:
             reporter.close()
             _forget(prepared.plan, artifacts)

@@ -10,6 +10,7 @@ SCAFFOLDS = (
     "retriever", "rewriter", "reranker", "trainer", "maker", "context", "dataset", "combiner", "measure",
     "analysis",
 )  # fmt: skip
+ENGINES = ("local", "ray")
 RUN_FORMS = ("trec", "rocketqa", "msmarco", "tevatron", "dureader")
 EXPORTS = (
     "trec", "ir-metadata", "mteb", "csv", "model", "tevatron-training", "sentence-transformers-training",

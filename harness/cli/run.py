@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli import arguments as shared
+from harness.cli.kinds import ENGINES
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
-    from harness.execution.workers import Workers
     from harness.runner import Prepared
     from harness.store.artifacts import Store
 
 
-ENGINES = ("local", "ray")
 CHANGES = 20  # how many changed rows are shown
 
 
@@ -87,13 +84,15 @@ def run(options: argparse.Namespace) -> int:
 def carried_out(prepared: Prepared, store: Store, out: Path, options: argparse.Namespace) -> int:
     """Runs a prepared suite, prints the leaderboard, and returns the exit code."""
     from harness import runner
-    from harness.execution import progress
+    from harness.execution import chosen_engine, progress
     from harness.leaderboard import history, text_tables
     from harness.problems import shown_path
 
     reporter = progress.reporter(sys.stderr)
     try:
-        with workers(options, store) as at_work:
+        with chosen_engine.workers(
+            store, options.engine, options.address, options.jobs, options.ship, options.fresh
+        ) as at_work:
             outcome = runner.execute(
                 prepared, store, out, reporter, options.jobs or 1, options.fresh, options.replace,
                 options.keep_going, at_work,
@@ -109,31 +108,6 @@ def carried_out(prepared: Prepared, store: Store, out: Path, options: argparse.N
             shared.say(f"  and {len(outcome.changes) - CHANGES} more rows")
     shared.say(f"leaderboard: {shown_path(outcome.path.absolute())}")
     return outcome.exit_code
-
-
-@contextmanager
-def workers(options: argparse.Namespace, store: Store) -> Iterator[Workers | None]:
-    """The workers of the engine that the options or the environment choose; None for local processes."""
-    engine = options.engine or os.environ.get("HARNESS_ENGINE") or "local"
-    if engine not in ENGINES:
-        raise HarnessError(f"HARNESS_ENGINE: expected {' or '.join(ENGINES)}, got '{engine}'")
-    if engine == "local":
-        if options.address is not None:
-            raise HarnessError("--address: is of a Ray cluster; add --engine ray")
-        if options.ship:
-            raise HarnessError("--ship: is for the nodes of a Ray cluster; add --engine ray")
-        yield None
-        return
-    try:
-        from harness.execution.ray_workers import RayWorkers
-    except ModuleNotFoundError as error:
-        install = "pip install 'passage-harness[ray]'"
-        raise HarnessError(f"--engine ray: needs {error.name}; install with: {install}") from None
-    cluster = RayWorkers(store, options.address, options.jobs, options.ship, options.fresh)
-    try:
-        yield cluster
-    finally:
-        cluster.close()
 
 
 def dry_run(prepared: Prepared, store: Store) -> Iterator[str]:
