@@ -246,19 +246,20 @@ def test_data_that_lies_elsewhere_is_found_in_the_store_by_its_digests(made, tmp
     assert "2 verified" in ran.out
 
 
-def test_a_leaderboard_is_verified_without_being_told_its_suite_or_store(made, tmp_path):
-    ran = made.command("verify", made.out, XDG_CACHE_HOME=str(tmp_path / "cache"))
+def test_a_leaderboard_is_verified_without_being_told_its_suite_or_store(made, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    ran = made.command("verify", made.out)
     assert ran.code == 0, ran.out + ran.err
     assert "2 verified" in ran.out
 
 
-def test_a_merged_leaderboard_is_verified_without_being_told_anything(made, tmp_path):
+def test_a_merged_leaderboard_is_verified_without_being_told_anything(made, tmp_path, monkeypatch):
     merged = made.command("merge", made.out, made.out, "--out", tmp_path / "deep" / "together")
     assert merged.code == 0, merged.err
-    variables = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-    ran = made.command("verify", tmp_path / "deep" / "together", **variables)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    ran = made.command("verify", tmp_path / "deep" / "together")
     assert ran.code == 0, ran.out + ran.err
-    ran = made.command("verify", tmp_path / "deep" / "together", "--store", tmp_path / "other", **variables)
+    ran = made.command("verify", tmp_path / "deep" / "together", "--store", tmp_path / "other")
     assert ran.code == 0, ran.out + ran.err  # the data are read again
     assert "2 verified" in ran.out
 
@@ -273,11 +274,12 @@ def test_hints_that_say_nothing_are_as_none(copy, text):
     assert "name the suite that says where it lies: --suite SUITE" in ran.out
 
 
-def test_hints_hold_no_value_of_a_variable(harness):
+def test_hints_hold_no_value_of_a_variable(harness, monkeypatch):
+    monkeypatch.setenv("SECRET", "en")
     harness.suite(
         'suite: s\ndatasets: {toy: {toy: {language: "${SECRET}"}}}\nsystems: {o: {retriever: overlap}}\nmeasures: [RR]\ndepth: 5\n'
     )
-    assert harness.run(SECRET="en").code == 0
+    assert harness.run().code == 0
     text = (harness.out / "verify.yaml").read_text()
     assert "${SECRET}" in text
     assert str(harness.folder) not in text
