@@ -6,6 +6,7 @@ import re
 import time
 
 import orjson
+import pytest
 from running import FAULTS, Harness, finished, living, rows
 
 
@@ -33,7 +34,10 @@ def logs_named(harness: Harness, err: str) -> list[str]:
     return [log.read_text() for log in (harness.store / "failures").iterdir() if str(log) in err]
 
 
-def test_each_fault_is_the_reason_of_its_own_row_and_a_rerun_tries_only_those_again(harness: Harness) -> None:
+def test_each_fault_is_the_reason_of_its_own_row_and_a_rerun_tries_only_those_again(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOY_COUNTS", str(harness.folder / "counts"))
     expected = {
         "raise": "ValueError: the toy was asked to fail",
         "hang": "took longer than the timeout of 4 s",
@@ -44,7 +48,7 @@ def test_each_fault_is_the_reason_of_its_own_row_and_a_rerun_tries_only_those_ag
         "shape": "shape",
     }
     harness.suite(suite(4.0, **{name: toy(name) for name in expected}))
-    first = harness.run("suite.yaml", "--jobs", "2", TOY_COUNTS=str(harness.folder / "counts"))
+    first = harness.run("suite.yaml", "--jobs", "2")
     assert first.code == 1, first.err
     assert "Traceback" not in first.err
     found = rows(harness.out)
@@ -57,7 +61,7 @@ def test_each_fault_is_the_reason_of_its_own_row_and_a_rerun_tries_only_those_ag
     counts = (harness.folder / "counts").read_text().split()
     (harness.folder / "counts").unlink()
     harness.suite(suite(4.0, **{name: toy(name) for name in expected if name not in ("hang", "die")}))
-    second = harness.run("suite.yaml", TOY_COUNTS=str(harness.folder / "counts"))
+    second = harness.run("suite.yaml")
     assert second.code == 1
     again = (harness.folder / "counts").read_text().split()
     # the indexes of the four faulty searches are there; only `raise` builds one again
