@@ -4,25 +4,30 @@ leaderboards."""
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness import api, catalogue, runner
 from harness.cli import calibration
 from harness.cli.estimate import listing
 from harness.errors import HarnessError
-from harness.execution.estimate import Estimate
+from harness.execution.estimate import Estimate, read_all
 from harness.execution.progress import Silent
 from harness.leaderboard import board_file
-from harness.plan.graph import Plan
+from harness.made_models import STEP
+from harness.plan.graph import Plan, Step
 from harness.plan.kinds import APART, METHODS, PARTS
 from harness.store.artifacts import Store
+from harness.store.manifest import Artifact
 from harness.suite import NO_CHANGES
 
 COMMITTED = Path(__file__).parents[2] / "leaderboards"
+VERSIONS = ("sources", "libraries", "version")  # in descriptions: of the code
 HEAD = ("suite", "compared", "unknown", "processor time", "real", "factor", "time", "real", "disk", "real")
 
 
@@ -48,6 +53,7 @@ def main() -> None:
     parser.add_argument("--against", type=Path, help="compare with the steps that this store has")
     parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="as of harness run")
     parser.add_argument("--steps", action="store_true", help="a line for each step or row too")
+    parser.add_argument("--calibrated", type=Path, help="estimate from the costs in this store instead")
     parser.add_argument(
         "--patience", type=float, default=1.0,
         help="on a busy machine: measure until steps take this many times as long",
@@ -70,14 +76,15 @@ def main() -> None:
 
 def compared(suite: Path, options: argparse.Namespace, folder: Path) -> Iterator[str]:
     """The lines of the table for one suite: each step or row, then all together."""
-    store = api.opened_store(folder / "calibration", None)
+    store = api.opened_store(options.calibrated or folder / "calibration", None)
     prepared = runner.read(suite, catalogue.load(), store, options.only, NO_CHANGES)
     refused = runner.refusals(prepared, store)
     if refused:
         raise HarnessError(f"its data or models are not here: {refused[0]}")
     asked = argparse.Namespace(
-        suite=suite, only=options.only, jobs=1, calibrate=True, set=[], limit=None, sample=None
-    )
+        suite=suite, only=options.only, jobs=1, calibrate=options.calibrated is None,
+        set=[], limit=None, sample=None,
+    )  # fmt: skip
     expected = {item.step.id: item for item in listing(prepared, store, asked)}
     if options.run:
         what, real = "steps of a run", _run(prepared, store, folder)
@@ -127,17 +134,40 @@ def _run(prepared: runner.Prepared, calibrated: Store, folder: Path) -> dict[str
     store = Store(folder / "store").open()
     shutil.copytree(calibrated.compiled, store.compiled, dirs_exist_ok=True)
     runner.execute(prepared, store, folder / "out", Silent(), keep_going=True)
-    return _in_store(prepared.plan, store, prepared.plan.ancestors(prepared.targets))
+    return _in_store(prepared.plan, store, sorted(prepared.plan.ancestors(prepared.targets)))
 
 
-def _in_store(plan: Plan, store: Store, wanted: Mapping[str, Estimate] | set[str]) -> dict[str, Real]:
+def _in_store(plan: Plan, store: Store, wanted: Iterable[str]) -> dict[str, Real]:
+    """The costs of the steps that the store has, by label. Another version of the code may have made them."""
+    artifacts = read_all(store)
+    done = {_content(step, artifacts): artifact for step, artifact in artifacts.items()}
     costs = {}
-    for step in plan.steps.values():
-        if step.id in wanted and step.kind not in PARTS and store.has(step.id):
-            cost = store.read(step.id, trust=True).cost
-            real = Cost(*(float(cost[name]) for name in Cost._fields))
+    for step in (plan.steps[name] for name in wanted):
+        artifact = done.get(_content(step.id, plan.steps))
+        if step.kind not in PARTS and artifact is not None:
+            real = Cost(*(float(artifact.cost[name]) for name in Cost._fields))
             costs[f"{step.label} {step.key[:6]}"] = Real([step.id], real)
     return costs
+
+
+def _content(step: str, steps: Mapping[str, Step | Artifact]) -> str:
+    """What a step does to which data, whatever the version of the code: its description without versions, and
+    with the steps that it reads described in the same way."""
+    if step not in steps:
+        return step
+    described = _unversioned(steps[step].described)
+    text = json.dumps({**described, "inputs": []}, sort_keys=True)
+    text = STEP.sub(lambda match: _content(match[1], steps) + match[2], text)
+    inputs = [_content(name, steps) for name in steps[step].described["inputs"]]
+    return hashlib.sha256("".join([text, *inputs]).encode()).hexdigest()
+
+
+def _unversioned(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_unversioned(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {name: _unversioned(item) for name, item in value.items() if name not in VERSIONS}
 
 
 def _recorded(plan: Plan, folder: Path) -> dict[str, Real]:

@@ -14,6 +14,7 @@ from harness.execution.step_work import (
     Key,
     Work,
     described_in,
+    kept_by_makers,
     key_of,
     sizes_of,
     with_made,
@@ -60,7 +61,7 @@ def estimates(
     part of."""
     datasets = {collection.parts["corpus"]: name for name, collection in plan.collections.items()
                 if "corpus" in collection.parts} | dict(trials or {})  # fmt: skip
-    sizes, costs = with_made(sizes_of(artifacts), plan), measured(artifacts)
+    sizes, costs = with_made(sizes_of(artifacts), plan, kept_by_makers(artifacts)), measured(artifacts)
     described_of = described_in(plan.steps)
     listed = []
     for name in steps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
@@ -42,20 +43,39 @@ def sizes_of(artifacts: Mapping[str, Artifact]) -> Sizes:
     return sizes
 
 
-def with_made(sizes: Sizes, plan: Plan) -> Sizes:
-    """`sizes` with the parts that the plan's steps will make. A made part is assumed to be as large as its
-    source, because nobody knows before making it how much will be dropped."""
+def kept_by_makers(artifacts: Mapping[str, Artifact]) -> dict[Key, dict[str, float]]:
+    """The share of passages, documents and queries that the makers left in the collections that they have
+    changed so far, by kind and parameters of the maker."""
+    before: dict[Key, Counter[str]] = {}
+    after: dict[Key, Counter[str]] = {}
+    for artifact in artifacts.values():
+        if artifact.described["kind"] == MAKE:
+            key, facts = key_of(artifact.described, described_in(artifacts)), artifact.facts["made"]
+            before.setdefault(key, Counter()).update(facts["before"])
+            after.setdefault(key, Counter()).update(facts["after"])
+    return {key: {name: after[key][name] / count for name, count in counts.items() if count}
+            for key, counts in before.items()}  # fmt: skip
+
+
+def with_made(sizes: Sizes, plan: Plan, kept: Mapping[Key, Mapping[str, float]]) -> Sizes:
+    """`sizes` with the parts that the plan's steps will make. The share that a maker leaves is taken from
+    `kept`. Without such a share, a made part is taken to be as large as the part that it is made of."""
     corpora, queries = dict(sizes.corpora), dict(sizes.queries)
     for id, step in plan.steps.items():
         before = _before(step, plan)
+        maker = plan.steps.get(step.work.get("made", ""))
+        share = {} if maker is None else kept.get(key_of(maker.described, described_in(plan.steps)), {})
         if step.kind == "corpus" and id not in corpora and before in corpora:
-            corpora[id] = corpora[before]
+            passages, candidates, documents = corpora[before]
+            left = [share.get(name, 1.0) for name in ("passages", "passages", "documents")]
+            counts = zip((passages, candidates, documents), left, strict=True)
+            corpora[id] = CorpusSize(*(max(1, round(count * part)) for count, part in counts))
             if "subset" in step.work:
                 ranked = next((count for part, count in queries.items() if part in step.inputs), 0)
                 most = max(1, ranked * step.work["subset"])
                 corpora[id] = corpora[id]._replace(candidates=min(corpora[id].candidates, most))
         elif step.kind in ("queries", "examples") and id not in queries and before in queries:
-            queries[id] = queries[before]
+            queries[id] = max(1, round(queries[before] * share.get("queries", 1.0)))
     return Sizes(corpora, queries)
 
 

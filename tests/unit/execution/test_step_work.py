@@ -12,6 +12,7 @@ from harness.execution.step_work import (
     CorpusSize,
     Sizes,
     described_in,
+    kept_by_makers,
     key_of,
     sizes_of,
     with_made,
@@ -86,7 +87,7 @@ def test_parts_that_are_not_made_yet_are_as_large_as_those_they_are_made_of() ->
     steps = {item.id: item for item in (raw, asked, make, corpus, queries, search, top, examples)}
     plan: Any = SimpleNamespace(steps=steps)
     known = Sizes({raw.id: CorpusSize(100, 90, 10)}, {asked.id: 7})
-    sizes = with_made(known, plan)
+    sizes = with_made(known, plan, {})
     assert sizes.corpora[corpus.id] == (100, 90, 10)
     assert sizes.corpora[top.id] == (100, 28, 10)
     assert sizes.queries == {asked.id: 7, queries.id: 7, examples.id: 7}
@@ -94,7 +95,31 @@ def test_parts_that_are_not_made_yet_are_as_large_as_those_they_are_made_of() ->
     assert work_of(examples.described, described_in(steps), sizes) == (140,)
     assert work_of(corpus.described, described_in(steps), sizes) == (1,)
     assert work_of(raw.described, described_in(steps), sizes) is None
-    assert known == with_made(known, SimpleNamespace(steps={}))  # type: ignore[arg-type]
+    assert known == with_made(known, SimpleNamespace(steps={}), {})  # type: ignore[arg-type]
+
+
+def test_a_maker_is_expected_to_leave_what_it_left_before() -> None:
+    described = {"kind": "make", "method": {"name": "join", "params": {"limit": 9}}, "inputs": ["corpus-0"]}
+    counts = {"before": {"passages": 90, "documents": 10}, "after": {"passages": 30, "documents": 10}}
+    more = {"before": {"passages": 10, "documents": 0}, "after": {"passages": 10, "documents": 0}}
+    artifacts = {f"make-{i}": finished(described, {"made": made}) for i, made in enumerate((counts, more))}
+    kept = kept_by_makers(artifacts)
+    assert list(kept.values()) == [{"passages": 0.4, "documents": 1.0}]
+    raw = step("corpus", 0, (), method={})
+    make = Step(
+        "make",
+        "1" * 64,
+        "d",
+        "",
+        {**described, "inputs": [raw.id]},
+        {"reads": {"corpus": raw.id}},
+        (raw.id,),
+        (),
+    )
+    corpus = step("corpus", 3, (make.id,), {"made": make.id}, made="corpus")
+    plan: Any = SimpleNamespace(steps={item.id: item for item in (raw, make, corpus)})
+    sizes = with_made(Sizes({raw.id: CorpusSize(1000, 500, 20)}, {}), plan, kept)
+    assert sizes.corpora[corpus.id] == (400, 200, 20)
 
 
 @pytest.mark.parametrize("there", [True, False])
