@@ -27,8 +27,8 @@ def test_a_mention_is_followed_by_its_antecedent_in_parentheses():
 
 def test_the_antecedent_is_the_earliest_mention_not_the_closest():
     passages = ["Ann Hill came.", "The surveyor left.", "She wrote."]
-    found = annotated(passages, [(2, "She"), (1, "The surveyor"), (0, "Ann Hill")])
-    assert found == ["Ann Hill came.", "The surveyor (Ann Hill) left.", "She (Ann Hill) wrote."]
+    edits = annotated(passages, [(2, "She"), (1, "The surveyor"), (0, "Ann Hill")])
+    assert edits == ["Ann Hill came.", "The surveyor (Ann Hill) left.", "She (Ann Hill) wrote."]
 
 
 def test_a_cluster_within_one_passage_adds_nothing():
@@ -54,30 +54,30 @@ def test_of_mentions_that_begin_together_the_longest_is_the_antecedent():
 
 def test_nested_mentions_are_each_followed_by_their_own_antecedent():
     passages = ["Old Nick met The Half Moon.", "the owner of the venue waits"]
-    found = annotated(
+    edits = annotated(
         passages,
         [(0, "Old Nick"), (1, "the owner of the venue")],
         [(0, "The Half Moon"), (1, "the venue")],
     )
-    assert found[1] == "the owner of the venue (The Half Moon) (Old Nick) waits"
+    assert edits[1] == "the owner of the venue (The Half Moon) (Old Nick) waits"
 
 
 def test_a_mention_within_another_is_followed_where_it_ends():
     passages = ["Ann Hill. A book.", "her book sold"]
-    found = annotated(passages, [(0, "Ann Hill"), (1, "her")], [(0, "A book"), (1, "her book")])
-    assert found[1] == "her (Ann Hill) book (A book) sold"
+    edits = annotated(passages, [(0, "Ann Hill"), (1, "her")], [(0, "A book"), (1, "her book")])
+    assert edits[1] == "her (Ann Hill) book (A book) sold"
 
 
 def test_mentions_that_overlap_are_both_followed():
     passages = ["One. Two.", "the north wind farm stands"]
-    found = annotated(passages, [(0, "One"), (1, "the north wind")], [(0, "Two"), (1, "wind farm")])
-    assert found[1] == "the north wind (One) farm (Two) stands"
+    edits = annotated(passages, [(0, "One"), (1, "the north wind")], [(0, "Two"), (1, "wind farm")])
+    assert edits[1] == "the north wind (One) farm (Two) stands"
 
 
 def test_one_place_of_two_clusters_is_followed_by_both_antecedents():
     passages = ["One. Two.", "it stands"]
-    found = annotated(passages, [(0, "One"), (1, "it")], [(0, "Two"), (1, "it")])
-    assert found[1] == "it (One) (Two) stands"
+    edits = annotated(passages, [(0, "One"), (1, "it")], [(0, "Two"), (1, "it")])
+    assert edits[1] == "it (One) (Two) stands"
 
 
 def test_the_same_antecedent_is_not_written_twice_at_one_place():
@@ -88,8 +88,8 @@ def test_the_same_antecedent_is_not_written_twice_at_one_place():
 
 def test_an_ending_that_is_joined_to_a_mention_goes_before_the_parenthesis():
     passages = ["Ann Hill's house.", "The surveyor’s map. She’ll come."]
-    found = annotated(passages, [(0, "Ann Hill's"), (1, "The surveyor"), (1, "She")])
-    assert found[1] == "The surveyor’s (Ann Hill) map. She’ll (Ann Hill) come."
+    edits = annotated(passages, [(0, "Ann Hill's"), (1, "The surveyor"), (1, "She")])
+    assert edits[1] == "The surveyor’s (Ann Hill) map. She’ll (Ann Hill) come."
 
 
 def test_white_space_in_an_antecedent_becomes_single_blanks():
@@ -107,8 +107,8 @@ def test_a_mention_with_its_antecedents_words_is_a_choice(same, text):
 
 def test_skip_leaves_other_mentions_annotated():
     passages = ["Ann Hill.", "Ann Hill said she"]
-    found = annotated(passages, [(0, "Ann Hill"), (1, "Ann Hill"), (1, "she")], same="skip")
-    assert found[1] == "Ann Hill said she (Ann Hill)"
+    edits = annotated(passages, [(0, "Ann Hill"), (1, "Ann Hill"), (1, "she")], same="skip")
+    assert edits[1] == "Ann Hill said she (Ann Hill)"
 
 
 def test_every_passage_has_its_row_of_edits_also_empty_ones():

@@ -173,8 +173,8 @@ def test_a_short_list_of_t2ranking_is_not_filled_with_passage_0():
 
 @pytest.mark.parametrize(("positive", "value"), [(999, 1), (1000, 0)])
 def test_a_run_of_t2ranking_is_cut_at_1000(positive, value):
-    found = by_protocol(RETRIEVAL, {0: list(range(1100))}, {0: {positive: 2}})
-    assert found["MicroR(rel=2)@1000"] == value
+    computed = by_protocol(RETRIEVAL, {0: list(range(1100))}, {0: {positive: 2}})
+    assert computed["MicroR(rel=2)@1000"] == value
 
 
 def test_a_passage_that_t2rankings_script_counts_twice_is_refused():
@@ -247,8 +247,8 @@ def test_re_ranking_reads_the_same_mrr_as_retrieval():
 
 def test_documents_of_dapr_rank_by_their_best_passage_with_its_highest_grade():
     run, qrels = {0: [7, 2, 6, 3, 9]}, {0: {3: 2, 2: 1, 8: 1, 20: 1}}
-    found = by_protocol("dapr", run, qrels)  # documents: 3, 1, 4; grades 1: 2, 4: 1, 10: 1
+    computed = by_protocol("dapr", run, qrels)  # documents: 3, 1, 4; grades 1: 2, 4: 1, 10: 1
     best = 2 + 1 / np.log2(3) + 1 / np.log2(4)
-    assert found["document nDCG@10"] == close((2 / np.log2(3) + 1 / np.log2(4)) / best)
-    assert found["document R@100"] == close(2 / 3)
-    assert found["R@100"] == close(2 / 4)
+    assert computed["document nDCG@10"] == close((2 / np.log2(3) + 1 / np.log2(4)) / best)
+    assert computed["document R@100"] == close(2 / 3)
+    assert computed["R@100"] == close(2 / 4)

@@ -234,16 +234,16 @@ def test_a_name_offered_twice_is_refused_when_it_is_asked_for(install):
     text = GOOD.replace('name="longest"', 'name="rrf"').replace("Retriever", "Combiner")
     text = text.replace("harness_retrievers", "harness_combiners")
     install({"stranger/__init__.py": text}, {"stranger": "stranger"})
-    found = catalogue.load()
-    assert found.find("combiners", "convex").plugin.distribution == catalogue.OWN
+    records = catalogue.load()
+    assert records.find("combiners", "convex").plugin.distribution == catalogue.OWN
     with pytest.raises(HarnessError) as caught:
-        found.find("combiners", "rrf")
+        records.find("combiners", "rrf")
     assert str(caught.value) == (
         "the combiner 'rrf' is offered by passage-harness (harness_fusion) "
         "and stranger-retrieval (stranger); write 'fusion:rrf' or 'stranger:rrf'"
     )
-    assert found.find("combiners", "stranger:rrf").plugin.distribution == "stranger-retrieval"
-    assert found.find("combiners", "fusion:rrf").plugin.distribution == catalogue.OWN
+    assert records.find("combiners", "stranger:rrf").plugin.distribution == "stranger-retrieval"
+    assert records.find("combiners", "fusion:rrf").plugin.distribution == catalogue.OWN
 
 
 def test_what_a_plugin_prints_when_it_is_imported_is_not_in_the_output(install, capsys):

@@ -140,7 +140,7 @@ class Either:
 )
 def test_a_mapping_that_is_one_of_two_forms_says_what_is_wrong_with_it(given, problem):
     _, problems = params.convert(Either, {"how": given}, Path())
-    assert [found.text for found in problems] == [problem]
+    assert [item.text for item in problems] == [problem]
 
 
 @dataclass(frozen=True)

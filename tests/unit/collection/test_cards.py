@@ -51,30 +51,30 @@ def made(folder: Path, language: str = "en", asked: str | None = None) -> dict:
 
 
 def test_it_counts_what_is_there(tmp_path):
-    found = made(tmp_path)
-    counts = {name: value for name, value in found.items() if isinstance(value, int)}
+    card = made(tmp_path)
+    counts = {name: value for name, value in card.items() if isinstance(value, int)}
     assert counts == {
         "documents": 2, "titled_documents": 1, "passages": 4, "candidates": 3, "empty_passages": 2,
         "queries": 3, "judgements": 4, "judged_passages": 3, "positives": 2,
         "queries_without_judgement": 1, "queries_without_positive": 1,
         "judgements_of_unknown_passages": 1, "judgements_of_unknown_queries": 1,
     }  # fmt: skip
-    assert found["levels"] == {"0": 2, "1": 1, "2": 1}
+    assert card["levels"] == {"0": 2, "1": 1, "2": 1}
 
 
 def test_lengths_are_in_characters_and_words(tmp_path):
-    found = made(tmp_path)
-    assert found["passages_per_document"]["mean"] == 2
-    assert (found["passage_characters"]["max"], found["passage_characters"]["mean"]) == (13, (13 + 1 + 5) / 4)
-    assert (found["passage_words"]["max"], found["passage_words"]["min"]) == (3, 0)
-    assert found["query_words"]["mean"] == round(5 / 3, 4)
-    assert (found["judgements_per_query"]["max"], found["positives_per_query"]["max"]) == (3, 2)
+    card = made(tmp_path)
+    assert card["passages_per_document"]["mean"] == 2
+    assert (card["passage_characters"]["max"], card["passage_characters"]["mean"]) == (13, (13 + 1 + 5) / 4)
+    assert (card["passage_words"]["max"], card["passage_words"]["min"]) == (3, 0)
+    assert card["query_words"]["mean"] == round(5 / 3, 4)
+    assert (card["judgements_per_query"]["max"], card["positives_per_query"]["max"]) == (3, 2)
 
 
 def test_words_are_not_counted_in_a_language_without_blanks(tmp_path):
-    found = made(tmp_path, "zh", "en")
-    assert found["passage_words"] is None
-    assert found["query_words"]["max"] == 2
+    card = made(tmp_path, "zh", "en")
+    assert card["passage_words"] is None
+    assert card["query_words"]["max"] == 2
 
 
 def test_a_spread_equals_the_statistics_of_the_values():

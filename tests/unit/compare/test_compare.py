@@ -32,11 +32,15 @@ def three(tmp_path):
 
 
 def test_all_pairs_are_compared_and_tiers_told(three):
-    found = compare(load([three]), Settings())
-    assert [(item.first, item.second) for item in found.comparisons] == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert {item.system: item.tier for item in found.standings} == {"a": "b", "b": "b", "c": "a"}
-    assert found.families == {"d / nDCG@10": 3}
-    worse = found.comparisons[1]
+    compared = compare(load([three]), Settings())
+    assert [(item.first, item.second) for item in compared.comparisons] == [
+        ("a", "b"),
+        ("a", "c"),
+        ("b", "c"),
+    ]
+    assert {item.system: item.tier for item in compared.standings} == {"a": "b", "b": "b", "c": "a"}
+    assert compared.families == {"d / nDCG@10": 3}
+    worse = compared.comparisons[1]
     assert worse.difference == pytest.approx(-0.3)
     assert worse.corrected < 0.001
     assert (worse.won, worse.tied, worse.lost) == (0, 0, QUERIES)
@@ -44,9 +48,9 @@ def test_all_pairs_are_compared_and_tiers_told(three):
 
 
 def test_each_is_compared_with_a_baseline(three):
-    found = compare(load([three]), Settings("baseline", "b"))
-    assert [(item.first, item.second) for item in found.comparisons] == [("a", "b"), ("c", "b")]
-    assert {item.tier for item in found.standings} == {None}
+    compared = compare(load([three]), Settings("baseline", "b"))
+    assert [(item.first, item.second) for item in compared.comparisons] == [("a", "b"), ("c", "b")]
+    assert {item.tier for item in compared.standings} == {None}
 
 
 @pytest.mark.parametrize(
@@ -54,9 +58,11 @@ def test_each_is_compared_with_a_baseline(three):
 )
 def test_a_family_is_what_the_user_says(tmp_path, family, sizes):
     systems = {x: {"nDCG@10": values(i), "R@5": values(i + 9)} for i, x in enumerate("abc")}
-    found = compare(load([board(tmp_path, systems)]), Settings(family=family))
-    assert list(found.families.values()) == sizes
-    assert "families of 3 tests" in render(found, "table") or "1 family of 6 tests" in render(found, "table")
+    compared = compare(load([board(tmp_path, systems)]), Settings(family=family))
+    assert list(compared.families.values()) == sizes
+    assert "families of 3 tests" in render(compared, "table") or "1 family of 6 tests" in render(
+        compared, "table"
+    )
 
 
 def test_what_else_is_compared_changes_no_p(tmp_path):
@@ -80,28 +86,28 @@ def test_holm_takes_as_many_permutations_as_the_family_needs(tmp_path):
 
 @pytest.mark.parametrize("test", ["t", "wilcoxon"])
 def test_other_tests_are_corrected_by_holm(three, test):
-    found = compare(load([three]), Settings(test=test))
-    assert found.correction == "holm"
-    assert found.permutations is None
-    p = sorted(item.p for item in found.comparisons)
-    assert min(item.corrected for item in found.comparisons) == pytest.approx(3 * p[0])
+    compared = compare(load([three]), Settings(test=test))
+    assert compared.correction == "holm"
+    assert compared.permutations is None
+    p = sorted(item.p for item in compared.comparisons)
+    assert min(item.corrected for item in compared.comparisons) == pytest.approx(3 * p[0])
 
 
 def test_a_ratio_of_sums_is_compared_as_a_ratio(tmp_path):
     whole = np.arange(1.0, QUERIES + 1)
     part = np.where(np.arange(QUERIES) % 2, whole, 0)
     systems = {"a": {"MicroR@5": (part, whole)}, "b": {"MicroR@5": (part / 2, whole)}}
-    (found,) = compare(load([board(tmp_path, systems)]), Settings()).comparisons
-    assert found.means == pytest.approx((part.sum() / whole.sum(), part.sum() / whole.sum() / 2))
-    assert (found.won, found.tied, found.lost) == (QUERIES // 2, QUERIES // 2, 0)
+    (comparison,) = compare(load([board(tmp_path, systems)]), Settings()).comparisons
+    assert comparison.means == pytest.approx((part.sum() / whole.sum(), part.sum() / whole.sum() / 2))
+    assert (comparison.won, comparison.tied, comparison.lost) == (QUERIES // 2, QUERIES // 2, 0)
     with pytest.raises(HarnessError, match="MicroR@5 is a ratio of sums"):
         compare(load([tmp_path]), Settings(test="wilcoxon"))
 
 
 def test_a_sum_is_compared_as_a_sum(tmp_path):
     systems = {"a": {"NumRet": np.full(QUERIES, 3.0)}, "b": {"NumRet": np.full(QUERIES, 1.0)}}
-    (found,) = compare(load([board(tmp_path, systems)]), Settings()).comparisons
-    assert (found.difference, found.interval) == (80.0, (80.0, 80.0))
+    (comparison,) = compare(load([board(tmp_path, systems)]), Settings()).comparisons
+    assert (comparison.difference, comparison.interval) == (80.0, (80.0, 80.0))
 
 
 def test_two_leaderboards_share_their_queries(tmp_path):
@@ -181,10 +187,10 @@ def test_a_changed_file_of_values_is_refused(three):
 def test_too_few_queries_are_told(tmp_path):
     few = {"queries": ["q0", "q1", "q2"]}
     board(tmp_path, {x: {"R@5": np.array([0.1, 0.2, 0.3]) * i} for i, x in enumerate("ab", 1)}, **few)
-    found = compare(load([tmp_path]), Settings())
-    assert found.comparisons[0].exact
-    assert found.comparisons[0].p == 0.25
-    assert found.notes == ("d: 3 queries are too few for any difference to be significant",)
+    compared = compare(load([tmp_path]), Settings())
+    assert compared.comparisons[0].exact
+    assert compared.comparisons[0].p == 0.25
+    assert compared.notes == ("d: 3 queries are too few for any difference to be significant",)
 
 
 @pytest.mark.parametrize(
@@ -271,10 +277,10 @@ def test_what_the_command_cannot_do_it_says(three, capsys, options, told):
 
 
 def test_json_holds_everything(three):
-    found = orjson.loads(render(compare(load([three]), Settings()), "json", []))
-    assert found["regressions"] == []
-    assert found["families"] == {"d / nDCG@10": 3}
-    assert found["comparisons"][1]["lost"] == QUERIES
+    content = orjson.loads(render(compare(load([three]), Settings()), "json", []))
+    assert content["regressions"] == []
+    assert content["families"] == {"d / nDCG@10": 3}
+    assert content["comparisons"][1]["lost"] == QUERIES
 
 
 def test_latex_names_are_escaped_and_tiers_are_superscripts(tmp_path):

@@ -49,12 +49,12 @@ def test_a_changed_parameter_is_told_once_with_the_systems_that_have_it(pair):
 
 
 def test_rows_that_moved_have_intervals_and_the_others_are_counted(pair):
-    found = diff(pair)
-    bm25, fused = found.moved
+    differences = diff(pair)
+    bm25, fused = differences.moved
     assert (bm25.system, fused.system) == ("bm25", "fused")
     assert bm25.comparison.difference == pytest.approx(0.2)
     assert bm25.comparison.interval[0] > 0
-    assert found.same == 1
+    assert differences.same == 1
     assert "0.2" not in f"{fused.comparison.difference:.1f}"
 
 
@@ -76,9 +76,9 @@ def test_json_has_every_number(pair, capsys):
 
 
 def test_a_leaderboard_differs_from_itself_in_nothing(pair):
-    found = diff((pair[0], pair[0]))
-    assert (found.changes, found.moved, found.same) == ((), (), 3)
-    assert "Nothing that decides about a number was changed." in render(found, "table")
+    differences = diff((pair[0], pair[0]))
+    assert (differences.changes, differences.moved, differences.same) == ((), (), 3)
+    assert "Nothing that decides about a number was changed." in render(differences, "table")
 
 
 def test_rows_that_came_went_and_failed_are_named(tmp_path):
@@ -86,9 +86,9 @@ def test_rows_that_came_went_and_failed_are_named(tmp_path):
         tmp_path / "a", {"x": {"RR": values(1)}, "gone": {"RR": values(2)}, "broke": {"RR": values(3)}}
     )
     other = made(tmp_path / "b", {"x": {"RR": values(1)}, "new": {"RR": values(2)}, "broke": None})
-    found = diff((one, other))
-    assert found.came == ("d / new",)
-    assert found.went == ("d / gone", "d / broke (failed: no)")
+    differences = diff((one, other))
+    assert differences.came == ("d / new",)
+    assert differences.went == ("d / gone", "d / broke (failed: no)")
 
 
 def test_other_methods_libraries_and_edited_sources_are_named(tmp_path):
@@ -98,8 +98,8 @@ def test_other_methods_libraries_and_edited_sources_are_named(tmp_path):
         "y": [step("m", libraries={"torch": "1"}, sources="s")],
     }
     after = {"x": [step("bm25")], "y": [step("m", libraries={"torch": "2"}, sources="t")]}
-    found = diff((made(tmp_path / "a", column, before), made(tmp_path / "b", column, after)))
-    assert [text for text, _ in found.changes] == [
+    differences = diff((made(tmp_path / "a", column, before), made(tmp_path / "b", column, after)))
+    assert [text for text, _ in differences.changes] == [
         "without sdm (rerank)", "torch 1 -> 2", "m: its sources were edited",
     ]  # fmt: skip
 
@@ -115,26 +115,26 @@ def test_numbers_on_other_data_are_not_compared(tmp_path):
     other_corpus = {"contents": {"corpus": "x" * 64, "judgements": "j" * 64}, "digests": {"corpus": "x" * 64}}
     one = made(tmp_path / "a", {"x": {"RR": values(1)}})
     other = made(tmp_path / "b", {"x": {"RR": values(2)}}, block=other_corpus)
-    found = diff((one, other))
-    assert found.moved == ()
-    assert "has the corpus xxxxxxxxxxxx" in found.refused[0]
-    assert "not compared: " in render(found, "table")
+    differences = diff((one, other))
+    assert differences.moved == ()
+    assert "has the corpus xxxxxxxxxxxx" in differences.refused[0]
+    assert "not compared: " in render(differences, "table")
 
 
 def test_numbers_by_other_protocols_are_not_compared(tmp_path):
     one = made(tmp_path / "a", {"x": {"RR": values(1)}})
     other = made(tmp_path / "b", {"x": {"RR": values(2)}}, suite={"protocol": "dapr"})
-    found = diff((one, other))
-    assert found.moved == ()
-    assert found.refused == ("the protocols differ, so no number is compared",)
+    differences = diff((one, other))
+    assert differences.moved == ()
+    assert differences.refused == ("the protocols differ, so no number is compared",)
 
 
 def test_without_values_per_query_means_are_shown_without_intervals(pair):
     for path in (pair[0] / "per-query").rglob("*.tsv"):
         path.unlink()
-    found = diff(pair)
-    assert [item.comparison for item in found.moved] == [None, None]
-    assert "without intervals: " in found.notes[0]
+    differences = diff(pair)
+    assert [item.comparison for item in differences.moved] == [None, None]
+    assert "without intervals: " in differences.notes[0]
 
 
 def test_patterns_choose_rows_and_what_matches_nothing_is_refused(pair, capsys):
