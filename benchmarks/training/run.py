@@ -216,22 +216,23 @@ def report(name: str, pairs: int, measured: Measured) -> None:
 
 
 def curve(model: Path, folder: Path, steps: int, length: int = 128, size: int = 16) -> None:
-    """Print the mean loss of the first and last quarter of a training by both engines, for three orders of
-    the pairs."""
-    queries, texts = pairs(folder, 10**6)
-    for seed in range(3):
-        order = np.random.default_rng(seed).permutation(len(texts))[: steps * size]
-        given = ([queries[i] for i in order], [texts[i] for i in order], length)
-        lines = []
-        for step in (ours(model, *given, seed=seed, size=size), theirs(model, *given, True, seed, size)):
-            losses = [step() for _ in range(steps)]
-            part = steps // 4
-            lines.append(f"{np.mean(losses[:part]):.4f}, {np.mean(losses[-part:]):.4f}")
-        print(
-            f"loss of the first and last quarter of {steps} steps, seed {seed}: ours {lines[0]}; "
-            f"theirs in bf16 {lines[1]}",
-            flush=True,
-        )
+    """Print the mean loss of each quarter of a training by both engines, with three seeds of the dropout and
+    the same order of the pairs, and the standard deviation over the seeds."""
+    queries, texts = pairs(folder, steps * size)
+    given, part = (model, queries, texts, length), steps // 4
+    engines: dict[str, Callable[[int], Step]] = {
+        "ours": lambda seed: ours(*given, seed=seed, size=size),
+        "theirs in bf16": lambda seed: theirs(*given, True, seed, size),
+    }
+    for name, begin in engines.items():
+        losses = []
+        for seed in range(3):
+            step = begin(seed)
+            losses.append([step() for _ in range(steps)])
+        quarters = np.array(losses)[:, : 4 * part].reshape(3, 4, part).mean(axis=2)
+        means, spread = quarters.mean(axis=0), quarters.std(axis=0, ddof=1)
+        each = ", ".join(f"{mean:.4f} (sd {sd:.4f})" for mean, sd in zip(means, spread, strict=True))
+        print(f"mean loss of each quarter of {steps} steps, three seeds: {name}: {each}", flush=True)
 
 
 def main() -> None:
