@@ -58,9 +58,9 @@ class Whole:
     def __call__(self, batch: Tokens) -> list[float]:
         arrays = padded(batch, self._padding)
         ids, mask, types = (torch.from_numpy(array).to(self._device) for array in arrays)
-        given = {"token_type_ids": types} if self._typed else {}
+        type_ids = {"token_type_ids": types} if self._typed else {}
         with torch.inference_mode():
-            return relevance(self._model(input_ids=ids, attention_mask=mask, **given).logits)
+            return relevance(self._model(input_ids=ids, attention_mask=mask, **type_ids).logits)
 
 
 class Packed:

@@ -152,12 +152,12 @@ def _refuse_code(members: Iterable[Member]) -> None:
 
 
 def _common(
-    name: str, asked: str, pairs: Iterable[tuple[Member, str | None]], otherwise: str = "auto"
+    name: str, setting: str, pairs: Iterable[tuple[Member, str | None]], otherwise: str = "auto"
 ) -> str:
     """The value that was asked for, or else the one on which all models that state a value agree."""
     values = {value: member for member, value in pairs if value is not None}
-    if asked != "auto" or not values:
-        return asked if asked != "auto" else otherwise
+    if setting != "auto" or not values:
+        return setting if setting != "auto" else otherwise
     if len(values) > 1:
         both = " and ".join(f"{value} for {member.model}" for value, member in values.items())
         raise HarnessError(f"{name}: models that are averaged must have one, here it is {both}; choose one")

@@ -15,5 +15,5 @@ def widen(layer: torch.nn.Linear) -> torch.nn.Linear:
     return layer
 
 
-def _in_fp32(_: Any, given: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-    return tuple(tensor.float() for tensor in given)
+def _in_fp32(_: Any, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    return tuple(tensor.float() for tensor in inputs)

@@ -61,8 +61,8 @@ class _Bare(torch.nn.Module):  # type: ignore[misc]  # torch is not typed where 
 def _states(request: Any, padding: int) -> States:
     def states(tokens: Tokens) -> Floats:
         ids, mask, types = padded(tokens, padding)
-        given = (ids, mask, types)[: len(request.model_inputs)]
-        request.infer(dict(enumerate(given)), share_inputs=True)
+        arrays = (ids, mask, types)[: len(request.model_inputs)]
+        request.infer(dict(enumerate(arrays)), share_inputs=True)
         states_of_tokens: Floats = request.get_output_tensor(0).data[mask.astype(np.bool_)]  # a copy
         return states_of_tokens
 

@@ -20,10 +20,12 @@ def resolved(params: DenseParams) -> DenseParams:
     folder. A setting stays `auto` only if the model is missing and not in the registry."""
     known = _known(params)
     model, revision = _located(params.model, params.revision)
-    asked = params.query_model or (known.queries if known else None)
+    query_name = params.query_model or (known.queries if known else None)
     if known and known.queries and isinstance(model, Path) and params.query_model is None:
         raise HarnessError(f"settings: {known.name} has two towers; name the queries' one as query_model")
-    query_model, query_revision = _located(asked, params.query_revision) if asked else (None, "main")
+    query_model, query_revision = (
+        _located(query_name, params.query_revision) if query_name else (None, "main")
+    )
     passages = _described(model, revision)
     queries = _described(query_model, query_revision) if query_model else passages
     if not params.trust_remote_code:
@@ -166,9 +168,9 @@ def _settings(params: DenseParams, authors: dict[str, Any], folders: dict[str, A
     there is no folder to read it from."""
     chosen: dict[str, Any] = {}
     for name in folders.keys() | authors.keys():
-        given, known, from_folders = getattr(params, name), authors.get(name), folders.get(name)
-        if given not in (None, "auto"):
-            chosen[name] = given
+        setting, known, from_folders = getattr(params, name), authors.get(name), folders.get(name)
+        if setting not in (None, "auto"):
+            chosen[name] = setting
         elif known is not None or from_folders is not None:
             chosen[name] = known if known is not None else from_folders
         elif name in folders:

@@ -53,16 +53,16 @@ class FilesParams:
 
     def __post_init__(self) -> None:
         single = {"corpus": self.corpus, "queries": self.queries, "qrels": self.qrels}
-        given = [name for name, path in single.items() if path is not None]
-        if self.path is not None and given:
+        named = [name for name, path in single.items() if path is not None]
+        if self.path is not None and named:
             raise ValueError(
-                f"'path' and '{given[0]}' exclude each other; give the folder or the single files"
+                f"'path' and '{named[0]}' exclude each other; give the folder or the single files"
             )
-        if self.path is None and not given:
+        if self.path is None and not named:
             raise ValueError("no files are named; give 'path', or 'corpus', 'queries' and 'qrels'")
-        missing = [f"'{name}'" for name in ("corpus", "queries") if name not in given]
+        missing = [f"'{name}'" for name in ("corpus", "queries") if name not in named]
         if self.path is None and missing:
-            what = f"{' and '.join(missing)} is missing beside '{given[0]}'"
+            what = f"{' and '.join(missing)} is missing beside '{named[0]}'"
             raise ValueError(f"{what}; give corpus, queries and qrels, or a folder as 'path'")
         if not self.judged and self.qrels is not None:
             raise ValueError("'qrels' is given, and 'judged: false' says that there are none; drop one")

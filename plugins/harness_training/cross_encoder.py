@@ -51,18 +51,22 @@ class CrossEncoder:
         first, end = share(len(batch.lists))
         for start in range(first, end, rows):
             lists = batch.lists[start : min(start + rows, end)]
-            there = lists >= 0
-            row, column = np.nonzero(there)
+            is_filled = lists >= 0
+            row, column = np.nonzero(is_filled)
             scorer.keys.set(seeds, ((start + row) * width + column).tolist())
             logits = scorer(
                 [batch.queries[start + i] for i in row.tolist()],
-                [batch.texts[place] for place in lists[there].tolist()],
+                [batch.texts[place] for place in lists[is_filled].tolist()],
                 params.length, params.query_length,
             )  # fmt: skip
             if params.loss == "listwise":
                 scores = torch.zeros(lists.shape, device=logits.device)
                 scores[row, column] = logits[:, 0]
-                loss = losses.listwise(scores, torch.from_numpy(there).to(logits.device)) * len(lists) / whole
+                loss = (
+                    losses.listwise(scores, torch.from_numpy(is_filled).to(logits.device))
+                    * len(lists)
+                    / whole
+                )
             else:
                 relevant = torch.from_numpy((column == 0).astype(np.float32)).to(logits.device)
                 loss = losses.pointwise(logits, relevant) * len(row) / whole

@@ -95,8 +95,8 @@ class DualEncoder:
         offset = 0
         for side, (tower, prompt, texts, length) in enumerate(sides):
             for places in networks.by_length(texts, micro, group):
-                given = [prompt + texts[place] for place in places]
-                lots.append(Lot(tower, given, length, [offset + place for place in places], side))
+                prompted = [prompt + texts[place] for place in places]
+                lots.append(Lot(tower, prompted, length, [offset + place for place in places], side))
             offset += len(texts)
         return lots
 
@@ -116,11 +116,11 @@ class DualEncoder:
                 allowed = batches.within(batch, [group.owner(query, count) for query in range(count)])
             return losses.contrastive(scores, lists[:, 0], torch.from_numpy(allowed).to(queries.device))
         listed_scores = scores.gather(1, lists.clamp(min=0))
-        there = torch.from_numpy((batch.lists >= 0) & ~np.isnan(batch.scores)).to(queries.device)
+        has_score = torch.from_numpy((batch.lists >= 0) & ~np.isnan(batch.scores)).to(queries.device)
         teacher = torch.from_numpy(np.nan_to_num(batch.scores)).to(queries.device)
         if params.loss == "margin-mse":
-            return losses.margin_mse(listed_scores, teacher, there)
-        return losses.distillation(listed_scores, teacher, there)
+            return losses.margin_mse(listed_scores, teacher, has_score)
+        return losses.distillation(listed_scores, teacher, has_score)
 
 
 def backward_in_parts(
@@ -150,5 +150,5 @@ def backward_in_parts(
 
 def _vectors(lot: Lot, seeds: tuple[int, ...]) -> Tensor:
     lot.tower.keys.set((*seeds, lot.side), lot.places)
-    found: Tensor = lot.tower(lot.texts, lot.length)
-    return found
+    vectors: Tensor = lot.tower(lot.texts, lot.length)
+    return vectors

@@ -41,12 +41,12 @@ def pooling(folder: Path) -> str:
         if str(module["type"]).endswith(".Pooling"):
             path = folder / str(module.get("path", "")) / "config.json"
             modes = model_folder.read(path) or {}
-            found = [how for how, mode in MODES.items() if modes.get(f"pooling_mode_{mode}") is True]
-            if len(found) != 1:
+            named = [how for how, mode in MODES.items() if modes.get(f"pooling_mode_{mode}") is True]
+            if len(named) != 1:
                 raise HarnessError(
                     f"pooling: {path} names none that can be trained; say pooling: cls or mean"
                 )
-            return found[0]
+            return named[0]
     return "cls"
 
 

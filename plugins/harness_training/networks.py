@@ -70,9 +70,11 @@ class Tower(nn.Module):  # type: ignore[misc]
     def _padded(self, encoded: Tokens) -> Tensor:
         arrays = tokens.padded(encoded, self.tokeniser.padding)
         ids, mask, types = (torch.from_numpy(array).to(self.device) for array in arrays)
-        given = {"token_type_ids": types} if getattr(self.network.config, "type_vocab_size", 0) > 1 else {}
+        type_ids = {"token_type_ids": types} if getattr(self.network.config, "type_vocab_size", 0) > 1 else {}
         with autocast(self.dtype, self.device):
-            states = self.network(input_ids=ids, attention_mask=mask, **given).last_hidden_state  # [n, L, d]
+            states = self.network(
+                input_ids=ids, attention_mask=mask, **type_ids
+            ).last_hidden_state  # [n, L, d]
         return pooled(states.float(), mask, self.pooling)
 
     def save(self, folder: Path, length: int, query_prompt: str, passage_prompt: str) -> None:
@@ -117,9 +119,9 @@ class Scorer(nn.Module):  # type: ignore[misc]
             return logits.float()
         arrays = tokens.padded(encoded, self.tokeniser.padding)
         ids, mask, types = (torch.from_numpy(array).to(self.device) for array in arrays)
-        given = {"token_type_ids": types} if getattr(self.network.config, "type_vocab_size", 0) > 1 else {}
+        type_ids = {"token_type_ids": types} if getattr(self.network.config, "type_vocab_size", 0) > 1 else {}
         with autocast(self.dtype, self.device):
-            logits = self.network(input_ids=ids, attention_mask=mask, **given).logits
+            logits = self.network(input_ids=ids, attention_mask=mask, **type_ids).logits
         return logits.float()
 
     def save(self, folder: Path, length: int) -> None:

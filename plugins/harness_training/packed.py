@@ -207,8 +207,8 @@ class _Shared(torch.autograd.Function):  # type: ignore[misc]
 
         def computed(place: int) -> tuple[Tensor | None, ...]:
             out, leaves = graphs[place]
-            given = [leaf for leaf in leaves if leaf.requires_grad]
-            gradients = iter(torch.autograd.grad(out, given, slopes[place]))
+            wanted = [leaf for leaf in leaves if leaf.requires_grad]
+            gradients = iter(torch.autograd.grad(out, wanted, slopes[place]))
             return tuple(next(gradients) if leaf.requires_grad else None for leaf in leaves)
 
         def added(parts: tuple[Tensor | None, ...]) -> Tensor | None:

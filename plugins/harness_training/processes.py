@@ -141,8 +141,8 @@ def _others(
         for number in range(1, params.processes):
             ours, theirs = spawn.Pipe()
             group = Group(number, params.processes)
-            given = (learner, params, course.steps, course.folder, where, group, meeting, theirs)
-            started = spawn.Process(target=_other, args=given, daemon=True)
+            arguments = (learner, params, course.steps, course.folder, where, group, meeting, theirs)
+            started = spawn.Process(target=_other, args=arguments, daemon=True)
             started.start()
             theirs.close()
             others.append((started, ours))

@@ -69,24 +69,24 @@ class RocketQAv2:
         return total
 
     def _loss(self, tower: Tower, scorer: Scorer, batch: Batch, lists: np.ndarray, start: int) -> Tensor:
-        params, found = self._params, lists >= 0
-        row, column = np.nonzero(found)
+        params, is_filled = self._params, lists >= 0
+        row, column = np.nonzero(is_filled)
         queries = batch.queries[start : start + len(lists)]
-        passages = [batch.texts[place] for place in lists[found].tolist()]
-        asked = tower([params.query_prompt + text for text in queries], params.query_length)
+        passages = [batch.texts[place] for place in lists[is_filled].tolist()]
+        query_vectors = tower([params.query_prompt + text for text in queries], params.query_length)
         read = tower([params.passage_prompt + text for text in passages], params.passage_length)
-        there = torch.from_numpy(found).to(asked.device)
-        retriever = torch.zeros(lists.shape, device=asked.device)
-        retriever[row, column] = (asked[row] * read).sum(dim=1) / params.temperature  # equation 1
+        filled = torch.from_numpy(is_filled).to(query_vectors.device)
+        retriever = torch.zeros(lists.shape, device=query_vectors.device)
+        retriever[row, column] = (query_vectors[row] * read).sum(dim=1) / params.temperature  # equation 1
         length = params.query_length + params.passage_length
         logits = scorer([queries[i] for i in row.tolist()], passages, length, params.query_length)
-        reranker = torch.zeros(lists.shape, device=asked.device)
+        reranker = torch.zeros(lists.shape, device=query_vectors.device)
         reranker[row, column] = logits[:, 0]
         reaches = params.reaches_reranker and params.reranker != "static"
-        loss = losses.dynamic_listwise(retriever, reranker, there, params.direction, reaches)
+        loss = losses.dynamic_listwise(retriever, reranker, filled, params.direction, reaches)
         if params.reranker == "listwise":
-            loss = loss + losses.listwise(reranker, there)
+            loss = loss + losses.listwise(reranker, filled)
         elif params.reranker == "pointwise":
-            relevant = torch.from_numpy((column == 0).astype(np.float32)).to(asked.device)
+            relevant = torch.from_numpy((column == 0).astype(np.float32)).to(query_vectors.device)
             loss = loss + losses.pointwise(logits, relevant)
         return loss

@@ -17,30 +17,30 @@ MODULES = {
 EXTRAS = {"torch": "dense", "openvino": "dense,openvino", "onnx": "onnx", "faiss": "faiss"}
 
 
-def backend(asked: str, exported: bool, weights: bool) -> str:
+def backend(setting: str, exported: bool, weights: bool) -> str:
     """The backend that was asked for. For `auto`: torch, or ONNX Runtime if the model's folder has nothing
     but an exported model."""
-    if asked == "auto":
+    if setting == "auto":
         return "onnx" if exported and not weights else "torch"
-    return asked
+    return setting
 
 
-def device(asked: str, backend: str) -> str:
+def device(setting: str, backend: str) -> str:
     if backend == "torch":
-        return hardware.device(asked)
-    if asked == "cuda":
+        return hardware.device(setting)
+    if setting == "cuda":
         raise HarnessError(f"device: the backend {backend} runs on the CPU; choose backend: torch")
     return "cpu"
 
 
-def dtype(asked: str, device: str, backend: str) -> str:
-    if backend == "onnx" and asked not in ("auto", "stored"):
+def dtype(setting: str, device: str, backend: str) -> str:
+    if backend == "onnx" and setting not in ("auto", "stored"):
         raise HarnessError(
-            f"dtype: an ONNX file computes in what it was exported in, not in {asked}; leave it out"
+            f"dtype: an ONNX file computes in what it was exported in, not in {setting}; leave it out"
         )
-    if backend != "onnx" and asked == "stored":
+    if backend != "onnx" and setting == "stored":
         raise HarnessError(f"dtype: stored is for ONNX files; {backend} computes in fp32, bf16 or fp16")
-    return "stored" if backend == "onnx" else hardware.dtype(asked, device)
+    return "stored" if backend == "onnx" else hardware.dtype(setting, device)
 
 
 def absent(method: str, when: str, what: str) -> list[Need]:

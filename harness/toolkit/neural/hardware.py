@@ -15,19 +15,19 @@ CPU_INFO, DEVICES_FOLDER = Path("/proc/cpuinfo"), Path("/dev")
 NATIVE_BF16 = {"avx512_bf16", "amx_bf16", "bf16"}
 
 
-def device(asked: str = "auto") -> str:
+def device(setting: str = "auto") -> str:
     """`cpu` or `cuda`: the device asked for. For `auto`: cuda if there is a GPU that the installed torch can
     use."""
-    if asked not in DEVICES:
-        raise HarnessError(f"device: expected one of {', '.join(DEVICES)}, got '{asked}'")
-    if asked == "auto":
+    if setting not in DEVICES:
+        raise HarnessError(f"device: expected one of {', '.join(DEVICES)}, got '{setting}'")
+    if setting == "auto":
         return "cuda" if gpus() else "cpu"
-    if asked == "cuda" and not gpus():
+    if setting == "cuda" and not gpus():
         raise HarnessError(
             "device: 'cuda' was asked for and there is no GPU that the installed torch can use; "
             "choose auto or cpu"
         )
-    return asked
+    return setting
 
 
 def gpus() -> int:
@@ -43,15 +43,15 @@ def gpus() -> int:
     return next((at for at, name in enumerate(names) if name in ("", "-1")), len(names))
 
 
-def dtype(asked: str = "auto", device: str = "cpu") -> str:
+def dtype(setting: str = "auto", device: str = "cpu") -> str:
     """The number format that a model computes in: the one asked for. For `auto`: bf16 if the device
     multiplies bf16 natively, otherwise fp32."""
-    if asked not in DTYPES:
-        raise HarnessError(f"dtype: expected one of {', '.join(DTYPES)}, got '{asked}'")
-    if asked == "fp16" and device == "cpu":
+    if setting not in DTYPES:
+        raise HarnessError(f"dtype: expected one of {', '.join(DTYPES)}, got '{setting}'")
+    if setting == "fp16" and device == "cpu":
         raise HarnessError("dtype: fp16 needs a GPU; choose bf16 or fp32")
-    if asked != "auto":
-        return asked
+    if setting != "auto":
+        return setting
     return "bf16" if device == "cuda" or _cpu_flags() & NATIVE_BF16 else "fp32"
 
 

@@ -64,11 +64,11 @@ def places(folder: Path) -> int | None:
     return positions(read(folder / "config.json") or {})
 
 
-def refuse_beyond(name: str, given: int | str, places: int | None) -> None:
-    """Raises HarnessError if the length `given` is a number above `places`. Without this check, the method
-    would fail in the middle of a corpus, at the first text of that length. `given` may also be `auto`."""
-    if isinstance(given, int) and places is not None and given > places:
-        raise HarnessError(f"{name}: {given} tokens, and the model has places for {places}; give fewer")
+def refuse_beyond(name: str, length: int | str, places: int | None) -> None:
+    """Raises HarnessError if `length` is a number above `places`. Without this check, the method
+    would fail in the middle of a corpus, at the first text of that length. `length` may also be `auto`."""
+    if isinstance(length, int) and places is not None and length > places:
+        raise HarnessError(f"{name}: {length} tokens, and the model has places for {places}; give fewer")
 
 
 def length(folder: Path, most: int | None) -> int | None:

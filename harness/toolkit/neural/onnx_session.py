@@ -56,11 +56,11 @@ class Session:
     def _one(self, tokens: Tokens, start: int, end: int, output: str) -> Floats:
         ids = tokens.ids[None, start:end].astype(np.int64)
         types = np.zeros_like(ids) if tokens.types is None else tokens.types[None, start:end].astype(np.int64)
-        given: dict[str, Any] = {
+        arrays: dict[str, Any] = {
             "input_ids": ids,
             "attention_mask": np.ones_like(ids),
             "token_type_ids": types,
         }
-        known = {name: value for name, value in given.items() if name in self._inputs}
+        known = {name: value for name, value in arrays.items() if name in self._inputs}
         states: Floats = self._session.run([output], known)[0][0]
         return states.astype(np.float32, copy=False)

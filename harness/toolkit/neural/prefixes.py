@@ -75,8 +75,8 @@ def joined(
         return key, value, mask
     texts, length = len(key), prefix.shape[2]
     key, value = (
-        torch.cat([part.to(own.dtype).expand(texts, -1, -1, -1), own], dim=2)
-        for part, own in zip(prefix, (key, value), strict=True)
+        torch.cat([part.to(states.dtype).expand(texts, -1, -1, -1), states], dim=2)
+        for part, states in zip(prefix, (key, value), strict=True)
     )
     return key, value, None if mask is None else torch.nn.functional.pad(mask, (length, 0))
 

@@ -37,9 +37,11 @@ def through(model: Any, padding: int, device: str) -> States:
 
     def states(tokens: Tokens) -> torch.Tensor:
         ids, mask, types = (torch.from_numpy(array).to(device) for array in padded(tokens, padding))
-        given = {} if tokens.types is None else {"token_type_ids": types}
+        type_ids = {} if tokens.types is None else {"token_type_ids": types}
         with torch.inference_mode():
-            last_states: torch.Tensor = model(input_ids=ids, attention_mask=mask, **given).last_hidden_state
+            last_states: torch.Tensor = model(
+                input_ids=ids, attention_mask=mask, **type_ids
+            ).last_hidden_state
             return last_states[mask.bool()]
 
     return states

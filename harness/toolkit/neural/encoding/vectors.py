@@ -121,8 +121,8 @@ def facts(folder: Path, stored: str) -> dict[str, JSON]:
     is the share of the nearest neighbours within each group that the stored vectors find."""
     if stored != "int8":
         return {"stored": stored}
-    found, compared = _mapped(folder / NEIGHBOURS).sum(axis=0, dtype=np.int64).tolist()
-    share = {"int8_recall": round(found / compared, 6)} if compared else {}
+    kept, compared = _mapped(folder / NEIGHBOURS).sum(axis=0, dtype=np.int64).tolist()
+    share = {"int8_recall": round(kept / compared, 6)} if compared else {}
     return {"stored": stored, **share, "int8_recall_at": int8.NEAREST, "int8_recall_among": int8.GROUP}
 
 
