@@ -60,10 +60,10 @@ def test_a_method_that_answers_nonsense_while_planning_fails_its_rows_only(plann
     planned.suite(suite({}, {how: {"retriever": {"odd-method": {"how": how}}} for how in METHODS}))
     ran = planned.run()
     assert ran.code == 1, ran.err
-    found = rows(planned.out)
-    assert found["good"]["status"] == "ok"
+    by_system = rows(planned.out)
+    assert by_system["good"]["status"] == "ok"
     for how, reason in METHODS.items():
-        assert f"broke its contract while planning: {reason}" in found[how]["error"], how
+        assert f"broke its contract while planning: {reason}" in by_system[how]["error"], how
 
 
 def test_check_names_the_rows_that_would_fail(planned: Harness) -> None:

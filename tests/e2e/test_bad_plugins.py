@@ -51,13 +51,13 @@ def test_each_fault_is_the_reason_of_its_own_row_and_a_rerun_tries_only_those_ag
     first = harness.run("suite.yaml", "--jobs", "2")
     assert first.code == 1, first.err
     assert "Traceback" not in first.err
-    found = rows(harness.out)
-    assert found["good"]["status"] == "ok"
-    assert found["good"]["measures"]
+    by_system = rows(harness.out)
+    assert by_system["good"]["status"] == "ok"
+    assert by_system["good"]["measures"]
     for name, reason in expected.items():
-        assert found[name]["status"] == "failed"
-        assert reason.lower() in found[name]["error"].lower(), name
-        assert f"{name}" in found[name]["error"]  # the step that failed is named
+        assert by_system[name]["status"] == "failed"
+        assert reason.lower() in by_system[name]["error"].lower(), name
+        assert f"{name}" in by_system[name]["error"]  # the step that failed is named
     counts = (harness.folder / "counts").read_text().split()
     (harness.folder / "counts").unlink()
     harness.suite(suite(4.0, **{name: toy(name) for name in expected if name not in ("hang", "die")}))
@@ -67,7 +67,7 @@ def test_each_fault_is_the_reason_of_its_own_row_and_a_rerun_tries_only_those_ag
     # the indexes of the four faulty searches are there; only `raise` builds one again
     assert (counts.count("index"), again.count("index")) == (8, 1)
     assert again.count("open") == 4  # the first run may open an index in each of its two processes
-    assert rows(harness.out)["good"] == found["good"]
+    assert rows(harness.out)["good"] == by_system["good"]
 
 
 def test_a_process_that_ends_badly_fails_its_row_and_leaves_nothing_behind(harness: Harness) -> None:
@@ -89,11 +89,11 @@ def test_a_process_that_ends_badly_fails_its_row_and_leaves_nothing_behind(harne
     ran = harness.run("suite.yaml", "--jobs", "2", PYTHONPATH=FAULTS, A_RUN=str(harness.folder))
     assert ran.code == 1, ran.err
     assert "Traceback" not in ran.err
-    found = rows(harness.out)
-    assert found["good"]["status"] == "ok"
+    by_system = rows(harness.out)
+    assert by_system["good"]["status"] == "ok"
     for how, reason in reasons.items():
-        assert reason in found[how]["error"]
-        assert len(found[how]["error"]) < 2200
+        assert reason in by_system[how]["error"]
+        assert len(by_system[how]["error"]) < 2200
     assert living(f"A_RUN={harness.folder}") == []
     texts = logs_named(harness, ran.err)
     assert any("in segfault" in text for text in texts)  # the Python stack
@@ -107,9 +107,9 @@ def test_a_process_that_only_behaves_oddly_does_its_work(harness: Harness) -> No
     harness.suite(suite(60, **{how: bad(how) for how in ways}))
     ran = harness.run("suite.yaml", "--store", "here", PYTHONPATH=FAULTS)
     assert ran.code == 0, ran.err
-    found = rows(harness.out)
+    by_system = rows(harness.out)
     for how in ways:
-        assert found[how]["measures"] == found["good"]["measures"]
+        assert by_system[how]["measures"] == by_system["good"]["measures"]
     # what a step printed that succeeded: 100,000 times the bytes FF FE
     logs = [log.read_text() for log in (harness.folder / "here" / "logs").iterdir()]
     assert any("\ufffd" * 1000 in log for log in logs)
@@ -119,9 +119,9 @@ def test_what_hangs_is_killed_with_all_that_it_started(harness: Harness) -> None
     harness.suite(suite(4.0, children=bad("children"), stubborn=bad("stubborn")))
     ran = harness.run("suite.yaml", "--jobs", "2", PYTHONPATH=FAULTS, A_RUN=str(harness.folder))
     assert ran.code == 1, ran.err
-    found = rows(harness.out)
+    by_system = rows(harness.out)
     for how in ("children", "stubborn"):
-        assert "took longer than the timeout of 4 s" in found[how]["error"]
+        assert "took longer than the timeout of 4 s" in by_system[how]["error"]
     assert any("in children" in text for text in logs_named(harness, ran.err))  # the Python stack
     assert living(f"A_RUN={harness.folder}") == []
 
@@ -138,8 +138,8 @@ def test_a_step_that_fails_over_what_a_killed_run_left_is_done_from_the_start(ha
     ran = harness.run(PYTHONPATH=FAULTS)
     assert ran.code == 0, ran.err
     assert "it is done from the start" in ran.err
-    found = rows(harness.out)
-    assert found["bad"]["measures"] == found["good"]["measures"]
+    by_system = rows(harness.out)
+    assert by_system["bad"]["measures"] == by_system["good"]["measures"]
 
 
 def test_plugins_that_do_not_load_stop_neither_the_list_nor_a_run(harness: Harness) -> None:

@@ -86,23 +86,23 @@ def test_a_sidecar_tells_how_a_run_was_made(made, tmp_path):
     text = (tmp_path / "x" / "tour" / "both.ir_metadata.yaml").read_text(encoding="utf-8")
     assert text.splitlines()[0] == "# ir_metadata.start"
     assert text.splitlines()[-1] == "# ir_metadata.end"
-    found = yaml.safe_load(text)
+    content = yaml.safe_load(text)
     primad = {"platform", "research goal", "implementation", "method", "actor", "data"}
-    assert primad <= found.keys()
-    assert found["schema-version"] == 0.1
-    assert found["tag"] == "both"
-    assert found["research goal"]["evaluation"]["reported measures"][:3] == [
+    assert primad <= content.keys()
+    assert content["schema-version"] == 0.1
+    assert content["tag"] == "both"
+    assert content["research goal"]["evaluation"]["reported measures"][:3] == [
         "ndcg_cut_10",
         "recall_20",
         "recip_rank",
     ]
-    assert [stage["method"] for stage in found["method"]["indexing"]["stages"]][0] == "titles"
-    stages = found["method"]["retrieval"]
+    assert [stage["method"] for stage in content["method"]["indexing"]["stages"]][0] == "titles"
+    stages = content["method"]["retrieval"]
     assert [stage["method"] for stage in stages] == ["bm25", "bm25", "convex", "sdm"]
     assert stages[2]["interpolates"] == [stages[0]["name"], stages[1]["name"]]
     assert stages[3]["reranks"] == stages[2]["name"]
     assert stages[2]["params"]["weight"] == 0.5
-    assert found["data"]["test collection"]["name"] == "tour"
+    assert content["data"]["test collection"]["name"] == "tour"
 
 
 def test_the_results_have_mtebs_form(made, tmp_path):
@@ -115,9 +115,9 @@ def test_the_results_have_mtebs_form(made, tmp_path):
     assert path.parent.name == revision
     meta = orjson.loads((path.parent / "model_meta.json").read_bytes())
     assert meta == {"name": "both", "revision": revision}
-    found = orjson.loads(path.read_bytes())
-    assert found["task_name"] == "tour"
-    (scores,) = found["scores"]["test"]
+    content = orjson.loads(path.read_bytes())
+    assert content["task_name"] == "tour"
+    (scores,) = content["scores"]["test"]
     assert scores["main_score"] == scores["ndcg_at_10"] == row["measures"]["nDCG@10"]["mean"]
     assert scores["recall_at_20"] == row["measures"]["R@20"]["mean"]
     assert scores["languages"] == ["eng-Latn"]
@@ -173,13 +173,13 @@ def test_task_results_of_mteb_stand_beside_ones_own_rows(made, tmp_path):
         made, tmp_path / "x" / "results", "--measures", "nDCG@10", "R@20", out=tmp_path / "claimed"
     )
     assert ran.code == 0, ran.err
-    found = rows(tmp_path / "claimed")["both"]
-    assert found["origin"] == "published"
+    by_system = rows(tmp_path / "claimed")["both"]
+    assert by_system["origin"] == "published"
     before = rows(made.out)["both"]["measures"]
-    assert {label: value["mean"] for label, value in found["measures"].items()} == {
+    assert {label: value["mean"] for label, value in by_system["measures"].items()} == {
         label: before[label]["mean"] for label in ("nDCG@10", "R@20")
     }
-    assert found["measures"]["R@20"]["ci95"] is None
+    assert by_system["measures"]["R@20"]["ci95"] is None
     shown = made.command("show", made.out, "--beside", tmp_path / "claimed")
     assert shown.code == 0, shown.err
     assert "both (published)" in shown.out

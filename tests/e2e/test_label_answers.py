@@ -71,8 +71,8 @@ def test_a_dataset_without_answers_is_told(harness):
     (harness.folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq\tp\t1\n")
     files = {"path": str(harness.folder), "language": "en"}
     harness.suite({**SUITE, "datasets": {"bare": {"files": files}}})
-    found = harness.run()
-    assert found.code == 1  # the documents' row has no column by answers
-    assert "the queries have no answers" in found.err + found.out
+    ran = harness.run()
+    assert ran.code == 1  # the documents' row has no column by answers
+    assert "the queries have no answers" in ran.err + ran.out
     statuses = [row["status"] for row in leaderboard(harness.out)["rows"]]
     assert statuses == ["failed", "failed", "ok"]

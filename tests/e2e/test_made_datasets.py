@@ -27,8 +27,8 @@ depth: 20
 def planned(folder, text):
     path = folder / "suite.yaml"
     path.write_text(text, encoding="utf-8")
-    found = catalogue.load()
-    return plan.build(suite.load(path, found), found, Store(folder / "store").open().digests.of)
+    records = catalogue.load()
+    return plan.build(suite.load(path, records), records, Store(folder / "store").open().digests.of)
 
 
 def problem(folder, line):

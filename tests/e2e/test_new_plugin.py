@@ -91,10 +91,10 @@ def test_no_placeholder_is_left_and_the_hook_is_of_the_kind(kind):
 )
 def test_a_name_that_cannot_work_is_refused_with_what_to_do(name, said, tmp_path, capsys):
     assert cli.main(["new-plugin", "--into", str(tmp_path), "--", name]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith(f"new-plugin {name}: ")
-    assert said in told
-    assert "; " in told
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"new-plugin {name}: ")
+    assert said in printed
+    assert "; " in printed
     assert list(tmp_path.iterdir()) == []
 
 

@@ -82,9 +82,9 @@ def test_functions_are_methods(cell):
         )
     )
     assert [row.error for row in board.rows if row.error] == []
-    found = means(board)
-    assert found["mine"] == found["ids"] > 0
-    assert found["context"] > found["bm25"]
+    by_row = means(board)
+    assert by_row["mine"] == by_row["ids"] > 0
+    assert by_row["context"] > by_row["bm25"]
     assert not any(row.flags for row in board.rows)
     (step,) = [
         step
@@ -138,9 +138,9 @@ def test_an_object_may_be_a_retriever_or_a_context(cell):
         )
     )
     assert [row.error for row in board.rows if row.error] == []
-    found = means(board)
-    assert found["object"] == found["function"]
-    assert found["context"] == found["titles"]
+    by_row = means(board)
+    assert by_row["object"] == by_row["function"]
+    assert by_row["context"] == by_row["titles"]
 
 
 def test_a_function_that_fails_fails_its_row_alone(cell):

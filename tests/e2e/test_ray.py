@@ -119,11 +119,11 @@ def test_a_plugin_that_crashes_or_hangs_fails_its_row_alone(cluster: Any, tmp_pa
     harness.suite({**LARGE, "datasets": {"toy": "toy"}, "systems": systems, "timeout": 15})
     ran = harness.run("suite.yaml", "--engine", "ray", "--address", cluster.address)
     assert ran.code == 1, ran.err
-    found = rows(harness.out)
-    assert found["good"]["status"] == "ok"
-    assert "its process was killed" in found["die"]["error"]
-    assert "took longer than the timeout of 15 s" in found["hang"]["error"]
-    assert "ValueError: the toy was asked to fail" in found["raise"]["error"]
+    by_system = rows(harness.out)
+    assert by_system["good"]["status"] == "ok"
+    assert "its process was killed" in by_system["die"]["error"]
+    assert "took longer than the timeout of 15 s" in by_system["hang"]["error"]
+    assert "ValueError: the toy was asked to fail" in by_system["raise"]["error"]
 
 
 def test_an_engine_that_is_not_there_is_told_in_a_line(tmp_path: Path) -> None:

@@ -69,9 +69,9 @@ def test_systems_that_share_work_execute_each_distinct_step_once(shared, tmp_pat
     assert ran.code == 0, ran.err
     assert len(done(ran.err)) == sum(DISTINCT.values())
     assert counts.read_text().split().count("index") == DISTINCT["index"]
-    found = rows(shared.out)
-    assert len(found) == 12
-    assert found["a"]["measures"] == found["a again"]["measures"] == found["double"]["measures"]
+    by_system = rows(shared.out)
+    assert len(by_system) == 12
+    assert by_system["a"]["measures"] == by_system["a again"]["measures"] == by_system["double"]["measures"]
     again = shared.run()
     assert again.code == 0
     assert done(again.err) == []

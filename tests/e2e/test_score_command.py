@@ -264,9 +264,9 @@ def test_the_three_runs_of_dl_hard_give_the_authors_means_a_comparison_and_a_rep
         "score", "--run", *runs, "--qrels", folder / "passage.qrels", "--measures", *names, "--out", "scored"
     )
     assert ran.code == 0, ran.err
-    found = rows(tmp_path / "scored")
-    assert sorted(found) == ["bm25", "bm25+bert-zs", "bm25+t5-zs"]
-    for system, row in found.items():
+    by_system = rows(tmp_path / "scored")
+    assert sorted(by_system) == ["bm25", "bm25+bert-zs", "bm25+t5-zs"]
+    for system, row in by_system.items():
         means, values = published(folder / f"{system}.eval.gz")
         for label, name in names.items():
             assert f"{row['measures'][label]['mean']:.4f}" == means[name], (system, label)

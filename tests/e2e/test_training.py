@@ -86,9 +86,9 @@ def written(folder: Path, rate: float = 0.001, **replace: str) -> Path:
 
 
 def planned(path: Path):
-    found = catalogue.load()
+    records = catalogue.load()
     store = Store(path.parent / "store").open()
-    return runner.prepare(suite.load(path, found), found, store).plan
+    return runner.prepare(suite.load(path, records), records, store).plan
 
 
 def test_a_suite_trains_validates_and_evaluates_its_models(folder):

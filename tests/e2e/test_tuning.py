@@ -124,21 +124,21 @@ def test_a_dataset_may_be_there_to_tune_on_alone(harness, store):
 )
 def test_what_is_wrong_with_a_tuning_is_told_with_its_line(harness, changes, said):
     harness.suite(with_tune(**changes))
-    found = harness.command("check", "suite.yaml")
-    assert found.code == 2
-    assert "suite.yaml:" in found.err
-    assert said in found.err
-    assert "Traceback" not in found.err
+    ran = harness.command("check", "suite.yaml")
+    assert ran.code == 2
+    assert "suite.yaml:" in ran.err
+    assert said in ran.err
+    assert "Traceback" not in ran.err
 
 
 def test_another_mistake_beside_a_tuning_is_told_too(harness):
     suite = with_tune()
     suite["systems"]["fused"]["combine"]["convex"]["candidates"] = "some"
     harness.suite(suite)
-    found = harness.command("check", "suite.yaml")
-    assert found.code == 2
-    assert "candidates: expected one of" in found.err
-    assert "Traceback" not in found.err
+    ran = harness.command("check", "suite.yaml")
+    assert ran.code == 2
+    assert "candidates: expected one of" in ran.err
+    assert "Traceback" not in ran.err
 
 
 def test_a_dataset_is_not_tuned_and_a_system_tunes_one_method(harness):
@@ -146,8 +146,8 @@ def test_a_dataset_is_not_tuned_and_a_system_tunes_one_method(harness):
     tune = {"tune": {"folds": 2, "measure": "nDCG@10", "grid": [0.5, 1, 0.1]}}
     suite["systems"]["fused"]["rerank"] = {"sdm": {"ordered": tune}}
     harness.suite(suite)
-    found = harness.command("check", "suite.yaml")
-    assert "tunes more than one of its methods; tune one, and build on it with 'of'" in found.err
+    ran = harness.command("check", "suite.yaml")
+    assert "tunes more than one of its methods; tune one, and build on it with 'of'" in ran.err
 
 
 def test_a_combiner_that_scores_further_passages_is_tuned_too(harness, store):

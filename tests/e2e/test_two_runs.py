@@ -38,8 +38,8 @@ def test_runs_at_once_share_the_work_and_agree(
     for one in ran:
         assert one.code == 0, one.err
         assert "Traceback" not in one.err
-    found = [results(harness.folder / f"out-{i}") for i in range(count)]
-    assert all(other == found[0] for other in found)
+    of_each = [results(harness.folder / f"out-{i}") for i in range(count)]
+    assert all(other == of_each[0] for other in of_each)
     counts = Counter((harness.folder / "counts").read_text().split())
     assert counts["index"] == 4  # plain, loud, whole, waited for: each once in all
     waited = [one for one in ran if "another run is doing this; waiting for it" in one.err]
@@ -79,8 +79,8 @@ def test_a_run_that_waits_does_the_step_itself_when_the_other_is_killed(harness:
 def test_runs_that_do_everything_afresh_do_not_hurt_each_other(harness: Harness) -> None:
     ran = at_once(harness, 3, "--fresh")
     assert [one.code for one in ran] == [0, 0, 0], [one.err for one in ran]
-    found = [results(harness.folder / f"out-{i}") for i in range(3)]
-    assert found[0] == found[1] == found[2]
+    of_each = [results(harness.folder / f"out-{i}") for i in range(3)]
+    assert of_each[0] == of_each[1] == of_each[2]
 
 
 @pytest.mark.slow

@@ -104,8 +104,8 @@ FORMS = [
 def test_a_form_scores_as_its_formula_says(params, tmp_path):
     chance = np.random.default_rng(2)
     texts = TEXTS + [" ".join(chance.choice(QUERY.split() + ["x"] * 9, n)) for n in range(60)]
-    (found,) = rows(opened(texts, tmp_path, params).search([QUERY], 100))
-    assert found == pytest.approx(plain(texts, QUERY, params), rel=2e-5, abs=1e-7)
+    (row,) = rows(opened(texts, tmp_path, params).search([QUERY], 100))
+    assert row == pytest.approx(plain(texts, QUERY, params), rel=2e-5, abs=1e-7)
 
 
 def test_lucenes_length_in_a_byte_is_exact_to_39_and_has_four_bits_after():
@@ -182,8 +182,8 @@ def test_without_a_weight_titles_are_not_read(tmp_path):
 
 def test_an_explanation_adds_up_to_the_score(tmp_path):
     search = opened(TEXTS, tmp_path)
-    (found,) = rows(search.search([QUERY], 10))
-    for position, score in found.items():
+    (row,) = rows(search.search([QUERY], 10))
+    for position, score in row.items():
         parts = search.explain(QUERY, position)
         assert sum(part.score for part in parts) == pytest.approx(score, rel=1e-6)
     first = {part.term: part for part in search.explain(QUERY, 0)}
@@ -204,8 +204,8 @@ def test_an_index_serves_every_formula(tmp_path):
     opened(TEXTS, tmp_path)
     corpus = testing.texts(TEXTS)
     for params in FORMS:
-        (found,) = rows(Lexical(params).open(corpus, tmp_path).search([QUERY], 10))
-        assert found == pytest.approx(plain(TEXTS, QUERY, params), rel=2e-5, abs=1e-7)
+        (row,) = rows(Lexical(params).open(corpus, tmp_path).search([QUERY], 10))
+        assert row == pytest.approx(plain(TEXTS, QUERY, params), rel=2e-5, abs=1e-7)
 
 
 def test_the_analyser_comes_from_the_passages_language():

@@ -127,18 +127,18 @@ def plain_scores(folder, queries=QUERIES, texts=TEXTS, query=(), passage=()):
 
 
 def given(folder, **more):
-    said = {"model": str(folder), "dtype": "fp32", "stored": "fp32", **more}
-    found, problems = strict.convert(RetrieverParams, said, folder.parent)
+    settings = {"model": str(folder), "dtype": "fp32", "stored": "fp32", **more}
+    value, problems = strict.convert(RetrieverParams, settings, folder.parent)
     assert problems == []
-    return resolve(found, Facts("en", "en", "passage"))
+    return resolve(value, Facts("en", "en", "passage"))
 
 
 def opened(params, corpus, folder):
     folder.mkdir(exist_ok=True)
     method = build_retriever(params)
     texts = testing.texts(corpus)
-    told = method.index(texts, folder)
-    return method.open(texts, folder), told
+    report = method.index(texts, folder)
+    return method.open(texts, folder), report
 
 
 def scores(hits):
@@ -149,8 +149,8 @@ def scores(hits):
 def test_scores_equal_the_plain_reading_for_short_long_and_empty_texts(tmp_path):
     model = tiny_heads.colbert(tmp_path / "model")
     search, told = opened(given(model), TEXTS, tmp_path / "index")
-    found = scores(search.search(QUERIES, len(TEXTS)))
-    assert found == pytest.approx(plain_scores(model), abs=1e-4)
+    computed = scores(search.search(QUERIES, len(TEXTS)))
+    assert computed == pytest.approx(plain_scores(model), abs=1e-4)
     assert told["vectors"] == sum(len(plain_passage(model, text)) for text in TEXTS)
     assert told["texts_cut"] == 1
     assert told["tokens_lost"] == len(pieces(TEXTS[4])) - 37
@@ -162,9 +162,9 @@ def test_the_reranker_gives_the_retrievers_scores_over_the_retrievers_index(tmp_
     opened(given(model), TEXTS, tmp_path / "index")
     scorer = build_reranker(given(model)).open(testing.texts(TEXTS), tmp_path / "index")
     candidates = np.array([[4, 0, -1], [1, 2, 3], [5, 4, 3], [0, -1, -1]])
-    found = scorer.score(QUERIES, candidates)
+    computed = scorer.score(QUERIES, candidates)
     expected = np.take_along_axis(plain_scores(model), np.maximum(candidates, 0), axis=1)
-    assert found[candidates >= 0] == pytest.approx(expected[candidates >= 0], abs=1e-4)
+    assert computed[candidates >= 0] == pytest.approx(expected[candidates >= 0], abs=1e-4)
     with pytest.raises(ValueError, match="position 6 is not in the index"):
         scorer.score(["castle"], np.array([[6]]))
 
@@ -313,16 +313,16 @@ def test_many_texts_in_several_parts_are_ranked_as_by_hand(length):
     )
     truth = np.array([[(q.astype(np.float64) @ d.T).max(axis=1).sum() for d in every] for q in queries])
     for k in (1, 10, 1000, 1400):
-        texts, found = matching.search(index, queries, k)
+        texts, computed = matching.search(index, queries, k)
         best = -np.sort(-truth, axis=1)[:, :k]
-        assert found[:, : best.shape[1]] == pytest.approx(best, rel=1e-5, abs=1e-4)
+        assert computed[:, : best.shape[1]] == pytest.approx(best, rel=1e-5, abs=1e-4)
         assert (texts[:, best.shape[1] :] == -1).all()
         assert np.take_along_axis(truth, texts[:, : best.shape[1]], axis=1) == pytest.approx(
             best, rel=1e-5, abs=1e-4
         )
     chosen = np.array([[5, 1299, -1, 700]] * len(queries))
-    found = matching.score(index, queries, chosen)
-    assert found[:, [0, 1, 3]] == pytest.approx(truth[:, [5, 1299, 700]], rel=1e-5, abs=1e-4)
+    computed = matching.score(index, queries, chosen)
+    assert computed[:, [0, 1, 3]] == pytest.approx(truth[:, [5, 1299, 700]], rel=1e-5, abs=1e-4)
 
 
 def test_what_a_gpu_would_compute_is_the_same():

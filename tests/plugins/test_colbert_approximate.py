@@ -73,12 +73,12 @@ def test_all_centroids_and_room_for_all_texts_find_what_exact_search_finds(model
     queries = ["castle of the island", "painter", ""]
     wanted = opened(model, tmp_path / "index").search(queries, 10)
     search = opened(model, tmp_path / "index", Approximate(EVERYTHING))
-    found = search.search(queries, 10)
-    assert found.passages.tolist() == wanted.passages.tolist()
-    assert found.scores == pytest.approx(wanted.scores, abs=1e-6)
-    told = search.report()
-    assert (told["recall"], told["recall_at"], told["recall_queries"]) == (1.0, 10, 3)
-    assert told["queries_cut"] == 0
+    hits = search.search(queries, 10)
+    assert hits.passages.tolist() == wanted.passages.tolist()
+    assert hits.scores == pytest.approx(wanted.scores, abs=1e-6)
+    report = search.report()
+    assert (report["recall"], report["recall_at"], report["recall_queries"]) == (1.0, 10, 3)
+    assert report["queries_cut"] == 0
 
 
 def test_more_probes_and_more_candidates_find_more(crowded):
@@ -198,10 +198,10 @@ def test_recall_is_measured_on_a_sample_in_which_every_query_may_be(crowded, mon
     search.search(queries, 20)
     for row in range(len(queries)):
         one_by_one.search(queries[row : row + 1], 20)
-    told = search.report()
-    assert told["recall_queries"] == 10
-    assert told == one_by_one.report()
-    assert told != approximate.Approximate(index, Ivf(centroids=128, probes=1)).report()
+    report = search.report()
+    assert report["recall_queries"] == 10
+    assert report == one_by_one.report()
+    assert report != approximate.Approximate(index, Ivf(centroids=128, probes=1)).report()
     drawn = {
         next(i for i, q in enumerate(queries) if q is kept or np.array_equal(q, kept))
         for kept in search._sample
@@ -213,10 +213,10 @@ def test_recall_is_measured_on_a_sample_in_which_every_query_may_be(crowded, mon
 def test_no_more_than_the_candidates_are_found_and_their_scores_are_exact(model, tmp_path):
     wanted = opened(model, tmp_path / "index").search(["castle"], len(TEXTS))
     few = Approximate(dataclasses.replace(EVERYTHING, candidates=5))
-    found = opened(model, tmp_path / "index", few).search(["castle"], 10)
-    assert (found.passages[:, 5:] == -1).all()
+    hits = opened(model, tmp_path / "index", few).search(["castle"], 10)
+    assert (hits.passages[:, 5:] == -1).all()
     score = dict(zip(wanted.passages[0].tolist(), wanted.scores[0].tolist(), strict=True))
-    assert found.scores[0, :5] == pytest.approx([score[p] for p in found.passages[0, :5].tolist()], abs=1e-6)
+    assert hits.scores[0, :5] == pytest.approx([score[p] for p in hits.passages[0, :5].tolist()], abs=1e-6)
 
 
 def test_within_is_exact_whatever_the_index(model, tmp_path):
@@ -248,7 +248,7 @@ def test_an_empty_corpus_has_nothing_to_build(model, tmp_path):
 )
 def test_a_search_that_there_is_not_is_refused(search, problem):
     _, problems = strict.convert(RetrieverParams, {"model": "colbert-v2", "search": search}, Path())
-    assert [found.text for found in problems] == [problem]
+    assert [item.text for item in problems] == [problem]
 
 
 def test_a_reranker_has_nothing_to_search():

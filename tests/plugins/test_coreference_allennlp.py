@@ -44,8 +44,8 @@ def folder(tmp_path):
 
 def run(capsys, *arguments):
     code = allennlp.main([str(argument) for argument in arguments])
-    told = capsys.readouterr()
-    return code, told.out, told.err
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
 
 
 def resolved(folder, capsys, *lines, target="suite.yaml#small"):

@@ -139,8 +139,8 @@ def xrenner():
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 def test_xrenner_joins_a_pronoun_with_its_name(xrenner):
     passages = ["Mary Smith is an engineer.", "She designed a bridge in 1903. The bridge fell."]
-    found = xrenner.resolve(passages)
-    words = [{passages[m.passage][m.start : m.end] for m in cluster} for cluster in found]
+    clusters = xrenner.resolve(passages)
+    words = [{passages[m.passage][m.start : m.end] for m in cluster} for cluster in clusters]
     assert any({"Mary Smith", "She"} <= cluster for cluster in words)
 
 

@@ -159,8 +159,8 @@ def test_the_rules_take_any_text(resolver):
 )
 def test_a_document_of_two_thousand_passages_is_one_document(resolver, first, other):
     """The timeout of a test bounds its time, which a loop over pairs of mentions would pass."""
-    found = resolver.resolve([*first, *[other] * 2000])
-    assert [len(cluster) for cluster in found if len(cluster) > 2] == [2002]
+    clusters = resolver.resolve([*first, *[other] * 2000])
+    assert [len(cluster) for cluster in clusters if len(cluster) > 2] == [2002]
 
 
 @pytest.mark.parametrize("seed", range(20))

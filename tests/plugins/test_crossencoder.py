@@ -38,9 +38,9 @@ def needed(*modules):
 
 
 def given(**said):
-    found, problems = strict.convert(CrossEncoderParams, {"dtype": "fp32", **said}, Path())
+    value, problems = strict.convert(CrossEncoderParams, {"dtype": "fp32", **said}, Path())
     assert problems == []
-    return resolve(found, Facts("en", "en", "passage"))
+    return resolve(value, Facts("en", "en", "passage"))
 
 
 def opened(params, texts=TEXTS):
@@ -126,23 +126,23 @@ class TestClassifiers:
         import transformers
 
         folder = tiny_crossencoders.bert(tmp_path / "model")  # of which the tokenizer stays
-        said = {"vocab_size": len(tiny_models.VOCABULARY), "max_position_embeddings": 64, "num_labels": 2}
-        said |= {"DistilBert": {"dim": 32, "hidden_dim": 64, "n_layers": 2, "n_heads": 4}}.get(
+        settings = {"vocab_size": len(tiny_models.VOCABULARY), "max_position_embeddings": 64, "num_labels": 2}
+        settings |= {"DistilBert": {"dim": 32, "hidden_dim": 64, "n_layers": 2, "n_heads": 4}}.get(
             kind,
             {"hidden_size": 32, "embedding_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
              "num_attention_heads": 4},
         )  # fmt: skip
         torch.manual_seed(1)
-        config = getattr(transformers, f"{kind}Config")(initializer_range=0.3, **said)
+        config = getattr(transformers, f"{kind}Config")(initializer_range=0.3, **settings)
         model = getattr(transformers, f"{kind}ForSequenceClassification")(config).eval()
         model.save_pretrained(folder)
-        found = scored(folder)
+        computed = scored(folder)
         for row, query in enumerate(QUERIES):
             for column, text in enumerate(TEXTS):
                 ids, types = (torch.tensor([array]) for array in tokenised(folder, query, text, 64))
                 given = {"token_type_ids": types} if kind == "Electra" else {}
                 logits = model(input_ids=ids, **given).logits[0].tolist()
-                assert found[row, column] == pytest.approx(logits[1] - logits[0], abs=1e-4)
+                assert computed[row, column] == pytest.approx(logits[1] - logits[0], abs=1e-4)
 
     @pytest.mark.filterwarnings("ignore")
     def test_sentence_transformers_gives_the_same_scores(self, tmp_path):
@@ -157,20 +157,20 @@ class TestClassifiers:
 
     def test_half_precision_changes_scores_little_and_does_not_tie_them(self, tmp_path):
         folder = tiny_crossencoders.bert(tmp_path / "model")
-        found = scored(folder, dtype="bf16")
-        assert found == pytest.approx(plain(folder)[:, :, 0], abs=0.3)
-        assert len(np.unique(found)) == len(np.unique(scored(folder)))
+        computed = scored(folder, dtype="bf16")
+        assert computed == pytest.approx(plain(folder)[:, :, 0], abs=0.3)
+        assert len(np.unique(computed)) == len(np.unique(scored(folder)))
 
     def test_the_passage_is_cut_first_and_the_query_to_its_own_length(self, tmp_path):
         folder = tiny_crossencoders.bert(tmp_path / "model")
         params = given(model=str(folder), length=24, query_length=4)
         scorer = opened(params)
         query = " ".join(WORDS[:9])
-        found = scorer.score([query], np.array([[3]]))
+        computed = scorer.score([query], np.array([[3]]))
         short = " ".join(WORDS[:4])
         ids, types = tokenised(folder, short, TEXTS[3], 24)
         assert len(ids) == 24
-        assert found[0, 0] == pytest.approx(_logits(folder, ids, types)[0], abs=1e-4)
+        assert computed[0, 0] == pytest.approx(_logits(folder, ids, types)[0], abs=1e-4)
         from tokenizers import Tokenizer
 
         whole = Tokenizer.from_file(str(folder / "tokenizer.json")).encode(query, TEXTS[3])
@@ -181,8 +181,8 @@ class TestClassifiers:
         scorer = opened(given(model=str(folder)))
         candidates = np.array([[5, -1, 0], [-1, -1, -1], [3, 3, 1], [2, 0, -1]])
         expected = np.take_along_axis(plain(folder)[:, :, 0], np.maximum(candidates, 0), axis=1)
-        there = candidates >= 0
-        assert scorer.score(QUERIES, candidates)[there] == pytest.approx(expected[there], abs=1e-4)
+        filled = candidates >= 0
+        assert scorer.score(QUERIES, candidates)[filled] == pytest.approx(expected[filled], abs=1e-4)
         assert scorer.report()["pairs"] == 7
 
     def test_an_ensemble_averages_probabilities_or_logits(self, tmp_path):
@@ -190,15 +190,15 @@ class TestClassifiers:
         folders.append(tiny_crossencoders.roberta(tmp_path / "other"))
         logits = np.array([plain(folder)[:, :, 0] for folder in folders])
         models = [str(folder) for folder in folders]
-        found = opened(given(models=models)).score(QUERIES, EVERY)
-        assert found == pytest.approx((1 / (1 + np.exp(-logits))).mean(axis=0), abs=1e-4)
-        found = opened(given(models=models, average="logits")).score(QUERIES, EVERY)
-        assert found == pytest.approx(logits.mean(axis=0), abs=1e-4)
+        computed = opened(given(models=models)).score(QUERIES, EVERY)
+        assert computed == pytest.approx((1 / (1 + np.exp(-logits))).mean(axis=0), abs=1e-4)
+        computed = opened(given(models=models, average="logits")).score(QUERIES, EVERY)
+        assert computed == pytest.approx(logits.mean(axis=0), abs=1e-4)
         # a list of one gives probabilities, a single model its logits
-        found = opened(given(models=models[:1])).score(QUERIES, EVERY)
-        assert found == pytest.approx(1 / (1 + np.exp(-logits[0])), abs=1e-4)
-        found = opened(given(model=models[0])).score(QUERIES, EVERY)
-        assert found == pytest.approx(logits[0], abs=1e-4)
+        computed = opened(given(models=models[:1])).score(QUERIES, EVERY)
+        assert computed == pytest.approx(1 / (1 + np.exp(-logits[0])), abs=1e-4)
+        computed = opened(given(model=models[0])).score(QUERIES, EVERY)
+        assert computed == pytest.approx(logits[0], abs=1e-4)
 
     def test_a_batch_that_does_not_fit_the_memory_is_halved_and_counted(self, tmp_path, monkeypatch, capsys):
         from harness_crossencoder import classifier
@@ -261,21 +261,21 @@ class TestMonoT5:
     def test_the_score_is_the_log_probability_of_true_for_short_long_and_empty_texts(self, tmp_path):
         folder = tiny_crossencoders.t5(tmp_path / "model")
         assert given(model=str(folder)).kind == "monot5"
-        found = opened(given(model=str(folder))).score(QUERIES, EVERY)
+        computed = opened(given(model=str(folder))).score(QUERIES, EVERY)
         alone = opened(given(model=str(folder)))
         for row, query in enumerate(QUERIES):
             for column, text in enumerate(TEXTS):
                 expected = answer(folder, f"Query: {query} Document: {text} Relevant:")
-                assert found[row, column] == pytest.approx(expected, abs=1e-4)
-        assert alone.score(QUERIES[:1], EVERY[:1, 3:4])[0, 0] == pytest.approx(found[0, 3], abs=1e-4)
+                assert computed[row, column] == pytest.approx(expected, abs=1e-4)
+        assert alone.score(QUERIES[:1], EVERY[:1, 3:4])[0, 0] == pytest.approx(computed[0, 3], abs=1e-4)
 
     def test_the_prompt_is_never_cut(self, tmp_path):
         folder = tiny_crossencoders.t5(tmp_path / "model")
         scorer = opened(given(model=str(folder), length=20))
-        found = scorer.score(["castle"], np.array([[3]]))
+        computed = scorer.score(["castle"], np.array([[3]]))
         kept = " ".join(TEXTS[3].split()[: 20 - len(words(folder, "Query: castle Document: Relevant:"))])
         expected = answer(folder, f"Query: castle Document: {kept} Relevant:")
-        assert found[0, 0] == pytest.approx(expected, abs=1e-4)
+        assert computed[0, 0] == pytest.approx(expected, abs=1e-4)
         assert scorer.report()["pairs_cut"] == 1
 
     def test_a_checkpoint_that_lacks_a_tensor_is_refused_by_name(self, tmp_path):
@@ -417,8 +417,8 @@ class TestSettings:
             given(models=[str(folder) for folder in folders])
 
     def test_code_of_its_own_is_refused(self, tmp_path):
-        said = {"auto_map": {"AutoModelForSequenceClassification": "other.Other"}, "model_type": "other"}
-        folder = tiny_crossencoders.bert(tmp_path / "model", **said)
+        settings = {"auto_map": {"AutoModelForSequenceClassification": "other.Other"}, "model_type": "other"}
+        folder = tiny_crossencoders.bert(tmp_path / "model", **settings)
         with pytest.raises(HarnessError, match="runs code of its own, which is refused"):
             given(model=str(folder))
         assert given(model=str(folder), trust_remote_code=True).trust_remote_code

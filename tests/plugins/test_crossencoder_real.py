@@ -32,8 +32,8 @@ def test_the_passage_that_answers_is_far_above_the_others(folder):
     params = resolve(CrossEncoderParams(folder), Facts("en", "en", "passage"))
     assert (params.kind, params.length, params.backend) == ("classifier", 512, "onnx")
     scorer = build(params).open(testing.texts(TEXTS), None)
-    [found] = scorer.score([QUERY], np.array([[0, 1, 2]]))
+    [computed] = scorer.score([QUERY], np.array([[0, 1, 2]]))
     # the model card of its smaller sister gives 8.6 and -4.3 for the first two
-    assert found[0] > 6
-    assert found[1] < -4
-    assert found[2] < found[0] - 3
+    assert computed[0] > 6
+    assert computed[1] < -4
+    assert computed[2] < computed[0] - 3

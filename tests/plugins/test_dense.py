@@ -40,11 +40,11 @@ def scores(params, folder, texts=TEXTS, queries=QUERIES):
     corpus = testing.texts(texts, batch=5)
     folder.mkdir()
     method = build(params)
-    told = method.index(corpus, folder)
+    report = method.index(corpus, folder)
     hits = method.open(corpus, folder).search(queries, len(texts))
     found = np.zeros((len(queries), len(texts)), np.float32)
     np.put_along_axis(found, hits.passages, hits.scores, axis=1)
-    return found, told
+    return found, report
 
 
 class Slow:
@@ -90,11 +90,11 @@ def test_two_towers_in_the_format_of_dpr(tmp_path):
             architecture="DPREncoder", model_type="dpr", projection_dim=0,
         )  # fmt: skip
     params = resolved(towers["ctx"], query_model=towers["question"], query_length=16)
-    found, _ = scores(params, tmp_path / "index")
+    computed, _ = scores(params, tmp_path / "index")
     passages = Slow(towers["ctx"], 64, below="ctx_encoder.bert_model.")
     queries = Slow(towers["question"], 16, below="question_encoder.bert_model.")
     expected = slow_scores(lambda text: passages.states(text)[0], lambda text: queries.states(text)[0])
-    assert found == pytest.approx(expected, abs=1e-4)
+    assert computed == pytest.approx(expected, abs=1e-4)
 
 
 def test_the_projection_of_dpr(tmp_path):
@@ -103,15 +103,15 @@ def test_the_projection_of_dpr(tmp_path):
         model_type="dpr", projection_dim=8,
         more={"ctx_encoder.encode_proj.weight": (8, 32), "ctx_encoder.encode_proj.bias": (8,)},
     )  # fmt: skip
-    found, told = scores(resolved(folder), tmp_path / "index")
+    computed, report = scores(resolved(folder), tmp_path / "index")
     slow = Slow(folder, 64, below="ctx_encoder.bert_model.")
     weight, bias = (slow.tensors[f"ctx_encoder.encode_proj.{part}"] for part in ("weight", "bias"))
 
     def vector(text):
         return weight @ slow.states(text)[0] + bias
 
-    assert told["dimension"] == 8
-    assert found == pytest.approx(slow_scores(vector, vector), abs=1e-4)
+    assert report["dimension"] == 8
+    assert computed == pytest.approx(slow_scores(vector, vector), abs=1e-4)
 
 
 def test_roberta_with_the_head_of_ance(tmp_path):
@@ -121,7 +121,7 @@ def test_roberta_with_the_head_of_ance(tmp_path):
         "norm.weight": (24,), "norm.bias": (24,),
     }  # fmt: skip
     folder = tiny_models.roberta(tmp_path / "model", prefix="roberta.", pooler=False, more=head)
-    found, told = scores(resolved(folder), tmp_path / "index")
+    computed, report = scores(resolved(folder), tmp_path / "index")
     slow = Slow(folder, 64, below="roberta.")
 
     def vector(text):
@@ -130,40 +130,42 @@ def test_roberta_with_the_head_of_ance(tmp_path):
         scaled = centred / np.sqrt((centred**2).mean() + 1e-5)
         return scaled * slow.tensors["norm.weight"] + slow.tensors["norm.bias"]
 
-    assert told["dimension"] == 24
-    assert found == pytest.approx(slow_scores(vector, vector), abs=1e-4)
+    assert report["dimension"] == 24
+    assert computed == pytest.approx(slow_scores(vector, vector), abs=1e-4)
 
 
 @pytest.mark.parametrize("how", sorted(POOLED))
 def test_a_roberta_pooled_in_every_way(how, tmp_path):
     folder = tiny_models.roberta(tmp_path / "model")
-    found, _ = scores(resolved(folder, pooling=how), tmp_path / "index")
+    computed, _ = scores(resolved(folder, pooling=how), tmp_path / "index")
     slow = Slow(folder, 64)
 
     def vector(text):
         return POOLED[how](slow.states(text))
 
-    assert found == pytest.approx(slow_scores(vector, vector), abs=1e-4)
+    assert computed == pytest.approx(slow_scores(vector, vector), abs=1e-4)
 
 
 @pytest.mark.parametrize(
     ("pooling", "how"), [("cls_token", "cls"), ("mean_tokens", "mean"), ("max_tokens", "max")]
 )
 def test_a_sentence_transformers_folder_says_everything_itself(pooling, how, tmp_path):
-    said = {
+    settings = {
         "prompts": {"query": "castle: ", "document": "market: "},
         "default_prompt_name": None,
         "similarity_fn_name": "cosine",
     }
-    folder = tiny_models.sentence_transformer(tmp_path / "model", pooling=pooling, length=24, settings=said)
-    found, told = scores(resolved(folder), tmp_path / "index")
+    folder = tiny_models.sentence_transformer(
+        tmp_path / "model", pooling=pooling, length=24, settings=settings
+    )
+    computed, report = scores(resolved(folder), tmp_path / "index")
     passages, queries = Slow(folder, 24, "market: "), Slow(folder, 24, "castle: ")
     expected = slow_scores(
         lambda text: unit(POOLED[how](passages.states(text))),
         lambda text: unit(POOLED[how](queries.states(text))),
     )
-    assert found == pytest.approx(expected, abs=1e-4)
-    assert told["texts_cut"] > 0
+    assert computed == pytest.approx(expected, abs=1e-4)
+    assert report["texts_cut"] > 0
 
 
 def test_the_modules_after_pooling_are_applied_in_their_order(tmp_path):
@@ -181,7 +183,7 @@ def test_the_modules_after_pooling_are_applied_in_their_order(tmp_path):
     norm = tiny_models.random_tensors({"norm.weight": (16,), "norm.bias": (16,)}, 4)
     tiny_models.safetensors(folder / "2_Dense" / "model.safetensors", dense)
     tiny_models.safetensors(folder / "3_LayerNorm" / "model.safetensors", norm)
-    found, told = scores(resolved(folder, similarity="dot"), tmp_path / "index")
+    computed, report = scores(resolved(folder, similarity="dot"), tmp_path / "index")
     slow = Slow(folder, 48)
 
     def vector(text):
@@ -189,8 +191,8 @@ def test_the_modules_after_pooling_are_applied_in_their_order(tmp_path):
         x = (x - x.mean()) / np.sqrt(x.var() + 1e-5)
         return x * norm["norm.weight"] + norm["norm.bias"]
 
-    assert told["dimension"] == 16
-    assert found == pytest.approx(slow_scores(vector, vector), abs=1e-4)
+    assert report["dimension"] == 16
+    assert computed == pytest.approx(slow_scores(vector, vector), abs=1e-4)
 
 
 def test_what_the_suite_says_stands_above_what_the_folder_says(tmp_path):
@@ -198,10 +200,10 @@ def test_what_the_suite_says_stands_above_what_the_folder_says(tmp_path):
     params = resolved(
         folder, pooling="cls", normalise=False, similarity="dot", query_prompt="", passage_length=10
     )
-    found, _ = scores(params, tmp_path / "index")
+    computed, _ = scores(params, tmp_path / "index")
     passages, queries = Slow(folder, 10), Slow(folder, 48)
     expected = slow_scores(lambda text: passages.states(text)[0], lambda text: queries.states(text)[0])
-    assert found == pytest.approx(expected, abs=1e-4)
+    assert computed == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_text_has_the_same_scores_alone_and_among_others(tmp_path):
@@ -218,8 +220,8 @@ def test_what_was_cut_off_is_counted(tmp_path):
     corpus = testing.texts(texts)
     method = build(resolved(folder, query_length=5))
     (tmp_path / "index").mkdir()
-    told = method.index(corpus, tmp_path / "index")
-    assert told == {
+    report = method.index(corpus, tmp_path / "index")
+    assert report == {
         "dimension": 32, "backend": "torch", "dtype": "fp32", "stored": "fp32",
         "tokens": 24, "texts_cut": 2, "tokens_lost": 5,
     }  # fmt: skip

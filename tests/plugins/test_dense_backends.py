@@ -75,13 +75,18 @@ class TestOnnx:
         folder = tiny_models.onnx(tmp_path / "model")
         plain = search(resolved(folder, pooling="mean"), tmp_path)
         path = folder / "tokenizer.json"
-        said = json.loads(path.read_text())
-        said["padding"] = {
+        settings = json.loads(path.read_text())
+        settings["padding"] = {
             "strategy": {"Fixed": 40}, "direction": "Right", "pad_to_multiple_of": None,
             "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]",
         }  # fmt: skip
-        said["truncation"] = {"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 0}
-        tiny_models.as_json(path, said)
+        settings["truncation"] = {
+            "direction": "Right",
+            "max_length": 5,
+            "strategy": "LongestFirst",
+            "stride": 0,
+        }
+        tiny_models.as_json(path, settings)
         assert search(resolved(folder, pooling="mean"), tmp_path).tolist() == plain.tolist()
 
     def test_a_text_alone_has_the_same_vector_as_among_others_to_the_last_bit(self, tmp_path):

@@ -137,8 +137,12 @@ def test_weights_that_are_only_there_as_a_pickle(where, tmp_path):
     modules = json.loads((folder / "modules.json").read_text())
     modules.append({"idx": 3, "name": "3", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
     tiny_models.as_json(folder / "modules.json", modules)
-    said = {"in_features": 32, "out_features": 8, "activation_function": "torch.nn.modules.linear.Identity"}
-    tiny_models.as_json(folder / "2_Dense" / "config.json", said)
+    settings = {
+        "in_features": 32,
+        "out_features": 8,
+        "activation_function": "torch.nn.modules.linear.Identity",
+    }
+    tiny_models.as_json(folder / "2_Dense" / "config.json", settings)
     tensors = tiny_models.random_tensors({"linear.weight": (8, 32), "linear.bias": (8,)}, 1)
     tiny_models.safetensors(folder / "2_Dense" / "model.safetensors", tensors)
     (folder / where / "model.safetensors").rename(folder / where / "pytorch_model.bin")
@@ -160,8 +164,8 @@ def test_an_activation_that_is_not_supported(tmp_path):
     modules = json.loads((folder / "modules.json").read_text())
     modules.append({"idx": 3, "name": "3", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
     tiny_models.as_json(folder / "modules.json", modules)
-    said = {"activation_function": "torch.nn.modules.activation.Hardswish"}
-    tiny_models.as_json(folder / "2_Dense" / "config.json", said)
+    settings = {"activation_function": "torch.nn.modules.activation.Hardswish"}
+    tiny_models.as_json(folder / "2_Dense" / "config.json", settings)
     tensors = tiny_models.random_tensors({"linear.weight": (8, 32), "linear.bias": (8,)}, 1)
     tiny_models.safetensors(folder / "2_Dense" / "model.safetensors", tensors)
     with pytest.raises(HarnessError, match=r"activation 'Hardswish', which is not supported; supported are"):
@@ -180,8 +184,8 @@ def test_a_batch_that_does_not_fit_the_memory_is_halved_and_said_so(tmp_path, mo
     texts = [f"castle number {i}" for i in range(10)]
     index(tmp_path / "roomy", resolved(folder), texts)
     monkeypatch.setattr(towers.Vectors, "__call__", scarce)
-    told = index(tmp_path / "scarce", resolved(folder), texts)
-    assert told["batches_split"] == 3  # 10 -> 5 + 5 -> 2 + 3 + 2 + 3
+    report = index(tmp_path / "scarce", resolved(folder), texts)
+    assert report["batches_split"] == 3  # 10 -> 5 + 5 -> 2 + 3 + 2 + 3
     assert "out of memory with 10 texts" in capsys.readouterr().err
     rows = [np.load(tmp_path / name / "vectors.npy") for name in ("roomy", "scarce")]
     assert rows[1] == pytest.approx(rows[0], abs=1e-5)
@@ -245,13 +249,13 @@ def test_code_of_another_model_of_the_hub_runs_at_the_commit_that_stands_in_the_
     for revision, commit, times in (("main", first, 1), (second, second, 2)):
         out = tmp_path / revision
         out.mkdir()
-        said = subprocess.run(
+        ran = subprocess.run(
             [sys.executable, "-c", PROGRAM, str(out), revision],
             env={**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_CACHE": str(hub), "HF_HUB_OFFLINE": "1"},
             capture_output=True,
             text=True,
         )
-        assert (said.returncode, said.stdout) == (0, f"{commit} []\n"), said.stderr
+        assert (ran.returncode, ran.stdout) == (0, f"{commit} []\n"), ran.stderr
         assert np.load(out / "vectors.npy")[0] == pytest.approx(times * words[known].mean(axis=0), abs=1e-5)
 
 
@@ -285,8 +289,8 @@ def test_code_that_comes_with_a_model_runs_only_where_the_suite_trusts_it(tmp_pa
         resolved(folder)
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "code"))
     monkeypatch.setattr(sys, "path", list(sys.path))
-    told = index(tmp_path / "index", resolved(folder, trust_remote_code=True))
-    assert told["dimension"] == 32
+    report = index(tmp_path / "index", resolved(folder, trust_remote_code=True))
+    assert report["dimension"] == 32
     rows = np.load(tmp_path / "index" / "vectors.npy")
     known = [tiny_models.VOCABULARY.index(piece) for piece in ("[CLS]", "the", "castle", "[SEP]")]
     assert rows[0] == pytest.approx(words[known].mean(axis=0), abs=1e-5)

@@ -38,29 +38,29 @@ def test_an_index_that_looks_everywhere_finds_what_exact_search_finds(name, mode
     queries = ["castle of the island", "painter", ""]
     wanted = opened(model, tmp_path / "index", "exact").search(queries, 10)
     search = opened(model, tmp_path / "index", Faiss(name, probes=4, ef_search=200))
-    found = search.search(queries, 10)
-    assert found.passages.tolist() == wanted.passages.tolist()
-    assert found.scores == pytest.approx(wanted.scores, abs=1e-6)
-    told = search.report()
-    assert (told["recall"], told["recall_at"], told["recall_queries"]) == (1.0, 10, 3)
+    hits = search.search(queries, 10)
+    assert hits.passages.tolist() == wanted.passages.tolist()
+    assert hits.scores == pytest.approx(wanted.scores, abs=1e-6)
+    report = search.report()
+    assert (report["recall"], report["recall_at"], report["recall_queries"]) == (1.0, 10, 3)
 
 
 def test_what_a_coarse_index_misses_is_told_and_what_it_finds_has_exact_scores(model, tmp_path):
     queries = sentences(30, seed=7)
     wanted = opened(model, tmp_path / "index", "exact").search(queries, len(TEXTS))
     search = opened(model, tmp_path / "index", Faiss("IVF16,Flat", probes=1))
-    found = search.search(queries, 20)
+    hits = search.search(queries, 20)
     share = np.mean([
         len(set(row.tolist()) & set(best[:20].tolist())) / 20
-        for row, best in zip(found.passages, wanted.passages, strict=True)
+        for row, best in zip(hits.passages, wanted.passages, strict=True)
     ])  # fmt: skip
     assert share < 1
     assert search.report()["recall"] == pytest.approx(share)
     for row in range(len(queries)):
         score = dict(zip(wanted.passages[row].tolist(), wanted.scores[row].tolist(), strict=True))
-        there = found.passages[row] >= 0
+        filled = hits.passages[row] >= 0
         for position, value in zip(
-            found.passages[row][there].tolist(), found.scores[row][there], strict=True
+            hits.passages[row][filled].tolist(), hits.scores[row][filled], strict=True
         ):
             assert value == pytest.approx(score[position], abs=1e-6)
 
@@ -100,7 +100,7 @@ def test_an_empty_corpus_has_nothing_to_build(model, tmp_path):
 )
 def test_a_search_that_there_is_not_is_refused(search, problem):
     _, problems = strict.convert(DenseParams, {"model": "dragon-plus", "search": search}, Path())
-    assert [found.text for found in problems][0].startswith(problem)
+    assert [item.text for item in problems][0].startswith(problem)
 
 
 def test_faiss_that_is_not_installed_is_told_with_its_extra(monkeypatch, tmp_path):

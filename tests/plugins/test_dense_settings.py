@@ -37,23 +37,23 @@ def no_hub(monkeypatch, tmp_path):
 
 
 def test_a_sentence_transformers_folder_needs_nothing_said(tmp_path):
-    said = {"prompts": {"query": "q: ", "passage": "p: "}, "similarity_fn_name": "dot"}
-    found = resolved(tiny_models.sentence_transformer(tmp_path, pooling="cls_token", settings=said))
-    assert (found.pooling, found.normalise, found.similarity) == ("cls", True, "dot")
-    assert (found.query_prompt, found.passage_prompt) == ("q: ", "p: ")
-    assert (found.query_length, found.passage_length) == (48, 48)
+    settings = {"prompts": {"query": "q: ", "passage": "p: "}, "similarity_fn_name": "dot"}
+    settled = resolved(tiny_models.sentence_transformer(tmp_path, pooling="cls_token", settings=settings))
+    assert (settled.pooling, settled.normalise, settled.similarity) == ("cls", True, "dot")
+    assert (settled.query_prompt, settled.passage_prompt) == ("q: ", "p: ")
+    assert (settled.query_length, settled.passage_length) == (48, 48)
 
 
 def test_a_default_prompt_goes_before_both(tmp_path):
-    said = {"prompts": {"all": "it: "}, "default_prompt_name": "all"}
-    found = resolved(tiny_models.sentence_transformer(tmp_path, settings=said))
-    assert (found.query_prompt, found.passage_prompt) == ("it: ", "it: ")
+    settings = {"prompts": {"all": "it: "}, "default_prompt_name": "all"}
+    settled = resolved(tiny_models.sentence_transformer(tmp_path, settings=settings))
+    assert (settled.query_prompt, settled.passage_prompt) == ("it: ", "it: ")
 
 
 def test_later_versions_write_the_way_to_pool_as_one_word(tmp_path):
     folder = tiny_models.sentence_transformer(tmp_path)
-    said = {"embedding_dimension": 32, "pooling_mode": "lasttoken", "include_prompt": True}
-    tiny_models.as_json(folder / "1_Pooling" / "config.json", said)
+    settings = {"embedding_dimension": 32, "pooling_mode": "lasttoken", "include_prompt": True}
+    tiny_models.as_json(folder / "1_Pooling" / "config.json", settings)
     modules = json.loads((folder / "modules.json").read_text())
     modules[0]["type"] = "sentence_transformers.base.modules.transformer.Transformer"
     modules[1]["type"] = "sentence_transformers.sentence_transformer.modules.pooling.Pooling"
@@ -77,15 +77,15 @@ def test_a_plain_folder_is_taken_as_it_comes_but_for_pooling(tmp_path):
     folder = tiny_models.bert(tmp_path)
     with pytest.raises(HarnessError, match="pooling: the model's folder does not say it; give it, or name"):
         resolved(folder)
-    found = resolved(folder, pooling="mean")
-    assert (found.normalise, found.similarity, found.query_prompt) == (False, "dot", "")
-    assert found.passage_length == tiny_models.POSITIONS
+    settled = resolved(folder, pooling="mean")
+    assert (settled.normalise, settled.similarity, settled.query_prompt) == (False, "dot", "")
+    assert settled.passage_length == tiny_models.POSITIONS
 
 
 def test_positions_of_roberta_begin_after_the_padding(tmp_path):
     folder = tiny_models.roberta(tmp_path)
-    said = json.loads((folder / "tokenizer_config.json").read_text())
-    tiny_models.as_json(folder / "tokenizer_config.json", said | {"model_max_length": 512})
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    tiny_models.as_json(folder / "tokenizer_config.json", settings | {"model_max_length": 512})
     assert resolved(folder, pooling="cls").passage_length == 66 - 2
 
 
@@ -96,11 +96,11 @@ def test_a_length_beyond_the_models_places_is_refused(tmp_path):
 
 
 def test_a_folder_may_have_the_settings_of_a_known_model(tmp_path):
-    found = resolved(tiny_models.bert(tmp_path), settings="bge-small-zh-v1.5")
-    assert (found.pooling, found.normalise, found.similarity) == ("cls", True, "cosine")
-    assert found.query_prompt == registry.BGE_ZH
-    assert found.passage_length == 64  # what the checkpoint has places for, though the model has 512
-    assert found.settings is None
+    settled = resolved(tiny_models.bert(tmp_path), settings="bge-small-zh-v1.5")
+    assert (settled.pooling, settled.normalise, settled.similarity) == ("cls", True, "cosine")
+    assert settled.query_prompt == registry.BGE_ZH
+    assert settled.passage_length == 64  # what the checkpoint has places for, though the model has 512
+    assert settled.settings is None
 
 
 def test_an_unknown_name_of_settings_or_a_model_is_told():
@@ -111,14 +111,14 @@ def test_an_unknown_name_of_settings_or_a_model_is_told():
 
 
 def test_a_short_name_stands_for_both_towers_with_their_settings():
-    found = resolved("dragon-plus")
-    assert found.model == "facebook/dragon-plus-context-encoder"
-    assert found.query_model == "facebook/dragon-plus-query-encoder"
-    assert (found.pooling, found.normalise, found.similarity) == ("cls", False, "dot")
-    assert (found.query_length, found.passage_length) == (512, 512)
-    assert resolved("facebook/dragon-plus-context-encoder") == found
-    assert len(missing_files(found)) >= 2  # both towers
-    assert "hf download facebook/dragon-plus-query-encoder" in " ".join(map(str, missing_files(found)))
+    settled = resolved("dragon-plus")
+    assert settled.model == "facebook/dragon-plus-context-encoder"
+    assert settled.query_model == "facebook/dragon-plus-query-encoder"
+    assert (settled.pooling, settled.normalise, settled.similarity) == ("cls", False, "dot")
+    assert (settled.query_length, settled.passage_length) == (512, 512)
+    assert resolved("facebook/dragon-plus-context-encoder") == settled
+    assert len(missing_files(settled)) >= 2  # both towers
+    assert "hf download facebook/dragon-plus-query-encoder" in " ".join(map(str, missing_files(settled)))
 
 
 def test_a_model_in_the_hubs_cache_is_read_there_at_its_commit(tmp_path):
@@ -127,8 +127,8 @@ def test_a_model_in_the_hubs_cache_is_read_there_at_its_commit(tmp_path):
     tiny_models.sentence_transformer(at / "snapshots" / commit, pooling="max_tokens", length=40)
     (at / "refs").mkdir()
     (at / "refs" / "main").write_text(commit)
-    found = resolved("some/model")
-    assert (found.model, found.revision, found.pooling, found.query_length) == (
+    settled = resolved("some/model")
+    assert (settled.model, settled.revision, settled.pooling, settled.query_length) == (
         "some/model",
         commit,
         "max",
@@ -154,18 +154,18 @@ def test_a_prompt_of_the_suite_may_be_empty():
 
 
 def test_what_the_suite_says_comes_first():
-    found = resolved("e5-small-v2", pooling="cls", similarity="dot", normalise=False, passage_length=99)
-    assert (found.pooling, found.similarity, found.normalise) == ("cls", "dot", False)
-    assert (found.passage_length, found.query_length) == (99, 512)
+    settled = resolved("e5-small-v2", pooling="cls", similarity="dot", normalise=False, passage_length=99)
+    assert (settled.pooling, settled.similarity, settled.normalise) == ("cls", "dot", False)
+    assert (settled.passage_length, settled.query_length) == (99, 512)
 
 
 @pytest.mark.parametrize("known", registry.MODELS, ids=lambda known: known.name)
 def test_every_known_model_resolves_once_and_for_all(known):
-    found = resolved(known.name, trust_remote_code=known.own_code)
-    assert found.model == known.passages
-    open_ = [name for name in DenseParams.__dataclass_fields__ if getattr(found, name) == "auto"]
+    settled = resolved(known.name, trust_remote_code=known.own_code)
+    assert settled.model == known.passages
+    open_ = [name for name in DenseParams.__dataclass_fields__ if getattr(settled, name) == "auto"]
     assert open_ == []
-    assert resolve(found, Facts("en", "en", "passage")) == found
+    assert resolve(settled, Facts("en", "en", "passage")) == settled
 
 
 def test_short_names_are_told_apart_and_lie_on_the_hub():
@@ -201,8 +201,8 @@ class TestBackend:
     def test_torch_unless_the_folder_holds_nothing_but_an_export(self, tmp_path):
         exported = tiny_models.onnx(tmp_path / "exported")
         given = {"pooling": "mean", "passage_length": 16, "query_length": 16}
-        found = resolved(exported, **given)
-        assert (found.backend, found.dtype, found.device) == ("onnx", "stored", "cpu")
+        settled = resolved(exported, **given)
+        assert (settled.backend, settled.dtype, settled.device) == ("onnx", "stored", "cpu")
         tiny_models.bert(exported)  # the folder has both now
         assert resolved(exported, **given).backend == "torch"
 
@@ -239,8 +239,8 @@ class TestBackend:
 
     def test_a_backend_that_is_not_installed_is_told_with_its_extra(self, tmp_path, monkeypatch):
         monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
-        found = resolved(tiny_models.onnx(tmp_path), pooling="mean")
-        assert list(map(str, missing_files(found))) == [
+        settled = resolved(tiny_models.onnx(tmp_path), pooling="mean")
+        assert list(map(str, missing_files(settled))) == [
             "'dense' with the backend onnx needs onnxruntime; install it with: "
             "pip install 'passage-harness[onnx]'"
         ]
@@ -258,7 +258,7 @@ class TestRefused:
     )
     def test_a_wrong_setting(self, given, problem):
         _, problems = strict.convert(DenseParams, {"model": "dragon-plus", **given}, Path())
-        assert [found.text for found in problems] == [problem]
+        assert [item.text for item in problems] == [problem]
 
     def test_a_way_to_pool_that_is_not_supported(self, tmp_path):
         folder = tiny_models.sentence_transformer(tmp_path, pooling="mean_sqrt_len_tokens")
@@ -278,8 +278,8 @@ class TestRefused:
         folder = tiny_models.bert(tmp_path, auto_map=code, position_embedding_type="alibi")
         with pytest.raises(HarnessError, match=r"runs code of its own, which is refused.*trust_remote_code"):
             resolved(folder, pooling="mean", passage_length=64, query_length=64)
-        found = resolved(folder, pooling="mean", passage_length=64, query_length=64, trust_remote_code=True)
-        assert strict.plain(found)["trust_remote_code"] is True  # as the key and the leaderboard have it
+        settled = resolved(folder, pooling="mean", passage_length=64, query_length=64, trust_remote_code=True)
+        assert strict.plain(settled)["trust_remote_code"] is True  # as the key and the leaderboard have it
 
 
 class TestCodeOfAnotherModel:
@@ -305,15 +305,15 @@ class TestCodeOfAnotherModel:
 
     def test_its_commit_stands_in_the_key(self, tmp_path):
         self.in_the_cache(tmp_path)
-        found = resolved(self.folder(tmp_path), **self.given())
-        assert found.code_revision == self.COMMIT
+        settled = resolved(self.folder(tmp_path), **self.given())
+        assert settled.code_revision == self.COMMIT
         assert "code_revision" not in catalogue.load().find("retrievers", "dense").record.search_only
-        assert not [need for need in missing_files(found) if "some/code" in need]
-        assert resolve(found, Facts("en", "en", "passage")) == found
+        assert not [need for need in missing_files(settled) if "some/code" in need]
+        assert resolve(settled, Facts("en", "en", "passage")) == settled
 
     def test_what_is_not_here_is_told_while_planning(self, tmp_path):
-        found = resolved(self.folder(tmp_path), **self.given(code_revision=self.COMMIT))
-        assert missing_files(found)[0] == (
+        settled = resolved(self.folder(tmp_path), **self.given(code_revision=self.COMMIT))
+        assert missing_files(settled)[0] == (
             f"model some/code at revision {self.COMMIT} (not here: `hf download some/code --revision "
             f"{self.COMMIT}` or name a folder)"
         )
@@ -344,8 +344,8 @@ def test_planning_does_not_import_torch(tmp_path):
         f"found = resolve(DenseParams(model=Path({str(folder)!r})), Facts('en', 'en', 'passage')); missing_files(found)\n"
         "print([name for name in ('torch', 'transformers', 'tokenizers') if name in sys.modules])"
     )
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == "[]"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize(

@@ -52,14 +52,14 @@ def test_a_flat_index_finds_what_exact_search_finds(faiss):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_finds_much_of_it_and_says_how_much(faiss, kind):
     index = faiss.build(VECTORS, Faiss(kind))
-    told = faiss.measured(index, QUERIES, VECTORS, 10)
+    report = faiss.measured(index, QUERIES, VECTORS, 10)
     places, _ = faiss.search(index, QUERIES, VECTORS, 10)
     wanted, _ = exact.search(QUERIES, VECTORS, 10)
     share = np.mean(
         [len(set(a) & set(b)) / 10 for a, b in zip(places.tolist(), wanted.tolist(), strict=True)]
     )
-    assert told["recall"] == pytest.approx(share)
-    assert told["recall"] > 0.1  # chance is 0.003
+    assert report["recall"] == pytest.approx(share)
+    assert report["recall"] > 0.1  # chance is 0.003
     assert (np.diff(exact.score(QUERIES, VECTORS, places), axis=1) <= 0).all()
 
 

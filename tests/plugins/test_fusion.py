@@ -301,4 +301,4 @@ def test_the_result_does_not_depend_on_how_queries_are_cut_into_blocks(monkeypat
 )
 def test_parameters_that_make_no_sense_are_refused(given, problem):
     _, problems = strict.convert(ConvexParams, given, Path())
-    assert [found.text for found in problems] == [problem]
+    assert [item.text for item in problems] == [problem]

@@ -47,8 +47,8 @@ def test_a_case_has_the_value_of_the_paper_and_of_its_code(passages, documents, 
     given, candidates = FORMS[form]
     method = build_convex(ConvexParams(weight=0.5, form=given, candidates=candidates))
     result = method.combine([hits(passages, "passage"), hits(documents, "document")], 10, STRUCTURE)
-    there = result.passages[0] >= 0
-    found = dict(zip(result.passages[0][there].tolist(), result.scores[0][there].tolist(), strict=True))
+    filled = result.passages[0] >= 0
+    found = dict(zip(result.passages[0][filled].tolist(), result.scores[0][filled].tolist(), strict=True))
     assert found == pytest.approx(expected[form], abs=1e-6)
 
 

@@ -135,10 +135,10 @@ def test_a_reranker_as_mxbai_v2_has_the_logits_of_its_authors_code(instruction, 
     )  # fmt: skip
     every = [*TEXTS, "a castle? " * 60]
     _, prompt = official_mxbai(network, tokeniser, "", "", "", 100)
-    said = {"instruction": instruction} if instruction else {}
+    settings = {"instruction": instruction} if instruction else {}
     params = resolved(
         CrossEncoderParams(
-            model=tmp_path, kind="mxbai-v2", dtype="fp32", device="cpu", length=prompt + 150, **said
+            model=tmp_path, kind="mxbai-v2", dtype="fp32", device="cpu", length=prompt + 150, **settings
         )
     )
     assert params.instruction == instruction

@@ -154,9 +154,9 @@ def test_a_name_of_the_survey_is_the_same_collection(home):
     assert [named.inputs(part) for part in ("corpus", "judgements")] == [
         plain.inputs(part) for part in ("corpus", "judgements")
     ]
-    said = {official.source: official.counts for official in named.card().official}
-    assert said[survey.SOURCE] == {"passages": 3633, "queries": 323}
-    assert said["ir_datasets' own count"] == {"passages": 3633, "queries": 323, "judgements": 12334}
+    settings = {official.source: official.counts for official in named.card().official}
+    assert settings[survey.SOURCE] == {"passages": 3633, "queries": 323}
+    assert settings["ir_datasets' own count"] == {"passages": 3633, "queries": 323, "judgements": 12334}
 
 
 def test_tables_of_ms_marco_and_files_of_cranfield_are_read(home):

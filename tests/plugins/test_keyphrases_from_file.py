@@ -21,8 +21,8 @@ def documents(*ids):
 
 def prefixes(file, *ids, **policy):
     method = build_from_file(FromFile(file, **policy))
-    told = method.match(iter(ids), iter(f"{id}-0" for id in ids))
-    return [addition.prefix for addition in method.augment(documents(*ids))], told
+    report = method.match(iter(ids), iter(f"{id}-0" for id in ids))
+    return [addition.prefix for addition in method.augment(documents(*ids))], report
 
 
 def jsonl(path, *rows):
@@ -36,15 +36,17 @@ def file(tmp_path):
 
 
 def test_a_document_gets_what_the_file_says_of_it(file):
-    found, told = prefixes(file, "d2", "d0", "d1")
-    assert found == ["", "bridge; river", "market"]
-    assert told == {"documents_missing_in_file": 0, "documents_unknown_in_file": 0}
+    texts_added, counts = prefixes(file, "d2", "d0", "d1")
+    assert texts_added == ["", "bridge; river", "market"]
+    assert counts == {"documents_missing_in_file": 0, "documents_unknown_in_file": 0}
 
 
 @pytest.mark.parametrize("names", [("doc_id", "doc_summary"), ("_id", "title"), ("id", "keyphrases")])
 def test_the_columns_may_be_named_as_dapr_names_them(tmp_path, names):
-    found, _ = prefixes(jsonl(tmp_path / "k.jsonl", {names[0]: "d", names[1]: "bridge", "more": 1}), "d")
-    assert found == ["bridge"]
+    texts_added, _ = prefixes(
+        jsonl(tmp_path / "k.jsonl", {names[0]: "d", names[1]: "bridge", "more": 1}), "d"
+    )
+    assert texts_added == ["bridge"]
 
 
 def test_a_list_is_joined_by_semicolons(tmp_path):
@@ -63,9 +65,9 @@ def test_a_table_of_tabs_or_parquet_says_the_same(tmp_path):
 def test_a_document_that_the_file_lacks_is_refused_or_counted(file):
     with pytest.raises(HarnessError, match=r"the document 'd3' is missing, one of 2; .* missing: skip"):
         prefixes(file, *ROWS, "d3", "d4")
-    found, told = prefixes(file, *ROWS, "d3", "d4", missing="skip")
-    assert found == [*ROWS.values(), "", ""]
-    assert told == {"documents_missing_in_file": 2, "documents_unknown_in_file": 0}
+    texts_added, counts = prefixes(file, *ROWS, "d3", "d4", missing="skip")
+    assert texts_added == [*ROWS.values(), "", ""]
+    assert counts == {"documents_missing_in_file": 2, "documents_unknown_in_file": 0}
 
 
 def test_a_document_that_the_collection_lacks_is_refused_or_counted(file):
@@ -73,8 +75,8 @@ def test_a_document_that_the_collection_lacks_is_refused_or_counted(file):
         HarnessError, match=r"the collection has no document 'd1', one of 2; .* unknown: skip"
     ):
         prefixes(file, "d0")
-    found, told = prefixes(file, "d0", unknown="skip")
-    assert (found, told["documents_unknown_in_file"]) == (["bridge; river"], 2)
+    texts_added, counts = prefixes(file, "d0", unknown="skip")
+    assert (texts_added, counts["documents_unknown_in_file"]) == (["bridge; river"], 2)
 
 
 def test_a_file_of_another_collection_is_refused_whatever_the_policy(file):
@@ -122,8 +124,8 @@ def test_a_look_into_the_file_costs_the_same_however_large_it_is(tmp_path, monke
 
 def test_documents_whose_hashes_are_equal_are_told_apart(file, monkeypatch):
     monkeypatch.setattr(precomputed, "hash", lambda id: 7, raising=False)
-    found, _ = prefixes(file, "d1", "d0", "d2", "d3", missing="skip")
-    assert found == ["market", "bridge; river", "", ""]
+    texts_added, _ = prefixes(file, "d1", "d0", "d2", "d3", missing="skip")
+    assert texts_added == ["market", "bridge; river", "", ""]
 
 
 def every_case():

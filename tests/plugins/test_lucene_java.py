@@ -108,9 +108,9 @@ def anserinis(folder, configure):
 )
 def test_it_scores_as_anserinis_own_searcher_does(params, configure, anserini, tmp_path):
     expected = anserinis(anserini, configure)
-    found = rows(opened(params, texts(sentences(60)), tmp_path).search(QUERIES, 60))
-    assert [row.keys() for row in found] == [row.keys() for row in expected]
-    for ours, theirs in zip(found, expected, strict=True):
+    by_system = rows(opened(params, texts(sentences(60)), tmp_path).search(QUERIES, 60))
+    assert [row.keys() for row in by_system] == [row.keys() for row in expected]
+    for ours, theirs in zip(by_system, expected, strict=True):
         assert [ours[p] for p in theirs] == pytest.approx(
             list(theirs.values()), abs=6e-5
         )  # rounded to 4 digits
@@ -166,8 +166,8 @@ def test_the_title_is_a_field_with_a_weight(tmp_path):
 
 def test_chinese_is_searched_by_pairs_of_characters(tmp_path):
     corpus = texts(["北京是中国的首都", "上海是中国的城市", "a castle"], language="zh")
-    found = rows(opened(LuceneBM25(), corpus, tmp_path).search(["首都"], 3))
-    assert found[0].keys() == {0}
+    by_system = rows(opened(LuceneBM25(), corpus, tmp_path).search(["首都"], 3))
+    assert by_system[0].keys() == {0}
 
 
 @pytest.mark.parametrize("code", [*languages.CODES, languages.WHITESPACE])
@@ -183,8 +183,8 @@ def test_the_table_leaves_none_of_anserinis_languages_out():
 def test_a_query_of_no_known_word_finds_nothing_and_one_of_thousands_is_no_mistake(tmp_path):
     search = opened(LuceneBM25(), texts(["a castle", "a tower"]), tmp_path)
     words = " ".join(f"word{i}" for i in range(5000)) + " tower"
-    found = rows(search.search(["", " ", "...", "nowhere", "the", words], 2))
-    assert [set(row) for row in found] == [set(), set(), set(), set(), set(), {1}]
+    by_system = rows(search.search(["", " ", "...", "nowhere", "the", words], 2))
+    assert [set(row) for row in by_system] == [set(), set(), set(), set(), set(), {1}]
 
 
 def test_a_passage_of_a_megabyte_is_searched_to_its_end(tmp_path):
@@ -226,8 +226,8 @@ def test_rm3_reads_the_vectors_of_an_index_of_anserinis(anserini, tmp_path):
 def test_an_empty_text_may_be_missing_from_an_index(tmp_path):
     every = [*sentences(10), "", "  "]
     folder = anserini_index(tmp_path / "index", [(f"p{i}", text) for i, text in enumerate(every[:10])])
-    found = opened(LuceneBM25(index=folder), named(every), tmp_path / "step").search(["castle"], 12)
-    assert (found.passages < 10).all()
+    hits = opened(LuceneBM25(index=folder), named(every), tmp_path / "step").search(["castle"], 12)
+    assert (hits.passages < 10).all()
 
 
 @pytest.mark.parametrize(
@@ -289,8 +289,8 @@ def test_a_prebuilt_index_that_is_here_is_read_where_it_is(monkeypatch, tmp_path
     at.parent.mkdir(parents=True)
     at.symlink_to(anserini)
     corpus = named(sentences(60))
-    found = opened(LuceneBM25(prebuilt="cacm"), corpus, tmp_path / "step").search(QUERIES, 10)
-    assert found.passages[:, 0].min() >= 0
+    hits = opened(LuceneBM25(prebuilt="cacm"), corpus, tmp_path / "step").search(QUERIES, 10)
+    assert hits.passages[:, 0].min() >= 0
 
 
 def test_a_prebuilt_index_that_there_is_not_is_refused():

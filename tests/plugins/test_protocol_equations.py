@@ -100,9 +100,9 @@ EQUATIONS = {
 def test_every_column_is_its_equation_over_all_judged_queries(name):
     for seed in SEEDS:
         run, qrels = random_case(seed)
-        found = by_protocol(name, run, qrels)
+        computed = by_protocol(name, run, qrels)
         expected = {label: means(run, qrels, of) for label, of in EQUATIONS[name].items()}
-        assert {label: found[label] for label in expected} == pytest.approx(expected, abs=1e-12)
+        assert {label: computed[label] for label in expected} == pytest.approx(expected, abs=1e-12)
 
 
 def test_all_columns_of_the_survey_and_of_rocketqa_are_transcribed():

@@ -69,11 +69,11 @@ words = st.lists(st.sampled_from("abcde"), max_size=12).map(" ".join)
 
 @given(st.lists(words, min_size=1, max_size=5), st.lists(words, min_size=1, max_size=3), st.integers(2, 5))
 def test_every_score_equals_the_slow_transcription(tmp_path_factory, corpus, queries, window):
-    found = scores(corpus, queries, tmp_path_factory.mktemp("index"), window=window, mu=10.0)
+    computed = scores(corpus, queries, tmp_path_factory.mktemp("index"), window=window, mu=10.0)
     expected = [
         [slow_score(query, text, corpus, window=window, mu=10.0) for text in corpus] for query in queries
     ]
-    assert found == pytest.approx(np.array(expected), abs=1e-5)
+    assert computed == pytest.approx(np.array(expected), abs=1e-5)
 
 
 @given(
@@ -90,21 +90,23 @@ def test_windows_are_counted_as_in_the_slow_transcription(text, left, right, wid
 
 def test_windows_do_not_cross_from_one_text_into_the_next(tmp_path):
     corpus = ["x castle", "hill y", "castle hill"]
-    [found] = scores(corpus, ["castle hill"], tmp_path)
-    assert found == pytest.approx([slow_score("castle hill", text, corpus) for text in corpus], abs=1e-6)
+    [computed] = scores(corpus, ["castle hill"], tmp_path)
+    assert computed == pytest.approx([slow_score("castle hill", text, corpus) for text in corpus], abs=1e-6)
 
 
 def test_by_default_the_weights_and_the_smoothing_are_those_that_are_documented(tmp_path):
     corpus = ["the old castle stands on a hill", "hill of the castle", "a castle hill", "nothing of it"]
-    [found] = scores(corpus, ["old castle hill"], tmp_path)
-    assert found == pytest.approx([slow_score("old castle hill", text, corpus) for text in corpus], abs=1e-6)
+    [computed] = scores(corpus, ["old castle hill"], tmp_path)
+    assert computed == pytest.approx(
+        [slow_score("old castle hill", text, corpus) for text in corpus], abs=1e-6
+    )
 
 
 def test_neighbours_in_order_beat_neighbours_in_disorder_beat_strangers(tmp_path):
     far = "x x x x x x x x x"
     corpus = [f"castle {far} hill x", f"hill castle {far} x", f"castle hill {far} x"]
-    [found] = scores(corpus, ["castle hill"], tmp_path)
-    assert found[2] > found[1] > found[0]
+    [computed] = scores(corpus, ["castle hill"], tmp_path)
+    assert computed[2] > computed[1] > computed[0]
 
 
 def test_words_that_no_text_has_tell_no_text_from_another(tmp_path):
@@ -114,9 +116,9 @@ def test_words_that_no_text_has_tell_no_text_from_another(tmp_path):
 
 
 def test_a_word_between_that_no_text_has_makes_no_neighbours_of_the_others(tmp_path):
-    found, _ = scores(["castle hill"], ["castle zeppelin hill", "castle hill"], tmp_path, mu=1.0)
+    computed, _ = scores(["castle hill"], ["castle zeppelin hill", "castle hill"], tmp_path, mu=1.0)
     expected = slow_score("castle", "castle hill", ["castle hill"], mu=1.0) * 2
-    assert found[0] == pytest.approx(expected, abs=1e-6)
+    assert computed[0] == pytest.approx(expected, abs=1e-6)
 
 
 def test_an_empty_query_scores_every_text_alike(tmp_path):
@@ -128,8 +130,8 @@ def test_only_candidates_are_indexed_and_keep_their_positions(tmp_path):
     method = build(SdmParams(analyser="whitespace"))
     method.index(texts, tmp_path)
     scorer = method.open(texts, tmp_path)
-    [found] = scorer.score(["hill"], np.array([[2, 0, -1]]))
-    assert found[0] > found[1]
+    [computed] = scorer.score(["hill"], np.array([[2, 0, -1]]))
+    assert computed[0] > computed[1]
     with pytest.raises(ValueError, match="position 1 is not in the index"):
         scorer.score(["hill"], np.array([[1]]))
 
@@ -175,7 +177,7 @@ def test_the_analyser_goes_by_the_language_of_the_passages():
 )
 def test_parameters_that_make_no_sense_are_refused(given, problem):
     _, problems = strict.convert(SdmParams, given, Path())
-    assert [found.text for found in problems] == [problem]
+    assert [item.text for item in problems] == [problem]
 
 
 @pytest.mark.real

@@ -88,35 +88,35 @@ def plain_token_row(folder, text, prefix, queries):
 def test_unicoil_by_its_checkpoint_equals_the_plain_reading(tmp_path, prefix):
     model = tiny_heads.unicoil(tmp_path / "model", prefix)
     search, facts = opened(given(model), TEXTS, tmp_path / "index")
-    found = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
+    computed = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
     asked = np.array([plain_token_row(model, text, prefix, True) for text in QUERIES])
     rows = np.array([plain_token_row(model, text, prefix, False) for text in TEXTS])
-    assert found == pytest.approx(asked @ rows.T, abs=1e-4, rel=1e-5)
+    assert computed == pytest.approx(asked @ rows.T, abs=1e-4, rel=1e-5)
     assert facts["postings"] == np.count_nonzero(rows) > 20
 
 
 def given(folder, **more):
-    found, problems = strict.convert(
+    value, problems = strict.convert(
         SpladeParams, {"model": str(folder), "dtype": "fp32", **more}, folder.parent
     )
     assert problems == []
-    return resolve(found, Facts("en", "en", "passage"))
+    return resolve(value, Facts("en", "en", "passage"))
 
 
 def opened(params, corpus, folder, **how):
     folder.mkdir(exist_ok=True)
     method = build(params)
     texts = testing.texts(corpus, **how)
-    told = method.index(texts, folder)
-    return method.open(texts, folder), told
+    report = method.index(texts, folder)
+    return method.open(texts, folder), report
 
 
 def scores(hits, size):
     """float[Q, size]: 0 for what was not found."""
     found = np.zeros((len(hits.passages), size))
     for row in range(len(found)):
-        there = hits.passages[row] >= 0
-        found[row, hits.passages[row][there]] = hits.scores[row][there]
+        filled = hits.passages[row] >= 0
+        found[row, hits.passages[row][filled]] = hits.scores[row][filled]
     return found
 
 
@@ -126,9 +126,9 @@ def test_scores_equal_the_plain_reading_for_short_long_and_empty_texts(tmp_path,
     model = tiny_heads.splade(tmp_path / "model")
     how = {"pooling": pooling, "activation": activation}
     search, _ = opened(given(model, **how), TEXTS, tmp_path / "index")
-    found = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
+    computed = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
     rows = [[plain_row(model, text, **how) for text in these] for these in (QUERIES, TEXTS)]
-    assert found == pytest.approx(np.array(rows[0]) @ np.array(rows[1]).T, abs=1e-4, rel=1e-5)
+    assert computed == pytest.approx(np.array(rows[0]) @ np.array(rows[1]).T, abs=1e-4, rel=1e-5)
 
 
 def test_a_text_has_the_same_weights_alone_and_in_a_padded_batch(tmp_path):
@@ -194,19 +194,19 @@ def test_a_model_that_came_after_planning_is_held_to_its_places_too(tmp_path):
 def test_queries_may_have_a_model_of_their_own(tmp_path):
     model, other = tiny_heads.splade(tmp_path / "model"), tiny_heads.splade(tmp_path / "queries", seed=2)
     search, _ = opened(given(model, query_model=str(other)), TEXTS, tmp_path / "index")
-    found = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
+    computed = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
     expected = [[plain_row(other, query) @ plain_row(model, text) for text in TEXTS] for query in QUERIES]
-    assert found == pytest.approx(np.array(expected), abs=1e-4, rel=1e-5)
+    assert computed == pytest.approx(np.array(expected), abs=1e-4, rel=1e-5)
 
 
 def test_without_a_model_each_different_token_of_a_query_counts_one(tmp_path):
     model = tiny_heads.splade(tmp_path / "model")
     search, _ = opened(given(model, query="binary"), TEXTS, tmp_path / "index")
-    found = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
+    computed = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
     for row, query in enumerate(QUERIES):
         terms = sorted(set(token_ids(query, 64)[1:-1]))
         expected = [plain_row(model, text)[terms].sum() for text in TEXTS]
-        assert found[row] == pytest.approx(expected, abs=1e-4, rel=1e-5)
+        assert computed[row] == pytest.approx(expected, abs=1e-4, rel=1e-5)
 
 
 def test_a_folder_with_an_idf_file_weighs_the_tokens_of_queries_by_it(tmp_path):
@@ -216,13 +216,13 @@ def test_a_folder_with_an_idf_file_weighs_the_tokens_of_queries_by_it(tmp_path):
     params = given(model)
     assert params.query == "idf"
     search, _ = opened(params, TEXTS, tmp_path / "index")
-    found = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
+    computed = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
     places = {token: tiny_models.VOCABULARY.index(token) for token in idf}
     rows = [plain_row(model, text) for text in TEXTS]
-    assert found[0] == pytest.approx([2.5 * row[places["castle"]] for row in rows], abs=1e-4)
+    assert computed[0] == pytest.approx([2.5 * row[places["castle"]] for row in rows], abs=1e-4)
     two = [0.5 * row[places["painter"]] + 1.5 * row[places["festival"]] for row in rows]
-    assert found[3] == pytest.approx(two, abs=1e-4)
-    assert (found[2] == 0).all()
+    assert computed[3] == pytest.approx(two, abs=1e-4)
+    assert (computed[2] == 0).all()
 
 
 def test_idf_without_its_file_says_so(tmp_path):
@@ -234,11 +234,11 @@ def test_idf_without_its_file_says_so(tmp_path):
 def test_quantised_impacts_are_whole_numbers_of_passages_and_of_queries(tmp_path):
     model = tiny_heads.splade(tmp_path / "model")
     search, _ = opened(given(model, quantise=100), TEXTS, tmp_path / "index")
-    found = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
-    assert (found == np.rint(found)).all()
+    computed = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
+    assert (computed == np.rint(computed)).all()
     rows = [[plain_row(model, text) for text in these] for these in (QUERIES, TEXTS)]
     expected = np.rint(100 * np.array(rows[0])) @ np.rint(100 * np.array(rows[1])).T
-    assert found == pytest.approx(expected, rel=2e-3)  # where a weight lies between two whole numbers
+    assert computed == pytest.approx(expected, rel=2e-3)  # where a weight lies between two whole numbers
 
 
 def test_within_names_what_is_scored_and_a_text_twice_is_found_once(tmp_path):
@@ -252,8 +252,8 @@ def test_within_names_what_is_scored_and_a_text_twice_is_found_once(tmp_path):
 
 def test_the_pooling_that_sentence_transformers_writes_down_is_taken(tmp_path):
     model = tiny_heads.splade(tmp_path / "model")
-    said = {"pooling_strategy": "sum", "activation_function": "log1p_relu"}
-    tiny_models.as_json(model / "1_SpladePooling" / "config.json", said)
+    settings = {"pooling_strategy": "sum", "activation_function": "log1p_relu"}
+    tiny_models.as_json(model / "1_SpladePooling" / "config.json", settings)
     tiny_models.as_json(model / "sentence_bert_config.json", {"max_seq_length": 48})
     found = given(model)
     assert (found.pooling, found.activation) == ("sum", "log-log")
@@ -429,8 +429,8 @@ def test_sentence_transformers_gives_the_same_scores(tmp_path):
     other = sparse(str(model), device="cpu")
     other.max_seq_length = 64
     queries, texts = (other.encode(these).to_dense().numpy() for these in (QUERIES, TEXTS))
-    found = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
-    assert found == pytest.approx(queries @ texts.T, abs=1e-4, rel=1e-5)
+    computed = scores(search.search(QUERIES, len(TEXTS)), len(TEXTS))
+    assert computed == pytest.approx(queries @ texts.T, abs=1e-4, rel=1e-5)
 
 
 def test_every_known_model_is_in_the_documentation():

@@ -313,8 +313,8 @@ def test_a_cross_encoder_learns_its_lists(tmp_path, loss):
     )  # fmt: skip
     _, losses = trained(CrossEncoder(params), tmp_path / "out")
     assert np.mean(losses[-3:]) < np.mean(losses[:3]) * 0.8
-    said = json.loads((tmp_path / "out" / "model" / "config.json").read_bytes())
-    assert said["architectures"] == ["BertForSequenceClassification"]
+    settings = json.loads((tmp_path / "out" / "model" / "config.json").read_bytes())
+    assert settings["architectures"] == ["BertForSequenceClassification"]
 
 
 @pytest.mark.parametrize("kind", ["listwise", "pointwise", "static"])

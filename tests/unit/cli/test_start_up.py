@@ -46,9 +46,9 @@ def started(*arguments: str) -> set[str]:
         env=environment,
         check=False,
     )
-    said = json.loads(done.stderr.splitlines()[-1])
-    assert said["code"] == 0, done.stderr
-    return set(said["modules"])
+    settings = json.loads(done.stderr.splitlines()[-1])
+    assert settings["code"] == 0, done.stderr
+    return set(settings["modules"])
 
 
 @pytest.mark.parametrize(

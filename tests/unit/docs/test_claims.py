@@ -35,9 +35,9 @@ def sources():
 
 
 def languages():
-    found = catalogue.load()
-    names = found.names("analysers")
-    return {code for name in names for code in found.find("analysers", name).record.languages}
+    records = catalogue.load()
+    names = records.names("analysers")
+    return {code for name in names for code in records.find("analysers", name).record.languages}
 
 
 @pytest.mark.parametrize(

@@ -102,10 +102,10 @@ def test_the_page_of_plugins_is_up_to_date():
 
 
 def test_the_page_of_plugins_has_every_method_and_parameter_of_ours_and_no_stranger():
-    found = catalogue.load()
+    records = catalogue.load()
     for kind in catalogue.KINDS:
-        for name in found.names(kind):
-            ours = found.find(kind, name).plugin.distribution == catalogue.OWN
+        for name in records.names(kind):
+            ours = records.find(kind, name).plugin.distribution == catalogue.OWN
             shown = re.search(rf"^(### {re.escape(name)}$|\| `{re.escape(name)}` )", page("plugins.md"), re.M)
             assert bool(shown) == ours, name
 

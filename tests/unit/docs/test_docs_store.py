@@ -43,9 +43,9 @@ def lines(path: Path, values: list) -> None:
 def steps(folder: Path, **changes) -> set[str]:
     """The ids of all steps of the suite with these changes of its top level."""
     (folder / "suite.yaml").write_text(yaml.safe_dump({**SUITE, **changes}), encoding="utf-8")
-    found = catalogue.load()
+    records = catalogue.load()
     store = Store(folder / "store").open()
-    return set(runner.prepare(suite.load(folder / "suite.yaml", found), found, store).plan.steps)
+    return set(runner.prepare(suite.load(folder / "suite.yaml", records), records, store).plan.steps)
 
 
 def again(before: set[str], after: set[str]) -> set[str]:

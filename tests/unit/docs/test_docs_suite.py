@@ -45,8 +45,8 @@ def test_every_suite_in_the_documentation_can_be_planned(block, tmp_path):
     (tmp_path / "base.yaml").write_text(BASE, encoding="utf-8")
     path = tmp_path / "suite.yaml"
     path.write_text(completed(block), encoding="utf-8")
-    found = catalogue.load()
-    prepared = runner.prepare(suite.load(path, found), found, Store(tmp_path / "store").open())
+    records = catalogue.load()
+    prepared = runner.prepare(suite.load(path, records), records, Store(tmp_path / "store").open())
     errors = [row.error for row in prepared.plan.rows if row.error]
     assert [error for error in errors if "pip install 'passage-harness[" not in error] == []
 

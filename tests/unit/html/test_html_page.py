@@ -95,12 +95,12 @@ def test_an_island_of_json_holds_no_markup():
 
 def test_the_values_on_the_page_are_those_of_the_files(made):
     board, _ = made
-    found = content(board, {}, None)
-    dataset = found.board["datasets"][0]
+    data = content(board, {}, None)
+    dataset = data.board["datasets"][0]
     assert dataset["primary"] == "nDCG@10"  # although a system of documents lacks it
-    ids = orjson.loads(unpacked(found.chunks["ids-0"]))
+    ids = orjson.loads(unpacked(data.chunks["ids-0"]))
     values = dataset["values"]
-    codes = np.frombuffer(unpacked(found.chunks["values-0"]), "u1").reshape(4, len(ids))
+    codes = np.frombuffer(unpacked(data.chunks["values-0"]), "u1").reshape(4, len(ids))
     means = [np.array([np.nan, *values["palette"]])[line].mean() for line in codes]
     wanted = [row.measures["nDCG@10"].mean if "nDCG@10" in row.measures else np.nan for row in board.rows]
     assert means == pytest.approx(wanted, abs=1e-6, nan_ok=True)
@@ -108,10 +108,10 @@ def test_the_values_on_the_page_are_those_of_the_files(made):
 
 def test_rows_with_other_queries_are_put_side_by_side(tmp_path):
     board, rows = files(tmp_path, {"a": "q1\t1\nq2\t0.5\n", "b": "q3\t0.25\nq1\t0\n", "c": None})
-    found = queries_of(board, rows, "AP")
-    assert found.ids == ["q1", "q2", "q3"]
+    queries = queries_of(board, rows, "AP")
+    assert queries.ids == ["q1", "q2", "q3"]
     wanted = [[1, 0.5, np.nan], [0, np.nan, 0.25], [np.nan] * 3]
-    assert np.array_equal(found.values, wanted, equal_nan=True)
+    assert np.array_equal(queries.values, wanted, equal_nan=True)
 
 
 def files(folder, texts):
@@ -154,8 +154,8 @@ def test_the_queries_on_which_systems_differ_most_are_looked_at():
 
 def test_evidence_has_the_text_as_each_system_read_it(made):
     board, store = made
-    found = queries_of(board, board.rows, "nDCG@10")
-    looked = evidence.of_dataset(board, 0, found.ids, found.values, store, True)
+    queries = queries_of(board, board.rows, "nDCG@10")
+    looked = evidence.of_dataset(board, 0, queries.ids, queries.values, store, True)
     variants = [system["variant"] for system in looked.data["systems"]]
     assert variants[1] == variants[3] != variants[0]  # a fusion is shown with its first input's context
     query = looked.data["queries"][0]
@@ -169,9 +169,9 @@ def test_evidence_has_the_text_as_each_system_read_it(made):
 
 def test_without_texts_no_word_of_the_collection_is_on_the_page(made):
     board, store = made
-    found = queries_of(board, board.rows, "nDCG@10")
-    with_texts = evidence.of_dataset(board, 0, found.ids, found.values, store, True)
-    without = evidence.of_dataset(board, 0, found.ids, found.values, store, False)
+    queries = queries_of(board, board.rows, "nDCG@10")
+    with_texts = evidence.of_dataset(board, 0, queries.ids, queries.values, store, True)
+    without = evidence.of_dataset(board, 0, queries.ids, queries.values, store, False)
     texts = [query["text"] for query in with_texts.data["queries"]]
     texts += [piece for pieces, _ in with_texts.data["passages"].values() for piece, _ in pieces]
     dumped = orjson.dumps(without.data).decode()
@@ -182,22 +182,24 @@ def test_without_texts_no_word_of_the_collection_is_on_the_page(made):
 
 def test_texts_are_bounded_and_say_how_much_was_cut(made, monkeypatch):
     board, store = made
-    found = queries_of(board, board.rows, "nDCG@10")
+    queries = queries_of(board, board.rows, "nDCG@10")
     monkeypatch.setattr(evidence, "LONGEST", 10)
-    looked = evidence.of_dataset(board, 0, found.ids, found.values, store, True)
+    looked = evidence.of_dataset(board, 0, queries.ids, queries.values, store, True)
     for pieces, cut in looked.data["passages"].values():
         assert sum(len(piece) for piece, _ in pieces) <= 10
         assert cut > 0
     monkeypatch.setattr(evidence, "BYTES", 5000)
-    fewer = evidence.of_dataset(board, 0, found.ids, found.values, store, True)
+    fewer = evidence.of_dataset(board, 0, queries.ids, queries.values, store, True)
     assert 0 < len(fewer.data["queries"]) < len(looked.data["queries"])
-    assert f"for {len(fewer.data['queries'])} of {len(found.ids)} queries" in fewer.note
+    assert f"for {len(fewer.data['queries'])} of {len(queries.ids)} queries" in fewer.note
 
 
 def test_without_the_store_the_runs_give_ids_and_the_report_says_so(made, tmp_path):
     board, _ = made
-    found = queries_of(board, board.rows, "nDCG@10")
-    looked = evidence.of_dataset(board, 0, found.ids, found.values, Store(tmp_path / "empty").open(), True)
+    queries = queries_of(board, board.rows, "nDCG@10")
+    looked = evidence.of_dataset(
+        board, 0, queries.ids, queries.values, Store(tmp_path / "empty").open(), True
+    )
     assert looked.data["queries"][0]["rankings"]["0"]["hits"]
     assert looked.data["queries"][0]["text"] is None
     assert looked.data["passages"] == {}
@@ -206,8 +208,8 @@ def test_without_the_store_the_runs_give_ids_and_the_report_says_so(made, tmp_pa
 
 def test_the_page_runs_its_own_scripts_alone(made):
     board, _ = made
-    found = content(board, {}, HOSTILE)
-    text = page.fill({**found.board, "name": HOSTILE}, found.chunks, "/* no plots */")
+    data = content(board, {}, HOSTILE)
+    text = page.fill({**data.board, "name": HOSTILE}, data.chunks, "/* no plots */")
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
     assert "default-src 'none'" in policy
     assert "'unsafe-inline'" not in policy.partition("style-src-attr")[0]
@@ -221,8 +223,8 @@ def test_the_page_runs_its_own_scripts_alone(made):
 
 def test_a_row_can_be_made_again_from_what_the_page_says(made):
     board, _ = made
-    found = content(board, {}, None)
-    texts = orjson.loads(unpacked(found.chunks["rows-0"]))
+    data = content(board, {}, None)
+    texts = orjson.loads(unpacked(data.chunks["rows-0"]))
     assert "harness run suite.yaml --only tour/titles\n" in texts[1]
     for part in ("corpus", "queries", "judgements"):
         assert f"{part} digest: {board.data.datasets[0].digests[part]}" in texts[1]
@@ -300,16 +302,16 @@ def test_a_leaderboard_of_failed_and_published_rows_can_be_shown(made, tmp_path)
     failed = structs.replace(claim, system="bad", origin="run", status="failed", error="no", measures={})
     bare = board_file.Leaderboard(structs.replace(board.data, rows=(failed, claim)), tmp_path)
     assert tiers.tiers(bare, tmp_path) == tiers.TierLetters({}, "")
-    found = content(bare, {}, None)
-    assert found.board["datasets"][0]["queries"] == 0
-    looked = evidence.of_dataset(bare, 0, [], found.queries[0].values, Store(tmp_path / "empty").open(), True)
+    data = content(bare, {}, None)
+    assert data.board["datasets"][0]["queries"] == 0
+    looked = evidence.of_dataset(bare, 0, [], data.queries[0].values, Store(tmp_path / "empty").open(), True)
     assert looked.data["queries"] == []
-    assert "origin: published" in orjson.loads(unpacked(found.chunks["rows-0"]))[1]
+    assert "origin: published" in orjson.loads(unpacked(data.chunks["rows-0"]))[1]
 
 
 def test_a_leaderboard_without_anything_can_be_shown(made, tmp_path):
     board, _ = made
     bare = board_file.Leaderboard(structs.replace(board.data, rows=(), datasets=()), tmp_path)
-    found = content(bare, {}, None)
-    assert found.chunks == {}
-    assert "</html>" in page.fill(found.board, found.chunks, "")
+    data = content(bare, {}, None)
+    assert data.chunks == {}
+    assert "</html>" in page.fill(data.board, data.chunks, "")

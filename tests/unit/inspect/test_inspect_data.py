@@ -49,9 +49,9 @@ def ids(made):
 
 def test_a_query_is_shown_with_its_judgements_and_where_the_positives_sit(made, ids):
     board, _ = made
-    found = opened(made, ids)
+    views = opened(made, ids)
     for name in ids:
-        view = found.query(name, 10)
+        view = views.query(name, 10)
         assert view.text
         for ranking in view.rankings:
             assert [hit.rank for hit in ranking.hits] == list(range(1, len(ranking.hits) + 1))
@@ -59,8 +59,8 @@ def test_a_query_is_shown_with_its_judgements_and_where_the_positives_sit(made, 
             placed = {item.id: item.rank for item in ranking.positives if item.rank and item.rank <= 10}
             assert {hit.id: hit.rank for hit in ranking.hits if hit.id in grades} == placed
     means = {
-        row.system: np.mean([found.query(name, 1).rankings[i].values.get("nDCG@10", 0) for name in ids])
-        for i, row in enumerate(found.rows)
+        row.system: np.mean([views.query(name, 1).rankings[i].values.get("nDCG@10", 0) for name in ids])
+        for i, row in enumerate(views.rows)
     }
     for row in board.rows:
         if "nDCG@10" in row.measures:
@@ -86,15 +86,15 @@ def test_the_run_files_show_the_same_rankings_as_the_store(made, ids, tmp_path):
 
 
 def test_a_system_is_shown_with_the_text_that_it_read(made, ids):
-    found = opened(made, ids[:1])
-    variants = dict(zip((row.system for row in found.rows), found.variants, strict=True))
+    views = opened(made, ids[:1])
+    variants = dict(zip((row.system for row in views.rows), views.variants, strict=True))
     assert variants["bm25"] == Variant((), "passage")
     assert variants["documents"] == Variant((), "document")
     assert variants["titles"].stages
     # a combiner reads nothing itself: its first passage input's context, as a re-ranker above it
     assert variants["fused"].stages == variants["reranked"].stages == variants["titles"].stages
-    name = found.query(ids[0], 1).rankings[1].hits[0].id
-    plain, seen = (found.texts([name], variants[system])[name] for system in ("bm25", "titles"))
+    name = views.query(ids[0], 1).rankings[1].hits[0].id
+    plain, seen = (views.texts([name], variants[system])[name] for system in ("bm25", "titles"))
     assert [piece.added for piece in plain] == [False]
     assert [piece.added for piece in seen] == [True, False]
     assert seen[1] == plain[0]
@@ -171,10 +171,10 @@ def test_files_of_two_chains_with_the_same_methods_are_told_apart():
 
 
 def test_values_are_narrowed_to_one_measure(made, ids):
-    found = opened(made, ids[:1])
-    for ranking in found.query(ids[0], 1, "nDCG@10").rankings:
+    views = opened(made, ids[:1])
+    for ranking in views.query(ids[0], 1, "nDCG@10").rankings:
         assert list(ranking.values) == ([] if ranking.system == "documents" else ["nDCG@10"])
-    assert all(len(ranking.values) > 1 for ranking in found.query(ids[0], 1).rankings)
+    assert all(len(ranking.values) > 1 for ranking in views.query(ids[0], 1).rankings)
 
 
 def test_a_run_file_is_put_in_the_order_of_trec_eval(tmp_path):
@@ -187,9 +187,9 @@ def test_a_run_file_is_put_in_the_order_of_trec_eval(tmp_path):
 
 
 def test_the_terminal_shows_texts_ranks_and_what_is_not_at_hand(made, ids, tmp_path):
-    found = opened(made, ids[:1], ["titles", "documents"])
-    text = printed(found, ids[0])
-    view = found.query(ids[0], 3)
+    views = opened(made, ids[:1], ["titles", "documents"])
+    text = printed(views, ids[0])
+    view = views.query(ids[0], 3)
     assert view.text.split()[0] in text
     assert "relevant passages:" in text
     assert "relevant documents:" in text
@@ -207,13 +207,13 @@ def printed(found, name):
 
 
 def test_the_ids_of_a_large_corpus_are_read_through_once(made, ids, monkeypatch):
-    found = opened(made, ids)
+    views = opened(made, ids)
     reads = []
     monkeypatch.setattr(Corpus, "positions", counted(Corpus.positions, reads))
     monkeypatch.setattr(Corpus, "document_positions", counted(Corpus.document_positions, reads))
     for name in ids:
-        for ranking in found.query(name, 10).rankings:
-            found.texts([hit.id for hit in ranking.hits], Variant((), ranking.unit))
+        for ranking in views.query(name, 10).rankings:
+            views.texts([hit.id for hit in ranking.hits], Variant((), ranking.unit))
     assert len(reads) == 1  # of all that is judged
 
 

@@ -56,11 +56,11 @@ def test_a_system_that_is_not_scored_has_no_row_and_runs_where_it_is_read(tmp_pa
 
 
 def test_systems_share_what_is_the_same(tmp_path):
-    found = planned(tmp_path)
-    counts = {kind: len(ids(found, kind)) for kind in ("corpus", "augment", "index", "search", "combine")}
+    built = planned(tmp_path)
+    counts = {kind: len(ids(built, kind)) for kind in ("corpus", "augment", "index", "search", "combine")}
     assert counts == {"corpus": 1, "augment": 1, "index": 2, "search": 3, "combine": 1}
-    [corpus] = ids(found, "corpus")
-    assert found.used_by()[corpus] == 4
+    [corpus] = ids(built, "corpus")
+    assert built.used_by()[corpus] == 4
 
 
 def test_inputs_stand_before_what_reads_them(tmp_path):
@@ -130,10 +130,10 @@ def test_a_users_mistake_while_planning_is_told_with_its_line(tmp_path):
 
 def test_what_is_missing_is_a_need_and_no_error(tmp_path):
     absent = with_record("retrievers", "bm25", needs=("no_such_module",), extra="fast")
-    found = planned(tmp_path, found=absent)
-    [need] = {need for step in found.steps.values() for need in step.needs}
+    built = planned(tmp_path, found=absent)
+    [need] = {need for step in built.steps.values() for need in step.needs}
     assert need == Need("modules", "", "bm25", ("no_such_module",), "pip install 'passage-harness[fast]'")
-    assert all(step.needs for step in found.steps.values() if step.kind == "combine")
+    assert all(step.needs for step in built.steps.values() if step.kind == "combine")
 
 
 def test_every_kind_of_step_has_a_format():
@@ -205,20 +205,20 @@ def test_a_dataset_that_does_not_say_its_language_is_told_once_with_its_own_line
 
 
 def test_a_need_is_told_once_with_the_systems_that_have_it_themselves(tmp_path):
-    found = planned(
+    built = planned(
         tmp_path, found=with_record("retrievers", "bm25", missing_files=lambda params: ["weights"])
     )
-    every = [need for step in found.steps.values() for need in step.needs]
-    assert needs.described(found, every) == ["weights (bm25, of a, b and c on t)"]  # d is made of a and c
+    every = [need for step in built.steps.values() for need in step.needs]
+    assert needs.described(built, every) == ["weights (bm25, of a, b and c on t)"]  # d is made of a and c
 
 
 def test_the_needs_of_many_systems_are_cut_short(tmp_path):
     more = "".join(f"  x{i}: {{retriever: {{bm25: {{k1: {i}}}}}}}\n" for i in range(1, 4))
     text = TEXT.replace("measures", more + "measures")
-    found = planned(
+    built = planned(
         tmp_path, text, with_record("retrievers", "bm25", missing_files=lambda params: ["weights"])
     )
-    assert needs.described(found, [Need("other", "weights")]) == [
+    assert needs.described(built, [Need("other", "weights")]) == [
         "weights (bm25, of a, b, c and 3 more on t)"
     ]
 
@@ -231,24 +231,24 @@ def test_modules_that_one_command_installs_are_told_together(tmp_path):
     absent = with_record(
         "retrievers", "bm25", needs=("no_such_module",), extra="x", missing_files=missing_files
     )
-    found = planned(tmp_path, found=absent)
-    assert needs.described(found, [need for step in found.steps.values() for need in step.needs]) == [
+    built = planned(tmp_path, found=absent)
+    assert needs.described(built, [need for step in built.steps.values() for need in step.needs]) == [
         "'bm25' needs no_such_module, two, three; install with: pip install 'passage-harness[x]'"
         " (of a, b and c on t)"
     ]
 
 
 def test_the_need_of_a_dataset_names_the_dataset_alone(tmp_path):
-    found = planned(tmp_path, TEXT.replace("{tour: {documents: 3}}", "{files: {path: gone, language: en}}"))
-    every = [need for step in found.steps.values() for need in step.needs]
-    told = needs.described(found, every)
+    built = planned(tmp_path, TEXT.replace("{tour: {documents: 3}}", "{files: {path: gone, language: en}}"))
+    every = [need for step in built.steps.values() for need in step.needs]
+    told = needs.described(built, every)
     assert len(told) == 3
     assert all(line.endswith("(not there) (the dataset t)") for line in told)
 
 
 def test_the_need_of_an_analysis_names_it(tmp_path):
     absent = with_record("analyses", "levels", needs=("no_such_module",), extra="x")
-    found = planned(tmp_path, TEXT + "analyses: [levels]\n", absent)
-    [need] = found.analyses[0].needs
+    built = planned(tmp_path, TEXT + "analyses: [levels]\n", absent)
+    [need] = built.analyses[0].needs
     assert (need.method, need.modules) == ("levels", ("no_such_module",))
-    assert needs.described(found, [need]) == [str(need)]  # which begins with its name
+    assert needs.described(built, [need]) == [str(need)]  # which begins with its name

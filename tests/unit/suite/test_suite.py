@@ -41,14 +41,14 @@ measures: [nDCG@10, R@100]
 depth: 200
 seed: 3
 """
-    found = load(tmp_path, text)
-    assert [spec.name for spec in found.datasets] == ["en", "tour"]
-    assert [system.name for system in found.systems][0] == "reranked"  # used before it is defined
-    assert found.system("bm25+titles").context[0].name == "titles"
-    assert found.system("bm25").context is None
-    rerank = found.system("reranked").rerank[0]
+    result = load(tmp_path, text)
+    assert [spec.name for spec in result.datasets] == ["en", "tour"]
+    assert [system.name for system in result.systems][0] == "reranked"  # used before it is defined
+    assert result.system("bm25+titles").context[0].name == "titles"
+    assert result.system("bm25").context is None
+    rerank = result.system("reranked").rerank[0]
     assert (rerank.depth, rerank.tail, rerank.chosen.params.mu) == (50, "drop", 100.0)
-    assert (found.depth, found.seed, found.measures) == (200, 3, ("nDCG@10", "R@100"))
+    assert (result.depth, result.seed, result.measures) == (200, 3, ("nDCG@10", "R@100"))
 
 
 def test_a_system_that_is_neither_scored_nor_read_is_a_mistake(tmp_path):
@@ -90,11 +90,11 @@ def test_a_grid_fans_out_and_what_is_built_on_it_too(tmp_path):
         "systems:\n  g: {retriever: {bm25: {k1: [0.9, 1.2], b: [0.3, 0.4]}}}\n"
         "  f: {of: [g, d], combine: rrf}\n  d: {retriever: bm25, unit: document}\n"
     )
-    found = load(tmp_path, text)
-    names = [system.name for system in found.systems]
+    result = load(tmp_path, text)
+    names = [system.name for system in result.systems]
     assert names[:4] == ["g,k1=0.9,b=0.3", "g,k1=0.9,b=0.4", "g,k1=1.2,b=0.3", "g,k1=1.2,b=0.4"]
     assert names[4] == "f,k1=0.9,b=0.3"
-    assert found.system("f,k1=1.2,b=0.4").of == ("g,k1=1.2,b=0.4", "d")
+    assert result.system("f,k1=1.2,b=0.4").of == ("g,k1=1.2,b=0.4", "d")
     assert len(names) == 9
 
 
@@ -116,9 +116,9 @@ def test_an_included_suite_lends_its_datasets_systems_and_scoring(tmp_path):
     (tmp_path / "sub" / "base.yaml").write_text(
         "suite: base\ndepth: 50\n" + HEAD + "systems: {a: {retriever: bm25}}\n"
     )
-    found = load(tmp_path, "suite: mine\ninclude: sub/base.yaml\nsystems: {b: {of: a, rerank: sdm}}\n")
-    assert [system.name for system in found.systems] == ["a", "b"]
-    assert (found.name, found.depth, found.measures) == ("mine", 50, ("nDCG@10",))
+    result = load(tmp_path, "suite: mine\ninclude: sub/base.yaml\nsystems: {b: {of: a, rerank: sdm}}\n")
+    assert [system.name for system in result.systems] == ["a", "b"]
+    assert (result.name, result.depth, result.measures) == ("mine", 50, ("nDCG@10",))
 
 
 def test_a_name_may_not_be_defined_here_and_in_an_included_suite(tmp_path):
@@ -217,16 +217,16 @@ def test_a_broken_plugin_is_named_when_its_method_is_asked_for(tmp_path):
 
 def test_what_stands_here_wins_over_the_scoring_of_an_included_suite(tmp_path):
     (tmp_path / "base.yaml").write_text(HEAD + "systems: {a: {retriever: bm25}}\n")
-    found = load(tmp_path, "include: base.yaml\nprotocol: dapr\n")
-    assert (found.protocol, found.measures) == ("dapr", ())
+    result = load(tmp_path, "include: base.yaml\nprotocol: dapr\n")
+    assert (result.protocol, result.measures) == ("dapr", ())
 
 
 def test_a_list_of_datasets_joins_those_of_an_included_suite(tmp_path):
     (tmp_path / "base.yaml").write_text(
         "datasets: {en: tour}\nmeasures: R@5\nsystems: {a: {retriever: bm25}}\n"
     )
-    found = load(tmp_path, "include: base.yaml\ndatasets: [tour]\n")
-    assert [spec.name for spec in found.datasets] == ["en", "tour"]
+    result = load(tmp_path, "include: base.yaml\ndatasets: [tour]\n")
+    assert [spec.name for spec in result.datasets] == ["en", "tour"]
 
 
 def test_two_included_suites_may_share_a_base(tmp_path):
@@ -234,8 +234,8 @@ def test_two_included_suites_may_share_a_base(tmp_path):
     for name in ("one", "two"):
         text = f"include: base.yaml\nsystems: {{{name}: {{retriever: ql}}}}\n"
         (tmp_path / f"{name}.yaml").write_text(text)
-    found = load(tmp_path, "include: [one.yaml, two.yaml]\n")
-    assert {system.name for system in found.systems} == {"a", "one", "two"}
+    result = load(tmp_path, "include: [one.yaml, two.yaml]\n")
+    assert {system.name for system in result.systems} == {"a", "one", "two"}
 
 
 def test_grids_that_explode_together_and_endless_chains_are_refused(tmp_path):

@@ -44,7 +44,7 @@ def word_tokenizer(folder: Path, pair: bool = True, **more) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     special = {name: {"id": name, "ids": [NUMBERS[name]], "tokens": [name]} for name in ("[CLS]", "[SEP]")}
     first = [_special("[CLS]", 0), _text("A", 0), _special("[SEP]", 0)]
-    said = {
+    settings = {
         "version": "1.0",
         "truncation": {"max_length": 4, "stride": 0, "strategy": "LongestFirst", "direction": "Right"},
         "padding": {
@@ -67,7 +67,7 @@ def word_tokenizer(folder: Path, pair: bool = True, **more) -> Path:
         "decoder": None,
         "model": {"type": "WordLevel", "vocab": NUMBERS, "unk_token": "[UNK]"},
     }
-    (folder / "tokenizer.json").write_text(json.dumps(said | more))
+    (folder / "tokenizer.json").write_text(json.dumps(settings | more))
     return folder
 
 

@@ -135,7 +135,7 @@ def standing_in(answer: Callable[[list[dict]], str] | None = None, **settings) -
             if self.path.endswith("/embeddings"):
                 data = [{"index": i, "embedding": vector(text)} for i, text in enumerate(body["input"])]
                 data.reverse()  # a service may answer in any order
-                said, usage = {"data": data}, {"prompt_tokens": count, "total_tokens": count}
+                settings, usage = {"data": data}, {"prompt_tokens": count, "total_tokens": count}
             else:
                 text = service.answer(body["messages"])
                 choice = {
@@ -149,13 +149,13 @@ def standing_in(answer: Callable[[list[dict]], str] | None = None, **settings) -
                         "content": [{"token": text, "logprob": -0.1, "top_logprobs": first}]
                     }
                 written = len(text.split())
-                said = {"choices": [choice]}
+                settings = {"choices": [choice]}
                 usage = {
                     "prompt_tokens": count,
                     "completion_tokens": written,
                     "total_tokens": count + written,
                 }
-            return {**said, "usage": usage} if service.usage else said
+            return {**settings, "usage": usage} if service.usage else settings
 
         def send(self, status, said, headers=None):
             self.raw(status, json.dumps(said).encode(), headers)

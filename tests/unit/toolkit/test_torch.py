@@ -214,8 +214,8 @@ def test_weights_in_several_files_are_read_and_a_missing_file_is_named(folder):
     parts = {"a.safetensors": names[::2], "b.safetensors": names[1::2]}
     for file, inside in parts.items():
         save_file({name: whole[name] for name in inside}, folder / file)
-    said = {name: file for file, inside in parts.items() for name in inside}
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": said}))
+    settings = {name: file for file, inside in parts.items() for name in inside}
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": settings}))
     found = checkpoints.weights(folder)
     assert all(torch.equal(found[name], whole[name]) for name in names)
     (folder / "b.safetensors").unlink()
