@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from harness.errors import HarnessError
+from harness.toolkit.neural import model_folder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
+BERT_TOKENISERS = (
+    "BertTokenizer", "ConvBertTokenizer", "DPRContextEncoderTokenizer", "DPRQuestionEncoderTokenizer",
+    "DPRReaderTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "LayoutLMTokenizer", "LxmertTokenizer",
+    "MPNetTokenizer", "MobileBertTokenizer", "SplinterTokenizer", "SqueezeBertTokenizer",
+)  # fmt: skip
 PROBES = ("a", "the", "0", "一")  # any tokenizer has a token for one of these texts
 
 
@@ -67,6 +73,7 @@ def load(folder: Path, trust_remote_code: bool = False, code_revision: str | Non
     path = folder / "tokenizer.json"
     if path.exists():
         backend = Tokenizer.from_file(str(path))
+        _normalise_as_configured(backend, folder)
     else:
         backend = _converted(folder, trust_remote_code, code_revision)
     backend.no_padding()
@@ -160,6 +167,23 @@ def padded(
     if tokens.types is not None:
         types[mask] = tokens.types
     return ids, mask.astype(np.int64), types
+
+
+def _normalise_as_configured(backend: Tokenizer, folder: Path) -> None:
+    """Let BERT's tokenizers lower letters, strip accents and part Chinese characters as
+    `tokenizer_config.json` says, and not as `tokenizer.json` says: so do transformers, and where the two
+    files differ, a model was trained with the former."""
+    from tokenizers.normalizers import BertNormalizer
+
+    config = model_folder.read(folder / "tokenizer_config.json") or {}
+    name = str(config.get("tokenizer_class", "")).removesuffix("Fast")
+    if name in BERT_TOKENISERS and isinstance(backend.normalizer, BertNormalizer):
+        backend.normalizer = BertNormalizer(
+            clean_text=True,
+            handle_chinese_chars=config.get("tokenize_chinese_chars", True),
+            strip_accents=config.get("strip_accents"),
+            lowercase=config.get("do_lower_case", True),
+        )
 
 
 def _converted(folder: Path, trust_remote_code: bool, code_revision: str | None) -> Tokenizer:

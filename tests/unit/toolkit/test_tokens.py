@@ -1,5 +1,8 @@
 """Tokens without padding: templates, truncation, pairs, and the ways to batch them."""
 
+import itertools
+import json
+
 import numpy as np
 import pytest
 from neural_toys import NUMBERS, word_tokenizer
@@ -119,3 +122,51 @@ def test_padding_is_masked():
     assert mask.tolist() == [[1, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
     assert not types.any()
     assert tokens.padded(lots(), 9, length=4)[0].shape == (4, 4)
+
+
+@pytest.mark.parametrize(
+    "name", ["BertTokenizer", "BertTokenizerFast", "MPNetTokenizer", "PreTrainedTokenizerFast"]
+)
+@pytest.mark.parametrize("in_file", [True, False])
+@pytest.mark.parametrize("configured", [True, False, None])
+def test_letters_are_lowered_as_transformers_do_it(tmp_path, name, in_file, configured):
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordPiece
+    from tokenizers.normalizers import BertNormalizer
+    from tokenizers.pre_tokenizers import BertPreTokenizer
+
+    transformers = pytest.importorskip("transformers")
+    vocabulary = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        "<s>",
+        "</s>",
+        "<pad>",
+        "<unk>",
+        "<mask>",
+        "a",
+        "A",
+        "À",
+        "中",
+    ]
+    backend = Tokenizer(WordPiece({word: i for i, word in enumerate(vocabulary)}, unk_token="[UNK]"))
+    backend.normalizer = BertNormalizer(lowercase=in_file)
+    backend.pre_tokenizer = BertPreTokenizer()
+    backend.save(str(tmp_path / "tokenizer.json"))
+    config = {"tokenizer_class": name, "unk_token": "[UNK]"}
+    config |= {} if configured is None else {"do_lower_case": configured}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    texts = ["a A", "À中", "中A"]
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)(texts, add_special_tokens=False)[
+        "input_ids"
+    ]
+    ours, _ = tokens.tokenise(tokens.load(tmp_path), texts, 99)
+    bounds = ours.bounds.tolist()
+    rows = [ours.ids[start:end].tolist() for start, end in itertools.pairwise(bounds)]
+    assert [
+        [id for id in row if vocabulary[id] not in ("[CLS]", "[SEP]", "<s>", "</s>")] for row in rows
+    ] == theirs
