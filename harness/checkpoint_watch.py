@@ -58,7 +58,7 @@ def validate(
 def _tried(suite: Suite, named: str | None) -> tuple[str, str]:
     """The system to validate, and the path of its model's parameter, as `--set` takes it. Systems with models
     that the suite makes itself are not considered."""
-    fitting = {item.name: item for item in suite.systems if _model(item) is not None}
+    fitting = {item.name: item for item in suite.systems if item.scored and _model(item) is not None}
     if named is None and len(fitting) == 1:
         named = next(iter(fitting))
     if named is None or named not in fitting:

@@ -64,7 +64,11 @@ class RayWorkers:
         self.count = count or max(1, int(sum(nodes)))
         token = secrets.token_hex(8)
         if store.remote is None:
-            disk.replace_file(store.root / TOKEN, token.encode())
+            try:
+                disk.replace_file(store.root / TOKEN, token.encode())
+            except BaseException:
+                ray.shutdown()
+                raise
         remote = store.remote.given if store.remote is not None else None
         self._settings = Settings(str(store.root), token, remote, 1, node_versions.here(), fresh)
         self._pushed: set[str] = set()  # artifacts of this run that the remote certainly has

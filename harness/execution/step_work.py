@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from harness import made_models
 from harness.plan.graph import Plan, Step
-from harness.plan.kinds import MAKE, METHODS, PARTS, RANKINGS
+from harness.plan.kinds import MAKE, METHODS, PART, PARTS, RANKINGS
 from harness.store.manifest import Artifact
 from harness.types import JSON
 
@@ -128,6 +128,8 @@ def work_done(artifact: Artifact, artifacts: Mapping[str, Artifact], sizes: Size
     """The work of a finished step, from what it has counted. None if it is not known."""
     described, cost, facts = artifact.described, artifact.cost, artifact.facts
     kind = described["kind"]
+    if kind == PART:  # of a step that is not joined yet
+        return None
     if kind == "index":
         return (float(facts["texts"]),)
     if kind == "augment":

@@ -44,7 +44,13 @@ def _planned(planner: Systems, suite: Suite, only: Sequence[str]) -> Plan:
         if not any(_selected(row.dataset, row.system, [pattern]) for row in rows)
     ]  # fmt: skip
     for pattern in unmatched:
-        text = f"--only '{pattern}': no dataset or system has such a name"
+        hidden = [system.name for system in suite.systems if not system.scored]
+        unscored = any(_selected(spec.name, name, [pattern]) for spec in scored for name in hidden)
+        text = f"--only '{pattern}': " + (
+            "the system is not scored, so it has no row"
+            if unscored
+            else "no dataset or system has such a name"
+        )
         planner.problems.append(Problem(None, (), text))
     if planner.problems:
         raise Problems(planner.problems)

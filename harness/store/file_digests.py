@@ -23,8 +23,7 @@ class FileDigests(NamedTuple):
         """The digest of a file's contents, or of a folder's file names and their contents. A file's digest is
         remembered while its size, time stamp and inode stay the same."""
         if path.is_dir():
-            inside = sorted(item for item in path.rglob("*") if item.is_file())
-            listed = [[item.relative_to(path).as_posix(), self.of(item)] for item in inside]
+            listed = [[item.relative_to(path).as_posix(), self.of(item)] for item in _files_in(path)]
             return _sha(orjson.dumps(listed))
         stamp = _stamp(path)
         memo = self.folder / f"{_sha(os.fsencode(path.absolute()))}.json"
@@ -45,7 +44,7 @@ class FileDigests(NamedTuple):
         """A folder with these contents, if the digests of all its files are remembered. No file is read."""
         remembered: dict[Path, str] = {}
         for memo in self.folder.glob("*.json"):
-            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
                 known = orjson.loads(memo.read_bytes())
                 if tuple(known["stamp"]) == _stamp(path := Path(known["stamp"][0])):
                     remembered[path] = known["sha256"]
@@ -55,9 +54,13 @@ class FileDigests(NamedTuple):
                 inside.setdefault(folder, []).append(path)
         for folder, paths in sorted(inside.items()):
             listed = [[path.relative_to(folder).as_posix(), remembered[path]] for path in paths]
-            if _sha(orjson.dumps(listed)) == digest:
+            if _sha(orjson.dumps(listed)) == digest and _files_in(folder) == paths:
                 return folder
         return None
+
+
+def _files_in(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def _stamp(path: Path) -> tuple[str, int, int, int]:

@@ -25,7 +25,8 @@ def problems(
     yield from _tuning(systems, datasets, trained_on)
     yield from _references(systems, written)
     yield from _rewriting(systems, depth)
-    yield from _unscored(systems, used)
+    if written == {system.base for system in systems}:  # else a system that could not be read may read others
+        yield from _unscored(systems, used)
 
 
 def _depths(systems: Sequence[System], depth: int) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from harness.errors import HarnessError
-from harness.toolkit.neural import model_folder, prefixes
+from harness.toolkit.neural import adapters, backbones, model_folder, prefixes
 
 MODES = {"cls": "cls_token", "mean": "mean_tokens", "max": "max_tokens", "last": "lasttoken"}
 KNOWN = ("Transformer", "Pooling", "Normalize", "Dropout")
@@ -18,7 +18,10 @@ KNOWN = ("Transformer", "Pooling", "Normalize", "Dropout")
 def network(folder: Path, keeps_prefix: bool = False) -> Path:
     """The folder of the network and its tokenizer. Raises HarnessError if the folder has modules that a
     training would lose, or, without `keeps_prefix`, a prefix that it would lose."""
-    if prefixes.is_prefix(folder) and not keeps_prefix:
+    changed = folder
+    while not keeps_prefix and adapters.is_adapter(changed):  # an adapter may change a network with a prefix
+        changed = backbones.network(changed)
+    if not keeps_prefix and prefixes.is_prefix(changed):
         raise HarnessError(
             f"init: {folder} is a network with a prefix, as `prompts` trains it, and this trainer would lose "
             "the prefix; start from the model that `prompts` started from, or train with `lora`"

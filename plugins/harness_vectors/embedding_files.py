@@ -109,12 +109,15 @@ def _json_lines(path: Path, texts: bool) -> Embeddings:
                 if len(line.vector) != width:
                     what = f"the vector has {len(line.vector)} numbers, others have {width}"
                     refuse(path, number, f"{what}; mend the line")
-            blocks.append(np.array([line.vector for line in batch], np.float32))
+            if batch:
+                blocks.append(np.array([line.vector for line in batch], np.float32))
             if texts:
                 contents.extend(line.contents for line in batch)
             yield [line.id for line in batch]
 
     ids = _different(gathered(batches()), path, lambda: (number for number, _ in _records(path).numbered()))
+    if not blocks:
+        raise HarnessError(f"{path}: has no vectors; encode the texts again")
     return Embeddings(ids, np.concatenate(blocks), contents if texts and all(contents) else None)
 
 

@@ -51,6 +51,8 @@ class Ids(NamedTuple):
 
     def repeated(self) -> tuple[int, int] | None:
         """The first row whose id an earlier row has, after that earlier row; None if all ids differ."""
+        if not len(self.hashes):
+            return None
         alike = self.hashes[1:] == self.hashes[:-1]
         rows = np.sort(self.row_of_hash[np.append(alike, False) | np.append(False, alike)])
         first: dict[str, int] = {}

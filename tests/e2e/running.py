@@ -180,8 +180,8 @@ def results(out: Path) -> dict[str, bytes]:
 
 
 def living(variable: str) -> list[int]:
-    """The running processes with `NAME=value` in their environment, after at most 5 s for killed ones to end."""
-    deadline = time.monotonic() + 5
+    """The running processes with `NAME=value` in their environment, after at most 60 s for killed ones to end."""
+    deadline = time.monotonic() + 60
     while (processes := alive(variable)) and time.monotonic() < deadline:
         time.sleep(0.02)
     return processes

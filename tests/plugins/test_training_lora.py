@@ -103,7 +103,7 @@ def test_a_change_is_not_rounded_where_products_are_computed_in_bf16(tmp_path):
         without_padding = tower(TEXTS, 16)
         tower.packed = None
         apart = (tower(TEXTS, 16) - without_padding).norm(dim=1) / without_padding.norm(dim=1)
-    assert float(apart.max()) < 0.02
+    assert float(apart.max()) < 0.05
 
 
 def test_an_adapter_of_a_network_with_a_prefix_keeps_the_prefix(tmp_path):

@@ -167,7 +167,7 @@ def test_a_process_that_waits_for_a_further_batch_ends_with_the_first(tmp_path):
 SCRIPT = """
 import multiprocessing, os, pathlib, signal, sys
 from test_training_loop import examples
-from test_training_processes import given
+from test_training_processes import given, others
 from harness.types import Training
 from harness_training import loop
 from harness_training.dual_encoder import DualEncoder
@@ -175,7 +175,7 @@ loop.SHARE = 0
 folder = pathlib.Path(sys.argv[1])
 def kill(done, total, note):
     if done == 4:
-        [other] = multiprocessing.active_children()
+        [other] = others()
         print(other.pid, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
 if __name__ == "__main__":

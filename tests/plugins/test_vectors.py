@@ -134,6 +134,7 @@ def test_ids_are_told_apart_even_if_their_hashes_are_equal(hashes, monkeypatch):
     assert column.repeated() is None
     assert ids.gathered([["b", "a"], ["c", "a", "b"]]).repeated() == (1, 3)
     assert ids.gathered([]).rows(["a"]).tolist() == [-1]
+    assert ids.gathered([]).repeated() is None
 
 
 @pytest.mark.parametrize(
@@ -156,6 +157,16 @@ def test_a_damaged_file_is_named(given, tmp_path, name, damage, where):
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(HarnessError, match=where):
         search(given, tmp_path / "index", ["first"])
+
+
+def test_blank_lines_of_json_are_skipped_however_many_there_are(tmp_path):
+    line = json.dumps({"id": "a", "vector": [1.0, 2.0]})
+    (tmp_path / "given.jsonl").write_text("\n" * 3_000_000 + line + "\n" * 3_000_000, encoding="utf-8")
+    read = embedding_files.read(tmp_path / "given.jsonl")
+    assert (read.ids.column.to_pylist(), read.rows.tolist()) == (["a"], [[1, 2]])
+    (tmp_path / "given.jsonl").write_text("\n\n", encoding="utf-8")
+    with pytest.raises(HarnessError, match=r"given\.jsonl: has no vectors"):
+        embedding_files.read(tmp_path / "given.jsonl")
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,7 @@ def test_a_suite_of_a_notebook_runs_on_the_engine_that_it_names(tmp_path, cluste
 
 def test_an_engine_that_cannot_do_what_is_asked_is_refused(tmp_path, cluster, monkeypatch):
     assert kinds.ENGINES == chosen_engine.ENGINES
+    monkeypatch.delenv("HARNESS_ENGINE", raising=False)
 
     def refusal(suite=SUITE, **options):
         with pytest.raises(HarnessError) as error:

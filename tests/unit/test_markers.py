@@ -30,6 +30,11 @@ def test_a_file_that_may_skip_its_tests_marks_them_for_ci(sign, marker):
     assert unmarked == []
 
 
+def test_no_two_files_of_tests_have_the_same_name():  # else pytest takes one for the other and stops
+    names = [path.name for path in TESTS.rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names))
+
+
 OPTIONAL = set(
     "torch transformers tokenizers safetensors sentencepiece huggingface_hub faiss ir_datasets jieba pyserini jnius "
     "onnxruntime openvino altair vl_convert spacy xrenner selenium statsmodels sentence_transformers pandas".split()

@@ -56,13 +56,17 @@ def network(folder: Path) -> Path:
     the folders that the environment names, among the other artifacts of a store, or on the hub. Raises
     HarnessError if it is not there or has other weights."""
     card = model_folder.read(folder / made_models.BACKBONE)
+    if card is None:
+        raise HarnessError(
+            f"model: {folder} does not say which network it changes; its {made_models.BACKBONE} is missing"
+        )
     beside = folder / made_models.BESIDE
     if beside.is_dir():
         return _checked(folder, card, beside)
     for path in made_models.backbones_of_environment():
         if path.is_dir() and digest(model_folder.network(path)) == card["sha256"]:
             return model_folder.network(path)
-    if "step" in card and (made := folder.parents[1] / card["step"] / card["part"]).is_dir():
+    if "step" in card and (made := folder.absolute().parents[1] / card["step"] / card["part"]).is_dir():
         return _checked(folder, card, made)
     if "model" in card:
         return _checked(folder, card, models.folder(card["model"], card["revision"]))

@@ -127,7 +127,9 @@ def test_a_strangers_method_keeps_the_contract(case, tmp_path_factory):
     case(tmp_path_factory.mktemp("case"))
 
 
-def test_a_default_path_is_listed_as_a_text(install, capsys):
+def test_a_default_path_is_listed_as_a_text(install, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("COLUMNS", raising=False)
     given = 'base: float = param(0.0, "the score of an empty text")'
     text = GOOD.replace(given, 'base: Path = param(Path("data"), "a folder")')
     text = text.replace(

@@ -122,6 +122,11 @@ def test_a_maker_is_expected_to_leave_what_it_left_before() -> None:
     assert sizes.corpora[corpus.id] == (400, 200, 20)
 
 
+def test_a_part_of_a_step_that_is_not_joined_has_no_work_of_its_own() -> None:
+    part = finished({"kind": "part", "of": "search-1", "blocks": [0, 8], "method": {}}, {})
+    assert work_done(part, {}, sizes_of({"part-1": part})) is None
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_the_work_of_a_finished_making_is_what_it_read(there: bool) -> None:
     artifacts = {"make-2": finished({"kind": "make", "inputs": ["corpus-0", "queries-1", "queries-2"]}, {})}

@@ -53,6 +53,8 @@ def test_a_system_that_is_not_scored_has_no_row_and_runs_where_it_is_read(tmp_pa
     assert [row.system for row in hidden.rows] == ["b", "c", "d"]
     assert hidden.steps.keys() == whole.steps.keys()  # the fusion reads it
     assert hidden.suite.digest != whole.suite.digest
+    with pytest.raises(HarnessError, match="--only 'a': the system is not scored, so it has no row"):
+        plan.build(hidden.suite, CATALOGUE, digest, only=["a"])
 
 
 def test_systems_share_what_is_the_same(tmp_path):

@@ -53,5 +53,10 @@ def test_a_folder_is_found_by_the_digest_of_its_contents_until_they_change(
     digests.of(tmp_path / "b" / "model")
     assert digests.folder_with(wanted) == tmp_path / "a" / "model"
     assert digests.folder_with("0" * 64) is None
+    further = tmp_path / "a" / "model" / "optimiser"
+    further.touch()  # its digest is not remembered
+    assert digests.folder_with(wanted) is None
+    further.unlink()
+    assert digests.folder_with(wanted) == tmp_path / "a" / "model"
     (tmp_path / "a" / "model" / "weights").write_text("other")
     assert digests.folder_with(wanted) is None

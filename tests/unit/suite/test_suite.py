@@ -61,6 +61,11 @@ def test_a_system_that_is_neither_scored_nor_read_is_a_mistake(tmp_path):
     assert "4: systems: none is scored; score at least one" in problems(tmp_path, none)
 
 
+def test_a_system_that_a_wrong_system_reads_has_no_problem_of_its_own(tmp_path):
+    text = HEAD + "systems:\n  a: {retriever: bm25, scored: false}\n  b: {of: a, rerank: {nosuch: {}}}\n"
+    assert len(problems(tmp_path, text)) == 1
+
+
 def test_a_system_whose_results_a_model_reads_need_not_be_scored(tmp_path):
     text = """
 datasets: {tour: tour, other: {tour: {seed: 1}, scored: false}}
