@@ -102,9 +102,9 @@ def queries(network: Network, ids: NDArray[np.int64], attention: NDArray[np.int6
 
 
 def queries_as_passages(network: Network, marks: Marks, token_ids: Tokens, device: str) -> Floats:
-    """float32[n, L, dimension]: the vectors of BGE-M3's queries, divided by their number and filled with
-    zeros up to the longest query. So the sum of the best products is their mean (Chen et al. 2024, section
-    3.2)."""
+    """float32[n, L, dimension]: the token vectors of queries for BGE-M3. The vectors of a query are divided
+    by their number, so that the sum of their best products (MaxSim) becomes a mean (Chen et al. 2024,
+    section 3.2). Shorter queries are filled with zeros up to the length of the longest."""
     with workers(passages(network, marks, device, "fp32")) as run:
         rows = run(token_ids, lambda count: None).rows
     filled = np.zeros((len(rows), max(map(len, rows), default=1), len(network.linear)), np.float32)

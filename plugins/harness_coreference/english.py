@@ -110,8 +110,8 @@ def _parts(entities: Entities) -> None:
 
 
 def _nouns(entities: Entities) -> None:
-    """Joins a definite noun phrase with the last thing that has its head and all its modifiers (strict head
-    match). An indefinite noun phrase begins a new thing."""
+    """Joins each definite noun phrase with the nearest earlier entity whose phrases have the same head noun
+    and all modifiers of this phrase (strict head match). An indefinite noun phrase begins a new entity."""
     by_head: dict[str, list[int]] = defaultdict(list)
     for number, phrase in enumerate(entities.phrases):
         if phrase.kind == "name":

@@ -99,7 +99,7 @@ def _unclosed(text: str, level: str) -> str:
 
 
 def plain_ones(lines: list[str]) -> Iterator[Heading | None]:
-    """For each line, the plain heading that it is, or None if it is no heading."""
+    """For each line of a document without marked headings: its heading, or None if it is none."""
     row: list[str] = []
     for line in lines:
         if looks_plain(line):

@@ -150,7 +150,8 @@ def _answer(pen: _Pen, slice: str, section: Section) -> list[Paragraph]:
 
 
 def _pair_sentences(pen: _Pen, count: int) -> list[tuple[Lines, Lines]]:
-    """`count` pairs of sentences; each pair names all four names once, and no sentence comes twice."""
+    """`count` pairs of sentences. The two sentences of a pair together mention each of the four names of the
+    document once. No sentence comes twice."""
     pairs = pen.templates.pairs
     start = int(pen.draw() * 60)
     chosen: list[tuple[Lines, Lines]] = []

@@ -61,8 +61,8 @@ class Share(NamedTuple):
 
 
 def network(model: Any) -> Network | None:
-    """The parts of an encoder of transformers, or None if its architecture is unknown here and its own code
-    must train it."""
+    """The layers of an encoder that transformers loaded. Returns None if this module does not know the
+    architecture; the encoder is then trained by its code in transformers."""
     layout, config = torch_packed.layout(model), model.config
     drops = [module for module in model.modules() if isinstance(module, fast.Dropout)]
     if any(getattr(module, prefixes.NAME, None) is not None for module in model.modules()):
