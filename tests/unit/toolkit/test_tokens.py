@@ -130,12 +130,13 @@ def test_padding_is_masked():
 @pytest.mark.parametrize("in_file", [True, False])
 @pytest.mark.parametrize("configured", [True, False, None])
 def test_letters_are_lowered_as_transformers_do_it(tmp_path, name, in_file, configured):
+    pytest.importorskip("tokenizers")
+    transformers = pytest.importorskip("transformers")
     from tokenizers import Tokenizer
     from tokenizers.models import WordPiece
     from tokenizers.normalizers import BertNormalizer
     from tokenizers.pre_tokenizers import BertPreTokenizer
 
-    transformers = pytest.importorskip("transformers")
     vocabulary = [
         "[PAD]",
         "[UNK]",
