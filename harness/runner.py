@@ -26,7 +26,7 @@ from harness.scoring import protocols
 from harness.scoring.protocols import Scoring
 from harness.store import disk
 from harness.store.artifacts import Store
-from harness.store.remote import fetch_missing
+from harness.store.remote_transfer import fetch_missing
 from harness.suite import NO_CHANGES, Changes, Suite, Unsound
 from harness.suite.changes import written
 

@@ -3,22 +3,15 @@ alike, and the rankings are random."""
 
 from __future__ import annotations
 
-import argparse
-import shutil
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
+import growing
 import numpy as np
-import pyarrow as pa
 
 from harness import catalogue
 from harness.collection.corpus import Corpus
-from harness.collection.corpus_rows import ROWS, checked
-from harness.collection.corpus_write import write_rows
 from harness.collection.judgements import judging
 from harness.collection.queries import Judgements, Queries
 from harness.execution.open_dataset import Opened
@@ -26,40 +19,22 @@ from harness.leaderboard import scored_numbers
 from harness.scoring import protocols
 from harness.types import Hits
 
-QUERIES, DEPTH, RANKINGS, DOCUMENT, BATCH = 1000, 1000, 4, 4, 8192
+QUERIES, DEPTH, RANKINGS, DOCUMENT = 1000, 1000, 4, 4
 TEXT = "a passage of three hundred bytes " * 9
 PEAKS = ("RssAnon", "RssFile", "VmRSS")
 
 
-def rows(passages: int) -> Iterator[pa.RecordBatch]:
-    """Passages that differ in their ids alone."""
-    for start in range(0, passages, BATCH):
-        numbers = range(start, min(start + BATCH, passages))
-        columns = {
-            "id": [f"p{i}" for i in numbers], "document": [f"d{i // DOCUMENT}" for i in numbers],
-            "title": [f"title {i // DOCUMENT}" for i in numbers], "text": [TEXT] * len(numbers),
-        }  # fmt: skip
-        arrays = [pa.array(columns.get(field.name, [None] * len(numbers)), field.type) for field in ROWS]
-        yield pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+def columns(numbers: range) -> dict[str, list[str]]:
+    """Passages that differ only in their ids and documents."""
+    return {
+        "id": [f"p{i}" for i in numbers], "document": [f"d{i // DOCUMENT}" for i in numbers],
+        "title": [f"title {i // DOCUMENT}" for i in numbers], "text": [TEXT] * len(numbers),
+    }  # fmt: skip
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("passages", type=int, nargs="+")
-    parser.add_argument("--folder", type=Path, required=True, help="for the corpora, which are removed")
-    parser.add_argument("--opened", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.opened:  # in a process of its own
-        measure(options.folder, options.passages[0])
-        return
-    print("| passages | own memory, MB | pages of mapped files, MB | both, MB | seconds |")
-    print("| --- | --- | --- | --- | --- |", flush=True)
-    for count in options.passages:
-        folder = options.folder / f"alike-{count}"
-        write_rows(checked(rows(count)), lambda row: f"row {row}", folder, lambda done, total: None)
-        command = [sys.executable, __file__, str(count), "--folder", str(folder), "--opened"]
-        subprocess.run(command, check=True)
-        shutil.rmtree(folder)
+    header = ("passages", "own memory, MB", "pages of mapped files, MB", "both, MB", "seconds")
+    growing.measured(__doc__, header, columns, measure)
 
 
 def measure(folder: Path, count: int) -> None:

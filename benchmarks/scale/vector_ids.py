@@ -2,58 +2,44 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import shutil
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
+import growing
 import numpy as np
-import pyarrow as pa
 
 from harness.collection.composed_texts import View
 from harness.collection.corpus import Corpus
-from harness.collection.corpus_rows import ROWS, checked
-from harness.collection.corpus_write import write_rows
 from harness_vectors import VectorsParams, build
 
-DIMENSION, BATCH = 16, 8192  # few numbers, so that the ids take most of the memory
+DIMENSION = 16  # few numbers, so that the ids take most of the memory
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("passages", type=int, nargs="+")
-    parser.add_argument("--folder", type=Path, required=True, help="for the corpora, which are removed")
-    parser.add_argument("--opened", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.opened:  # in a process of its own
-        measure(options.folder, options.passages[0])
-        return
-    print("| passages | memory before, MB | peak, MB | bytes a passage | seconds | SHA-256 of the index |")
-    print("| --- | --- | --- | --- | --- | --- |", flush=True)
-    for count in options.passages:
-        folder = options.folder / f"ids-{count}"
-        write_rows(checked(rows(count)), lambda row: f"row {row}", folder, lambda done, total: None)
-        order = np.random.default_rng(0).permutation(count)
-        with (folder / "ids.txt").open("w") as file:
-            file.writelines(f"passage-{place}\n" for place in order.tolist())
-        np.save(folder / "vectors.npy", np.random.default_rng(1).random((count, DIMENSION), np.float32))
-        command = [sys.executable, __file__, str(count), "--folder", str(folder), "--opened"]
-        subprocess.run(command, check=True)
-        shutil.rmtree(folder)
+    header = (
+        "passages",
+        "memory before, MB",
+        "peak, MB",
+        "bytes a passage",
+        "seconds",
+        "SHA-256 of the index",
+    )
+    growing.measured(__doc__, header, columns, measure, prepare)
 
 
-def rows(passages: int) -> Iterator[pa.RecordBatch]:
+def columns(numbers: range) -> dict[str, list[str]]:
     """Passages that differ only in their ids."""
-    for start in range(0, passages, BATCH):
-        numbers = range(start, min(start + BATCH, passages))
-        columns = {"id": [f"passage-{i}" for i in numbers], "text": ["a text"] * len(numbers)}
-        arrays = [pa.array(columns.get(field.name, [None] * len(numbers)), field.type) for field in ROWS]
-        yield pa.RecordBatch.from_arrays(arrays, schema=ROWS)
+    return {"id": [f"passage-{i}" for i in numbers], "text": ["a text"] * len(numbers)}
+
+
+def prepare(folder: Path, passages: int) -> None:
+    """Write the vectors, with their ids in a random order."""
+    order = np.random.default_rng(0).permutation(passages)
+    with (folder / "ids.txt").open("w") as file:
+        file.writelines(f"passage-{place}\n" for place in order.tolist())
+    np.save(folder / "vectors.npy", np.random.default_rng(1).random((passages, DIMENSION), np.float32))
 
 
 def measure(folder: Path, count: int) -> None:

@@ -12,7 +12,8 @@ from harness.cli import arguments as shared
 from harness.errors import HarnessError, StoreError
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
-from harness.store.remote import Damaged, Remote, fetch_missing, push_all
+from harness.store.remote import Damaged, Remote
+from harness.store.remote_transfer import fetch_missing, push_all
 
 DAY = 86400.0
 

@@ -106,9 +106,9 @@ def transfer(listed: Sequence[Estimate], prepared: Prepared, store: Store, ray: 
     fetched = [_listed(remote, step) for step in sizes if step in remote_steps] if remote is not None else []
     pushed = sum(size for step, size in sizes.items() if step not in remote_steps)
     if remote is not None:
-        there = [item for item in fetched if item is not None]
-        size = _size(sum(item.size for item in there))
-        long = _shown_time(lambda: fetch_seconds(remote, there))
+        undamaged = [item for item in fetched if item is not None]
+        size = _size(sum(item.size for item in undamaged))
+        long = _shown_time(lambda: fetch_seconds(remote, undamaged))
         yield f"{remote.address}: {len(fetched)} of the steps are there, {size} to fetch, {long}"
         if remote.write:
             count = sum(step not in remote_steps for step in sizes)

@@ -22,7 +22,7 @@ from harness.plan import keys
 from harness.plan.graph import Collection, Step
 from harness.store.artifacts import Store
 from harness.store.manifest import Artifact, Corrupt
-from harness.store.remote import fetch_missing, push_all
+from harness.store.remote_transfer import fetch_missing, push_all
 from harness.suite import DatasetSpec, Suite
 from harness.types import JSON, Part
 

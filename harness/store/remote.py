@@ -10,11 +10,10 @@ import contextlib
 import hashlib
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
@@ -22,15 +21,11 @@ from harness.errors import HarnessError
 from harness.store import disk
 from harness.store.artifacts import Store
 from harness.store.manifest import MANIFEST, Corrupt
-
-if TYPE_CHECKING:
-    from harness.plan.graph import Step
+from harness.store.remote_address import opened, shown
 
 PIECE = 1 << 26  # bytes of a piece at most; a broken transfer repeats at most one piece
 THREADS = 8  # transfers at once
 PAUSES = (0.2, 1.0, 4.0)  # seconds before each retry of a failed transfer
-RETRY_SECONDS = 10  # how long the client of Google's storage itself retries one request of ours
-ATTEMPTS = 3  # requests of the S3 client per transfer; a request without an answer ends after about 3 s
 FRESH_SECONDS = 12 * 3600.0  # a push writes an older piece again, because `cache gc` may remove it
 TOLD_EVERY = 10.0  # seconds between two notes on failed transfers
 Note = Callable[[str], None]
@@ -64,7 +59,7 @@ class Remote:
         self.note: Note = _unheard  # told about transfers that are tried again
         self._told = -TOLD_EVERY
         try:
-            self._files, root = _opened(address)
+            self._files, root = opened(address)
         except (OSError, ValueError) as error:
             what = str(error).splitlines()[0]
             advice = "give s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or file:///FOLDER"
@@ -274,83 +269,3 @@ def _changed(info: Any) -> float:
 
 def _unheard(text: str) -> None:
     """Ignores a note; used if nobody reads the notes."""
-
-
-def _opened(address: str) -> tuple[Any, str]:
-    """The file system of an address and the path in it. pyarrow by default keeps asking a silent S3 server
-    for minutes; this file system makes fewer attempts."""
-    from pyarrow import fs
-
-    files, root = fs.FileSystem.from_uri(_bounded(address))
-    if files.type_name != "s3":
-        return files, root
-    switches = {"true": True, "1": True, "false": False, "0": False}
-    parameters = parse_qsl(urlsplit(address).query)
-    options: dict[str, Any] = {name: switches.get(value, value) for name, value in parameters}
-    strategy = fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS)
-    try:
-        return fs.S3FileSystem(**{"region": files.region, **options, "retry_strategy": strategy}), root
-    except TypeError:  # some options are known to addresses alone
-        return files, root
-
-
-def shown(address: str) -> str:
-    """The address as messages show it. Raises HarnessError if the address holds credentials, because these
-    would appear in logs."""
-    parts = urlsplit(address)
-    if "@" in parts.netloc or "secret" in parts.query.lower() or "access_key" in parts.query.lower():
-        where = f"{parts.scheme}://...{parts.path}"
-        advice = "leave them out and set them in the environment, such as AWS_ACCESS_KEY_ID"
-        raise HarnessError(f"--remote {where}: holds credentials; {advice}")
-    return f"{parts.scheme}://{parts.netloc}{parts.path}" if parts.scheme else address
-
-
-def _bounded(address: str) -> str:
-    """The address, with a limit on the time that the client of Google's storage retries a request. Without
-    this limit the client retries for 15 minutes and says nothing."""
-    parts = urlsplit(address)
-    if parts.scheme not in ("gs", "gcs") or "retry_limit_seconds" in parts.query:
-        return address
-    query = f"{parts.query}&" if parts.query else ""
-    return urlunsplit(parts._replace(query=f"{query}retry_limit_seconds={RETRY_SECONDS}"))
-
-
-def fetch_missing(store: Store, steps: Mapping[str, Step], targets: Iterable[str], note: Note) -> list[str]:
-    """Fetch the steps that the targets depend on and the local store lacks, as far as the remote has them.
-    Returns the ids of the fetched steps."""
-    remote = store.remote
-    if remote is None or not remote.read:
-        return []
-    wanted: dict[str, None] = {}
-    stack = list(targets)
-    while stack:
-        step = stack.pop()
-        if step not in wanted:
-            wanted[step] = None
-            stack += steps[step].inputs if step in steps else ()
-    missing = [step for step in wanted if not store.has(step)]
-    remote_steps = set(remote.steps()) if missing else set()
-    fetched = [step for step in missing if step in remote_steps and remote.fetch(store, step, note)]
-    if fetched:
-        note(f"{remote.address}: {len(fetched)} finished steps were fetched")
-    return fetched
-
-
-def push_all(store: Store, steps: Iterable[str], note: Note) -> list[str]:
-    """Push the artifacts of `steps` that the local store has whole. Returns the ids of the pushed steps. A
-    user who may only read the remote is told so once."""
-    remote = store.remote
-    if remote is None or not remote.write:
-        return []
-    pushed = []
-    for step in steps:
-        try:
-            if store.has(step) and remote.push(store, step):
-                pushed.append(step)
-        except Corrupt as error:
-            note(f"{error}; it is not pushed")
-        except Refused as error:
-            note(f"{remote.address}: takes no artifacts from you ({error}); results are kept here alone")
-            remote.write = False
-            break
-    return pushed

@@ -17,9 +17,10 @@ import pytest
 from harness.errors import HarnessError
 from harness.plan.kinds import PART
 from harness.store import remote as remotes
-from harness.store import remote_cleaning
+from harness.store import remote_address, remote_cleaning
 from harness.store.artifacts import Store
-from harness.store.remote import Remote, fetch_missing, push_all
+from harness.store.remote import Remote
+from harness.store.remote_transfer import fetch_missing, push_all
 
 STEP, OTHER = "index-" + "0" * 64, "search-" + "1" * 64
 
@@ -274,9 +275,11 @@ def test_a_part_waits_a_month_for_the_others_of_its_step(here, tmp_path):
 
 
 def test_google_s_client_does_not_retry_for_a_quarter_of_an_hour():
-    assert remotes._bounded("gs://b/p") == f"gs://b/p?retry_limit_seconds={remotes.RETRY_SECONDS}"
+    assert (
+        remote_address._bounded("gs://b/p") == f"gs://b/p?retry_limit_seconds={remote_address.RETRY_SECONDS}"
+    )
     for address in ("gs://b/p?retry_limit_seconds=3", "s3://b/p", "file:///p"):
-        assert remotes._bounded(address) == address
+        assert remote_address._bounded(address) == address
 
 
 @pytest.mark.slow
@@ -284,7 +287,7 @@ def test_google_s_client_does_not_retry_for_a_quarter_of_an_hour():
 def test_an_s3_that_never_answers_is_given_up(here, monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "someone")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "something")
-    monkeypatch.setattr(remotes, "ATTEMPTS", 1)
+    monkeypatch.setattr(remote_address, "ATTEMPTS", 1)
     monkeypatch.setattr(remotes, "PAUSES", (0.0,))
     with socket.socket() as silent:  # the system accepts connections for it, and nobody reads them
         silent.bind(("127.0.0.1", 0))
