@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from harness.errors import HarnessError
 from harness.types import JSON
 
 T = TypeVar("T")
@@ -103,11 +105,23 @@ def placed(value: JSON, folder_of: Callable[[str], Path]) -> JSON:
 
 
 def backbones_of_environment() -> list[Path]:
-    """The folders that the environment names, among which the backbone of a made model may be."""
-    return [Path(path) for path in os.environ.get(FOLDERS, "").split(os.pathsep) if path]
+    """The folders that the environment names, among which the backbone of a made model may be: a JSON list of
+    paths, or paths with colons between them. Raises HarnessError for another JSON value."""
+    text = os.environ.get(FOLDERS, "")
+    if not text.lstrip().startswith("["):
+        return [Path(path) for path in text.split(os.pathsep) if path]
+    try:
+        paths = json.loads(text)
+    except ValueError:
+        paths = None
+    if not isinstance(paths, list) or not all(isinstance(path, str) and path for path in paths):
+        advice = """write it as '["/first/folder", "/second/folder"]'"""
+        raise HarnessError(f"{FOLDERS}: begins with '[' but is no JSON list of folders; {advice}")
+    return [Path(path) for path in paths]
 
 
 def name_backbones(folders: Sequence[Path]) -> None:
-    """Name folders in the environment, before those that it names already."""
+    """Name folders in the environment, before those that it names already. As a JSON list, because a path may
+    contain colons."""
     paths = dict.fromkeys(str(path) for path in (*folders, *backbones_of_environment()))
-    os.environ[FOLDERS] = os.pathsep.join(paths)
+    os.environ[FOLDERS] = json.dumps(list(paths))

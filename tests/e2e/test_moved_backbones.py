@@ -50,8 +50,8 @@ def trainings(store: Path) -> dict[str, int]:
 @pytest.mark.filterwarnings("ignore")  # peft's and transformers' own
 def test_made_adapters_and_prefixes_are_used_and_exported_at_another_place(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
-    network(first / "tiny")
-    (first / "suite.yaml").write_text(SUITE.replace("INIT", "./tiny"))
+    network(first / "models:old" / "tiny")  # a colon, which divides the paths of many variables
+    (first / "suite.yaml").write_text(SUITE.replace("INIT", "./models:old/tiny"))
     board = run(first / "suite.yaml", store=first / "store", quiet=True)
     assert [row.error for row in board.rows] == [None] * 3
     before = trainings(first / "store")

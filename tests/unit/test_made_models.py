@@ -1,0 +1,43 @@
+"""The folders of backbones in the environment: every path can be named there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness import made_models
+from harness.errors import HarnessError
+
+
+@pytest.mark.parametrize("name", ["a:b", "[a]", 'quo"ted', "with space ", "zeile\nzwei", "模型", "\udcff"])
+def test_any_folder_can_be_named_and_is_read_back(name, monkeypatch):
+    monkeypatch.setenv(made_models.FOLDERS, "/set/by/hand:/and/another")
+    made_models.name_backbones([Path("/models") / name])
+    made_models.name_backbones([Path("/newer"), Path("/set/by/hand")])
+    paths = ["/newer", "/set/by/hand", f"/models/{name}", "/and/another"]
+    assert made_models.backbones_of_environment() == [Path(path) for path in paths]
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [("", []), ("[]", []), ("/one", ["/one"]), ("/one::/two", ["/one", "/two"]), (' ["/a:b"]', ["/a:b"])],
+)
+def test_folders_may_be_named_with_colons_between_them_or_as_a_json_list(text, paths, monkeypatch):
+    monkeypatch.setenv(made_models.FOLDERS, text)
+    assert made_models.backbones_of_environment() == [Path(path) for path in paths]
+
+
+@pytest.mark.parametrize("text", ["[/one", "[1]", '[""]', '["/one"'])
+def test_a_broken_list_is_refused(text, monkeypatch):
+    monkeypatch.setenv(made_models.FOLDERS, text)
+    with pytest.raises(HarnessError, match="HARNESS_BACKBONES: begins with .* is no JSON list of folders"):
+        made_models.backbones_of_environment()
+
+
+def test_naming_nothing_keeps_what_is_there(monkeypatch):
+    monkeypatch.setenv(made_models.FOLDERS, "/one:/two")
+    made_models.name_backbones([])
+    assert made_models.backbones_of_environment() == [Path("/one"), Path("/two")]
+    assert os.environ[made_models.FOLDERS] == '["/one", "/two"]'
