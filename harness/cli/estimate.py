@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from harness.cli import arguments as shared
 from harness.errors import HarnessError
@@ -16,7 +16,7 @@ from harness.execution.open_dataset import with_rebuilds
 from harness.plan.kinds import PARTS
 from harness.runner import Prepared
 from harness.store.artifacts import Store
-from harness.store.remote import Damaged, Listed, Remote
+from harness.store.remote import Damaged, Listed, Refused, Remote
 from harness.store.remote_speed import fetch_seconds, push_seconds
 
 
@@ -108,12 +108,10 @@ def transfer(listed: Sequence[Estimate], prepared: Prepared, store: Store, ray: 
     if remote is not None:
         undamaged = [item for item in fetched if item is not None]
         size = _size(sum(item.size for item in undamaged))
-        long = _shown_time(lambda: fetch_seconds(remote, undamaged))
+        long = _time_of_fetches(remote, undamaged)
         yield f"{remote.address}: {len(fetched)} of the steps are there, {size} to fetch, {long}"
         if remote.write:
-            count = sum(step not in remote_steps for step in sizes)
-            long = _shown_time(lambda: push_seconds(remote, pushed, count))
-            yield f"{_size(pushed)} will be pushed, {long}"
+            yield from _pushes(remote, pushed, sum(step not in remote_steps for step in sizes))
     if ray:
         read = {name for item in listed for name in item.step.inputs if item.step.id not in remote_steps}
         total = sum(_bytes_of(name, sizes, store) for name in read)
@@ -121,13 +119,26 @@ def transfer(listed: Sequence[Estimate], prepared: Prepared, store: Store, ray: 
         yield f"a Ray node reads {_size(total)} through {shared_by} at most, if it does every step"
 
 
-def _shown_time(measure: Callable[[], float | None]) -> str:
-    """The time of transfers in words. It is unknown if the remote denies the trial that measures it."""
+def _time_of_fetches(remote: Remote, artifacts: Sequence[Listed]) -> str:
     try:
-        seconds = measure()
-    except HarnessError as error:
+        seconds = fetch_seconds(remote, artifacts)
+    except HarnessError as error:  # the remote denies the trial, or cannot be reached
         return f"in an unknown time ({error})"
     return "in an unknown time" if seconds is None else f"in about {_duration(seconds)}"
+
+
+def _pushes(remote: Remote, size: float, artifacts: int) -> Iterator[str]:
+    """Lines on how long so many artifacts of `size` bytes together are pushed."""
+    notes: list[str] = []
+    remote.note = notes.append
+    pushed = f"{_size(size)} will be pushed, in"
+    try:
+        yield f"{pushed} about {_duration(push_seconds(remote, size, artifacts))}"
+    except Refused as error:
+        yield f"{remote.address}: takes no artifacts from you ({error}); nothing will be pushed"
+    except HarnessError as error:
+        yield f"{pushed} an unknown time ({error})"
+    yield from notes
 
 
 def _listed(remote: Remote, step: str) -> Listed | None:

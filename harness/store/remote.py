@@ -7,6 +7,7 @@ pieces of the step, so an artifact without a list does not exist.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import time
 import uuid
@@ -153,11 +154,22 @@ class Remote:
         """The first bytes of a piece, `size` at most; none if the piece is missing."""
         return self._read(self._piece_path(digest), size) or b""
 
-    def try_writing(self, data: bytes) -> None:
-        """Write a piece and remove it. A piece that a kill leaves is removed by `cache gc`."""
+    def try_writing(self, data: bytes) -> float:
+        """Write a piece and remove it, also if the user interrupts this. Returns the seconds that writing
+        took. A piece that the remote does not remove is noted."""
         path = self._piece_path(hashlib.sha256(data).hexdigest())
-        self._write(path, data)
-        self._retried(lambda: self._files.delete_file(path))
+        seconds, began = None, time.perf_counter()
+        try:
+            self._write(path, data)
+            seconds = time.perf_counter() - began
+            self._retried(lambda: self._files.delete_file(path))
+        except BaseException as error:
+            with contextlib.suppress(OSError):  # it may not have been written
+                self._files.delete_file(path)
+            if seconds is None or not isinstance(error, HarnessError):
+                raise
+            self.note(f"{self.address}: a trial of {len(data)} bytes stays at {path} ({error}); remove it")
+        return seconds
 
     def _push_piece(self, path: Path, start: int) -> str:
         with path.open("rb") as file:
@@ -230,10 +242,16 @@ class Remote:
             target = f"{folder}/.{uuid.uuid4().hex}" if on_disk else path
             if on_disk:
                 self._files.create_dir(folder, recursive=True)
-            with self._files.open_output_stream(target) as stream:
-                stream.write(data)
-            if on_disk:
-                self._files.move(target, path)
+            try:
+                with self._files.open_output_stream(target) as stream:
+                    stream.write(data)
+                if on_disk:
+                    self._files.move(target, path)
+            except BaseException:
+                if on_disk:
+                    with contextlib.suppress(OSError):
+                        self._files.delete_file(target)
+                raise
 
         self._retried(write)
 
@@ -242,11 +260,10 @@ class Remote:
         for pause in (*PAUSES, None):
             try:
                 return transfer()
-            except PermissionError as error:
-                raise Refused(str(error).splitlines()[0]) from error
             except OSError as error:
                 what = str(error).splitlines()[0]
-                if "ACCESS_DENIED" in what or "AccessDenied" in what:
+                denied = isinstance(error, PermissionError) or error.errno == errno.EROFS
+                if denied or "ACCESS_DENIED" in what or "AccessDenied" in what:
                     raise Refused(what) from error
                 if pause is None:
                     advice = "check the address and the network; finished steps are kept here"

@@ -91,9 +91,9 @@ def test_an_estimate_changes_nothing_on_the_remote(
     tried: list[int] = []
     write = Remote.try_writing
 
-    def writing(self: Remote, data: bytes) -> None:
+    def writing(self: Remote, data: bytes) -> float:
         tried.append(len(data))
-        write(self, data)
+        return write(self, data)
 
     monkeypatch.setattr(Remote, "try_writing", writing)
     ran = harness.command(*asked)
@@ -106,7 +106,12 @@ def test_an_estimate_changes_nothing_on_the_remote(
 
     monkeypatch.setattr(Remote, "_write", refused)
     ran = harness.command(*asked)
-    assert "will be pushed, in an unknown time (403)" in ran.out, ran.err
+    assert "0 of the steps are there, 0.0 MB to fetch, in about 0.0 s" in ran.out, ran.err
+    assert "takes no artifacts from you (403); nothing will be pushed" in ran.out
+    assert ran.code == 0
+    count = len(tried)
+    assert "pushed" not in harness.command(*asked, "--no-push").out
+    assert len(tried) == count
 
 
 def test_a_collection_is_estimated_and_not_made(harness: Harness) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.store import remote_speed
 from harness.store.artifacts import Store
-from harness.store.remote import Listed, Remote
+from harness.store.remote import Listed, Refused, Remote
 
 STEP = "index-" + "0" * 64
 
@@ -59,3 +61,80 @@ def test_the_trial_of_a_push_is_small_and_leaves_nothing(remote: Remote, monkeyp
     assert small < large
     assert written == [1000, remote_speed.TRIAL]
     assert remote.entries("pieces") == []
+
+
+class Stopping:
+    """A file system that the user interrupts once: before or after a call, or while a file is written."""
+
+    def __init__(self, files: Any, at: str, where: str) -> None:
+        self._files, self._at, self._where = files, at, where
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._files, name)
+        if name != self._at:
+            return value
+
+        def call(*given: Any, **named: Any) -> Any:
+            self._at = ""
+            if self._where == "before":
+                raise KeyboardInterrupt
+            made = value(*given, **named)
+            if self._where == "within":  # a part of the file is written
+                made.write(b"a part")
+                made.close()
+            raise KeyboardInterrupt
+
+        return call
+
+
+@pytest.mark.parametrize(
+    ("at", "where"),
+    [
+        ("create_dir", "after"),
+        ("open_output_stream", "before"),
+        ("open_output_stream", "within"),
+        ("move", "before"),
+        ("move", "after"),
+        ("delete_file", "before"),
+        ("delete_file", "after"),
+    ],
+)
+def test_a_trial_that_is_interrupted_at_any_call_leaves_no_file(remote: Remote, at, where) -> None:
+    remote._files = Stopping(remote._files, at, where)
+    with pytest.raises(KeyboardInterrupt):
+        remote_speed.push_seconds(remote, 1000.0, 1)
+    assert remote.entries("pieces") == []
+
+
+def test_a_trial_that_may_not_be_removed_is_noted_with_its_place(remote: Remote, monkeypatch) -> None:
+    def denied(path: str) -> None:
+        raise PermissionError("AccessDenied")
+
+    notes: list[str] = []
+    remote.note = notes.append
+    remote._files = Denying(remote._files, delete_file=denied)
+    assert remote_speed.push_seconds(remote, 1000.0, 1) > 0
+    [(path, size, _)] = remote.entries("pieces")
+    assert size == 1000
+    assert len(notes) == 1
+    assert f"a trial of 1000 bytes stays at {remote._root}/{path} (AccessDenied); remove it" in notes[0]
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EPERM, errno.EROFS])
+def test_a_remote_without_write_access_says_so_at_once(remote: Remote, code) -> None:
+    def denied(*_: Any, **__: Any) -> None:
+        raise OSError(code, "no")
+
+    remote._files = Denying(remote._files, create_dir=denied)
+    with pytest.raises(Refused):
+        remote_speed.push_seconds(remote, 1000.0, 1)
+
+
+class Denying:
+    """A file system some of whose calls are replaced."""
+
+    def __init__(self, files: Any, **calls: Any) -> None:
+        self._files, self._calls = files, calls
+
+    def __getattr__(self, name: str) -> Any:
+        return self._calls.get(name) or getattr(self._files, name)
