@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness import catalogue
+from harness.catalogue import Catalogue, Plugin
 from harness.plan import keys, plugin_sources
 
 SHOWN = 5
@@ -15,26 +16,36 @@ SHOWN = 5
 
 def here() -> dict[str, str]:
     """What this machine has: name -> version, or a digest of the sources."""
-    records = catalogue.load()
+    return _versions(catalogue.load())
+
+
+def differences(expected: Mapping[str, str]) -> str:
+    """In what this machine differs from the expected versions, with both versions; empty if in nothing. The
+    text says why a plugin did not load."""
+    installed = catalogue.load()
+    actual = _versions(installed)
+    absent = {_plugin(plugin): f"not loaded ({plugin.error})" for plugin in installed.plugins if plugin.error}
+    names = [name for name in sorted({*expected, *actual}) if expected.get(name) != actual.get(name)]
+    shown = [
+        f"{name} {actual.get(name) or absent.get(name, 'absent')} instead of {expected.get(name, 'absent')}"
+        for name in names
+    ]
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(shown[:SHOWN]) + more
+
+
+def _versions(installed: Catalogue) -> dict[str, str]:
     versions = {"python": ".".join(platform.python_version_tuple()[:2]), "harness": _sources()}
-    for entries in records.entries.values():
+    for entries in installed.entries.values():
         for entry in (item for items in entries.values() for item in items):
             plugin = entry.plugin
-            versions[f"plugin {plugin.module}"] = plugin_sources.digest(plugin.module, plugin.distribution)[
-                :12
-            ]
+            versions[_plugin(plugin)] = plugin_sources.digest(plugin.module, plugin.distribution)[:12]
             versions |= {name: keys.library(name) for name in getattr(entry.record, "libraries", ())}
     return versions
 
 
-def different(expected: Mapping[str, str], actual: Mapping[str, str]) -> str:
-    """The differences as text, each with both versions; empty if there are none."""
-    names = [name for name in sorted({*expected, *actual}) if expected.get(name) != actual.get(name)]
-    shown = [
-        f"{name} {actual.get(name, 'absent')} instead of {expected.get(name, 'absent')}" for name in names
-    ]
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(shown[:SHOWN]) + more
+def _plugin(plugin: Plugin) -> str:
+    return f"plugin {plugin.module}"
 
 
 def _sources() -> str:

@@ -48,7 +48,7 @@ class Node:
 
     def begin(self, node: str) -> str | None:
         """Open the store. Returns the reason why this node cannot take part, or None if it can."""
-        different = node_versions.different(self.settings.versions, node_versions.here())
+        different = node_versions.differences(self.settings.versions)
         if different:
             return (
                 f"has other versions: {different}; install the same ones everywhere, or send code with --ship"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 from pathlib import Path
@@ -9,6 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness import catalogue
+from harness.catalogue import Plugin
 from harness.execution import node_versions, ray_node
 from harness.execution.ray_node import FOLDER, TOKEN, Node, Settings
 from harness.store.artifacts import Store
@@ -35,6 +38,19 @@ def test_another_version_is_refused_with_both(tmp_path: Path) -> None:
     assert f"numba {VERSIONS['numba']} instead of 0.1" in reason
     assert "a plugin absent instead of 1" in reason
     assert "install the same ones everywhere, or send code with --ship" in reason
+
+
+def test_a_plugin_that_does_not_load_on_the_node_is_refused_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = catalogue.load()
+    lame = Plugin("lame", "harness_lame", "lame", "1", "ImportError: no module named 'legs'")
+    monkeypatch.setattr(
+        catalogue, "load", lambda: dataclasses.replace(loaded, plugins=(*loaded.plugins, lame))
+    )
+    reason = Node(settings(tmp_path, versions={**VERSIONS, "plugin harness_lame": "1"})).begin("0123")
+    assert reason is not None
+    assert "plugin harness_lame not loaded (ImportError: no module named 'legs') instead of 1" in reason
 
 
 @pytest.mark.parametrize("token", [None, "of another run"])
