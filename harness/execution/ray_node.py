@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import HarnessError, StoreError
-from harness.execution import node_versions
+from harness.execution import node_stores, node_versions
 from harness.execution.worker_handle import TICK, Child
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
@@ -34,6 +34,7 @@ class Settings(NamedTuple):
     threads: int
     versions: dict[str, str]
     fresh: bool = False  # with a remote: whether nothing of earlier runs is used
+    one_run: bool = False  # with a remote: whether no later run can use the stores of the nodes
 
 
 class Node:
@@ -55,10 +56,10 @@ class Node:
             )
         if self.settings.remote is not None:
             base = Path(os.environ.get(FOLDER) or Path(tempfile.gettempdir(), "passage-harness"))
-            name = node[:16] + (f"-{self.settings.token}" if self.settings.fresh else "")
-            self.store = Store(base / name)
-            self.store.root.parent.mkdir(parents=True, exist_ok=True)
+            self.store = Store(base / node_stores.named(node, self.settings.token, self.settings.one_run))
+            self.lock = node_stores.use(self.store.root)  # until this process ends
             self.store.open()
+            node_stores.remove_unused(base, self.settings.token)
             self.remote = Remote(self.settings.remote)
             self.remote.note, self.remote.replace = self.notes.append, self.settings.fresh
             return None

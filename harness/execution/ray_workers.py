@@ -45,7 +45,8 @@ class RayWorkers:
             raise HarnessError("--engine ray: nodes push what they make; leave out --no-push")
         _check_reachable(address or os.environ.get("RAY_ADDRESS"))
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-        if address is None and "RAY_ADDRESS" not in os.environ:
+        alone = address is None and "RAY_ADDRESS" not in os.environ
+        if alone:
             # without an address Ray would join any cluster that runs on this machine
             options |= {"address": "local", "include_dashboard": False}
         else:
@@ -70,7 +71,8 @@ class RayWorkers:
                 ray.shutdown()
                 raise
         remote = store.remote.given if store.remote is not None else None
-        self._settings = Settings(str(store.root), token, remote, 1, node_versions.here(), fresh)
+        one_run = fresh or alone  # the nodes of a Ray that this run starts end with it
+        self._settings = Settings(str(store.root), token, remote, 1, node_versions.here(), fresh, one_run)
         self._pushed: set[str] = set()  # artifacts of this run that the remote certainly has
         self._unfit: dict[str, str] = {}  # id of a node that gets no more steps -> the reason
 

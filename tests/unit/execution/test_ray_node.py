@@ -75,7 +75,7 @@ def test_in_a_fresh_run_a_node_uses_nothing_of_earlier_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(FOLDER, str(tmp_path / "nodes"))
-    given = settings(tmp_path / "absent", remote=(tmp_path / "remote").as_uri(), fresh=True)
+    given = settings(tmp_path / "absent", remote=(tmp_path / "remote").as_uri(), fresh=True, one_run=True)
     for token in ("one", "two", "two"):  # of two runs; two workers of the second one share a store
         node = Node(given._replace(token=token))
         assert node.begin("0123456789abcdef0123") is None

@@ -86,6 +86,14 @@ def test_parts_of_an_earlier_run_are_done_unless_the_run_is_fresh(crowded: Crowd
         assert workers.has_part(part.id)
 
 
+def test_the_stores_of_nodes_are_for_one_run_if_it_is_fresh_or_starts_its_own_ray(
+    crowded: Crowded, tmp_path: Path
+) -> None:
+    for address, fresh, one_run in ((None, False, True), ("auto", True, True), ("auto", False, False)):
+        workers = RayWorkers(Store(tmp_path).open(), address, None, fresh=fresh)
+        assert workers.settings(workers.resources(STEP)).one_run is one_run
+
+
 def test_the_run_stops_when_no_node_is_left(workers: RayWorkers) -> None:
     workers.avoid("a", FULL)
     workers.avoid("b", FULL)
