@@ -1,4 +1,4 @@
-"""The stores of the nodes of Ray clusters: which are in use, and the removal of those that no run can use again.
+"""The stores of the nodes of Ray clusters: which are in use, and the removal of those that no run can use.
 
 A process that uses a store holds a shared lock on the store's folder until it ends. Who removes a store holds
 the exclusive lock, so a store in use is never removed.
@@ -24,8 +24,8 @@ def named(node: str, token: str, one_run: bool) -> str:
 
 
 def use(folder: Path) -> int:
-    """Make the folder of a store and lock it against removal. Returns the descriptor that holds the lock until
-    it is closed or the process ends."""
+    """Make the folder of a store and lock it against removal. Returns the descriptor that holds the lock
+    until it is closed or the process ends."""
     while True:
         with disk.explaining(folder):
             folder.mkdir(parents=True, exist_ok=True)
