@@ -155,7 +155,7 @@ def with_rebuilds(
     while True:
         fetch_missing(store, steps, wanted, reporter.note)
         executed, failures = Engine(steps, store, at_work, reporter, limits).run(wanted)
-        push_all(store, executed, reporter.note)
+        push_all(store, [step for step in executed if not at_work.has_pushed(step)], reporter.note)
         try:
             return read(failures)
         except Corrupt as error:

@@ -111,6 +111,9 @@ class RayWorkers:
             self._pushed.discard(step.id)
             raise Corrupt(step.id, f"{remote.address} has lost what it had pushed")
 
+    def has_pushed(self, step: str) -> bool:
+        return step in self._pushed
+
     def joined(self, parts: list[str]) -> None:
         for part in parts:
             if self.store.remote is not None:

@@ -67,6 +67,10 @@ class Workers(Protocol):
         step is a part. Raises Corrupt if the artifact was lost on its way, so that the step is done again."""
         ...
 
+    def has_pushed(self, step: str) -> bool:
+        """Whether the remote certainly has the artifact of a step that was done in this run."""
+        ...
+
     def joined(self, parts: list[str]) -> None:
         """Called when these parts are joined and no longer needed."""
         ...
@@ -97,6 +101,9 @@ class LocalWorkers:
 
     def done(self, step: Step) -> None:
         """Does nothing: the worker has put the artifact into the store."""
+
+    def has_pushed(self, step: str) -> bool:
+        return False
 
     def joined(self, parts: list[str]) -> None:
         for part in parts:

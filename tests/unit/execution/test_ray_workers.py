@@ -12,11 +12,14 @@ pytest.importorskip("ray")
 pytestmark = pytest.mark.extras
 
 from harness.errors import StoreError  # noqa: E402
-from harness.execution import ray_worker, ray_workers  # noqa: E402
+from harness.execution import open_dataset, ray_worker, ray_workers  # noqa: E402
+from harness.execution.engine import Result  # noqa: E402
+from harness.execution.progress import Silent  # noqa: E402
 from harness.execution.ray_worker import RayWorker  # noqa: E402
 from harness.execution.ray_workers import NODE, RayWorkers  # noqa: E402
 from harness.plan.graph import Step  # noqa: E402
 from harness.store.artifacts import Store  # noqa: E402
+from harness.store.manifest import Corrupt  # noqa: E402
 from harness.store.remote import Remote  # noqa: E402
 
 FULL = "no space left on the device"
@@ -92,6 +95,41 @@ def test_the_stores_of_nodes_are_for_one_run_if_it_is_fresh_or_starts_its_own_ra
     for address, fresh, one_run in ((None, False, True), ("auto", True, True), ("auto", False, False)):
         workers = RayWorkers(Store(tmp_path).open(), address, None, fresh=fresh)
         assert workers.settings(workers.resources(STEP)).one_run is one_run
+
+
+def test_what_a_node_has_pushed_is_verified_here_and_not_pushed_again(
+    crowded: Crowded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node, store = Store(tmp_path / "node").open(), Store(tmp_path / "here").open()
+    remote = node.remote = store.remote = Remote((tmp_path / "remote").as_uri())
+    remote.replace = True
+    with node.claim(STEP.id, lambda: None) as folder:
+        assert folder is not None
+        (folder / "file").write_bytes(b"contents")
+        node.finish(STEP.id, {"kind": "index"}, {}, {})
+    remote.push(node, STEP.id)
+    workers = RayWorkers(store, None, None, fresh=True)
+
+    class Done:
+        """An engine whose only step is done by a node."""
+
+        def __init__(self, *_: object) -> None: ...
+
+        def run(self, targets: list[str]) -> Result:
+            workers.done(STEP)
+            return Result((STEP.id,), {})
+
+    monkeypatch.setattr(open_dataset, "Engine", Done)
+    writes: list[str] = []
+    monkeypatch.setattr(Remote, "_write", lambda self, path, data: writes.append(path))
+    open_dataset.with_rebuilds({}, [], lambda failures: None, store, Silent(), workers=workers)
+    assert store.read(STEP.id).files.keys() == {"file"}
+    assert writes == []
+    store.discard(STEP.id)
+    remote.forget(STEP.id)
+    with pytest.raises(Corrupt, match="has lost what it had pushed"):
+        workers.done(STEP)
+    assert not workers.has_pushed(STEP.id)
 
 
 def test_the_run_stops_when_no_node_is_left(workers: RayWorkers) -> None:
