@@ -16,7 +16,7 @@ from harness import api, catalogue, runner
 from harness.cli import calibration
 from harness.cli.estimate import listing
 from harness.errors import HarnessError
-from harness.execution.estimate import Estimate, read_all
+from harness.execution.estimate import Estimate, free_seconds, read_all
 from harness.execution.progress import Silent
 from harness.leaderboard import board_file
 from harness.made_models import STEP
@@ -62,6 +62,7 @@ def main() -> None:
     calibration.ENOUGH *= options.patience
     calibration.REPEATED *= options.patience
     calibration.MOST *= options.patience
+    calibration.LONGEST *= options.patience
     print("| " + " | ".join(HEAD) + " |\n" + "| --- " * len(HEAD) + "|", flush=True)
     for suite in options.suites or sorted(COMMITTED.glob("*/suite.yaml")):
         if not options.suites and not (suite.parent / board_file.FILE).exists():
@@ -145,7 +146,8 @@ def _in_store(plan: Plan, store: Store, wanted: Iterable[str]) -> dict[str, Real
     for step in (plan.steps[name] for name in wanted):
         artifact = done.get(_content(step.id, plan.steps))
         if step.kind not in PARTS and artifact is not None:
-            real = Cost(*(float(artifact.cost[name]) for name in Cost._fields))
+            cost = artifact.cost
+            real = Cost(float(cost["cpu_seconds"]), free_seconds(cost), float(cost["bytes"]))
             costs[f"{step.label} {step.key[:6]}"] = Real([step.id], real)
     return costs
 

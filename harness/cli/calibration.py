@@ -3,13 +3,14 @@ estimated."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from harness import runner
 from harness.catalogue import Catalogue
 from harness.errors import HarnessError
 from harness.execution.engine import limits_of, missing_needs
+from harness.execution.estimate import free_seconds
 from harness.execution.open_dataset import with_rebuilds
 from harness.execution.progress import Reporter
 from harness.execution.step_work import Key, described_in, key_of
@@ -18,15 +19,17 @@ from harness.plan.kinds import MAKE, METHODS, PARTS
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
 from harness.suite import Changes
+from harness.types import JSON
 
 Costs = dict[tuple[str, Key], dict[tuple[int, int], float]]  # dataset and key: seconds by size
 # Numbers of queries and passages. Only one of the two grows at a time, to show how a cost grows with each.
 # The queries grow first, because searches are no longer measured once an index takes long.
 LEVELS = ((2, 64), (16, 64), (128, 64), (128, 512), (128, 4096), (128, 32768))
 ENOUGH = 1.0  # a step's cost is known if it took this many seconds more than `TIMES` its shortest time
-TIMES = 2.0  # the times of the same step may differ by this factor on a busy machine
+TIMES = 2.0  # the times of the same step may differ by this factor
 REPEATED = 10.0  # a training or making that took more seconds is not done again for the steps behind it
 MOST = 20.0  # a step that took more seconds than this is not measured at a larger size
+LONGEST = 60.0  # nor is one that took more by the clock, which a busy machine makes longer
 
 
 def calibrate(
@@ -57,7 +60,7 @@ def calibrate(
         with_rebuilds(trial.steps, targets, lambda failed: None, store, reporter, 1, limits_of(trial.suite))
         for step in wanted:
             try:
-                seconds = store.read(step.id, trust=True).cost["seconds"]
+                seconds = _seconds(store.read(step.id, trust=True).cost)
             except Corrupt:  # it failed, so its cost stays unknown
                 seconds = float("inf")
             costs[_name(step, trial)][queries, passages] = seconds
@@ -99,6 +102,12 @@ def _is_wanted(step: Step, trial: Plan, costs: Costs, store: Store, passages: in
         elif known and max(known) > REPEATED:
             return False
     return True
+
+
+def _seconds(cost: Mapping[str, JSON]) -> float:
+    """The seconds that a step took, without its waits for a core; infinity if the user waited too long for it
+    to measure a larger one."""
+    return free_seconds(cost) if cost["seconds"] <= LONGEST else float("inf")
 
 
 def _is_known(seconds: Collection[float]) -> bool:

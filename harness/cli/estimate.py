@@ -87,8 +87,8 @@ def table(listed: Sequence[Estimate], jobs: int, free: float) -> Iterator[str]:
     yield ""
     written = _size(sum(item.bytes or 0.0 for item in listed))
     processor = _duration(sum(item.cpu_seconds or 0.0 for item in listed))
-    yield f"{len(listed)} steps to do: {_duration(sum(seconds))} of work, {written} on disk"
-    yield f"{processor} of processor time, which a busy machine changes least"
+    yield f"{len(listed)} steps to do: {_duration(sum(seconds))} of work on a free machine, {written} on disk"
+    yield f"{processor} of processor time"
     if jobs > 1:
         yield f"with {jobs} at once at least {_duration(max(longest, sum(seconds) / jobs))}"
     yield f"{_size(free)} are free where the store is"

@@ -25,6 +25,7 @@ from harness.plan.graph import Plan, Step
 from harness.plan.kinds import MAKE
 from harness.store.artifacts import Store
 from harness.store.manifest import Artifact, Corrupt
+from harness.types import JSON
 
 
 class Measured(NamedTuple):
@@ -32,14 +33,15 @@ class Measured(NamedTuple):
 
     corpus: str  # the id of the corpus that the step read
     work: Work
-    seconds: float
+    seconds: float  # on a free machine
     cpu_seconds: float
     bytes: float
     peak_mb: float
 
 
 class Estimate(NamedTuple):
-    """The expected cost of one step; None for each number where the store has no similar step."""
+    """The expected cost of one step on a free machine; None for each number where the store has no similar
+    step."""
 
     step: Step
     work: Work | None
@@ -112,10 +114,15 @@ def measured(artifacts: Mapping[str, Artifact]) -> dict[Key, list[Measured]]:
         if work is not None and any(work):
             inputs, cost = artifact.described.get("inputs", ()), artifact.cost
             corpus = next((step for step in inputs if step.startswith("corpus-")), "")
-            numbers = (float(cost[name]) for name in ("seconds", "cpu_seconds", "bytes", "peak_mb"))
-            one = Measured(corpus, work, *numbers)
+            numbers = (float(cost[name]) for name in ("cpu_seconds", "bytes", "peak_mb"))
+            one = Measured(corpus, work, free_seconds(cost), *numbers)
             costs.setdefault(key_of(artifact.described, described_of), []).append(one)
     return costs
+
+
+def free_seconds(cost: Mapping[str, JSON]) -> float:
+    """The seconds that a step would have taken on a free machine: without its waits for a core."""
+    return max(0.0, float(cost["seconds"]) - float(cost.get("queued_seconds", 0.0)))
 
 
 def _alike(step: Step, wanted: Key, measured: Costs, datasets: Mapping[str, str]) -> Sequence[Measured]:

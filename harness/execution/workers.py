@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from typing import Protocol
 
+from harness.execution import run_queue
 from harness.execution.worker_handle import Ask, Child
 from harness.plan.graph import Step
 from harness.store.artifacts import Store
@@ -83,9 +83,7 @@ class LocalWorkers:
 
     def __init__(self, store: Store, count: int) -> None:
         self.store, self.count = store, count
-        self.threads = (
-            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        )
+        self.threads = run_queue.cores()
 
     def start(self, step: Step) -> Worker:
         return Child(self.store, self.threads)

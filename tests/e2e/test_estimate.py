@@ -11,6 +11,9 @@ import pytest
 from running import Harness
 
 from harness.cli import calibration
+from harness.execution import run_queue
+from harness.execution.estimate import read_all
+from harness.store.artifacts import Store
 from harness.store.remote import Refused, Remote
 
 Usage = collections.namedtuple("Usage", "total used free")
@@ -160,3 +163,22 @@ def test_an_estimate_is_of_a_dry_run(harness: Harness) -> None:
 ])  # fmt: skip
 def test_a_step_is_known_once_its_work_outweighs_its_start(seconds: list[float], known: bool) -> None:
     assert calibration._is_known(seconds) is known
+
+
+@pytest.mark.parametrize(("clock", "queued", "seconds"), [
+    (3.0, None, 3.0),  # a system that does not count waits
+    (30.0, 27.0, 3.0),  # a busy machine
+    (61.0, 58.0, float("inf")),  # the user has waited long enough
+])  # fmt: skip
+def test_a_busy_machine_makes_no_step_seem_long(clock: float, queued: float | None, seconds: float) -> None:
+    cost = {"seconds": clock} | ({} if queued is None else {"queued_seconds": queued})
+    assert calibration._seconds(cost) == seconds
+
+
+@pytest.mark.skipif(not run_queue.THREADS.exists(), reason="only Linux counts waits")
+def test_every_step_of_a_run_counts_its_waits_for_a_core(harness: Harness) -> None:
+    harness.suite(suite(20))
+    assert harness.run("suite.yaml").code == 0
+    costs = [artifact.cost for artifact in read_all(Store(harness.store)).values()]
+    assert len(costs) == 7
+    assert all(0 <= cost["queued_seconds"] <= cost["seconds"] for cost in costs)

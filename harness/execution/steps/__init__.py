@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from harness.execution import compile_time
+from harness.execution import compile_time, run_queue
 from harness.execution.steps import (
     analysing,
     collecting,
@@ -45,8 +45,9 @@ EXECUTORS: dict[str, Callable[[Task], Outcome]] = {
 
 def execute(task: Task) -> Outcome:
     """Execute a step and return its facts and cost. `seconds` in the cost includes neither the time of
-    compiling, which is in `compile_seconds`, nor the time that only serves to measure the method."""
-    compiled = compile_time.watch(task.libraries, task.compiling)
+    compiling, which is in `compile_seconds`, nor the time that only serves to measure the method. In
+    `queued_seconds` of them the step waited for a core."""
+    compiled, queued = compile_time.watch(task.libraries, task.compiling), run_queue.watch()
     began = time.perf_counter()
     if "parts" in task.work:
         outcome = cutting.join(task)
@@ -57,4 +58,6 @@ def execute(task: Task) -> Outcome:
     total, spent = time.perf_counter() - began, compiled()
     seconds = total - spent - outcome.cost.pop("apart_seconds", 0.0)
     cost = {"seconds": seconds, **({"compile_seconds": spent} if spent else {}), **outcome.cost}
+    if (share := queued()) is not None:
+        cost["queued_seconds"] = seconds * share
     return Outcome(outcome.facts, cost)

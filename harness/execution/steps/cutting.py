@@ -49,7 +49,7 @@ def with_parts(cost: dict[str, JSON], parts: Sequence[Artifact]) -> dict[str, JS
     if not all("energy_joules" in each for each in (cost, *(item.cost for item in parts))):
         total.pop("energy_joules", None)  # a sum over some of the parts would look like the whole
     for item in parts:
-        for name in ("seconds", "cpu_seconds", "compile_seconds", "energy_joules"):
+        for name in ("seconds", "queued_seconds", "cpu_seconds", "compile_seconds", "energy_joules"):
             if name in item.cost and (name in total or name != "energy_joules"):
                 total[name] = total.get(name, 0.0) + item.cost[name]
         total["peak_mb"] = max(total["peak_mb"], item.cost["peak_mb"])
