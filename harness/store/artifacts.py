@@ -137,16 +137,15 @@ class Store:
                 continue
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # the folder may have been removed, and even made again, before this process got the lock
-                if os.fstat(descriptor).st_ino == partial.stat().st_ino and not self.has(step):
-                    return descriptor
+                if _is_at(descriptor, partial):
+                    if not self.has(step):
+                        return descriptor
+                    disk.remove_tree(partial)  # made above, just after another run had finished the step
             except BlockingIOError:
                 if not announced:
                     waiting()
                     announced = True
                 time.sleep(0.1)
-            except FileNotFoundError:
-                pass
             os.close(descriptor)
 
     def finish(self, step: str, described: JSON, facts: JSON, cost: JSON, durable: bool = True) -> None:
@@ -210,8 +209,7 @@ class Store:
 
     def forget(self, step: str) -> None:
         """Remove the files that a killed run left of a step, unless another run is executing the step."""
-        with contextlib.suppress(FileNotFoundError):
-            self.remove_leftover(self.partial / step)
+        self.remove_leftover(self.partial / step)
 
     def forget_finished(self) -> None:
         """Remove the empty folders of steps whose run was killed just after it had finished them."""
@@ -228,20 +226,38 @@ class Store:
     def leftovers(self, before: float) -> list[Path]:
         """The paths that `cache gc` may remove: partial steps and outputs of steps that were last changed
         before the time `before`, and artifacts whose removal was interrupted."""
-        folders = (self.partial, self.failures, self.logs)
-        old = [path for folder in folders for path in folder.iterdir() if path.stat().st_mtime < before]
+        old: list[Path] = []
+        for path in (
+            path for folder in (self.partial, self.failures, self.logs) for path in folder.iterdir()
+        ):
+            with contextlib.suppress(FileNotFoundError):  # a run has finished the step meanwhile
+                if path.stat().st_mtime < before:
+                    old.append(path)
         return sorted([*old, *self.removed.iterdir()])
 
     def remove_leftover(self, folder: Path) -> None:
-        """Remove a path that `leftovers` returned, unless a run has claimed it meanwhile."""
-        descriptor = os.open(folder, os.O_RDONLY)
+        """Remove a path that `leftovers` returned, unless a run has claimed or removed it meanwhile."""
+        try:
+            descriptor = os.open(folder, os.O_RDONLY)
+        except FileNotFoundError:
+            return
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            disk.remove_tree(folder)
+            if _is_at(descriptor, folder):
+                disk.remove_tree(folder)
         except BlockingIOError:
             return
         finally:
             os.close(descriptor)
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Whether the opened file is still the one at `path`. Another run may have removed it, and even made it
+    again, before this process got its lock."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _is_mark(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import threading
@@ -70,14 +71,71 @@ def test_a_second_claim_waits_says_so_once_and_finds_the_step_there(store: Store
         assert folder is not None
         thread = threading.Thread(target=second)
         thread.start()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 120
         while not waits and time.monotonic() < deadline:
             time.sleep(0.01)
         store.forget(STEP)  # of no effect: it is claimed
         (folder / "file").write_text("contents")
         store.finish(STEP, {}, {}, {})
-    thread.join(10)
+    thread.join(120)
     assert (waits, found) == (["waiting"], [None])
+
+
+def test_a_claim_that_comes_just_as_another_run_finishes_the_step_leaves_no_folder(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late, looked = Store(store.root), []
+
+    def has(step: str) -> bool:
+        looked.append(step)
+        if len(looked) > 1:
+            return Store.has(late, step)
+        make(store)  # by another run, after this one has looked
+        return False
+
+    monkeypatch.setattr(late, "has", has)
+    with late.claim(STEP, nobody) as folder:
+        assert folder is None
+    assert list(store.partial.iterdir()) == []
+
+
+def test_only_the_folder_that_was_opened_is_forgotten_and_not_a_new_one_in_its_place(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store.claim(STEP, nobody):
+        pass
+    lock = fcntl.flock
+
+    def late(descriptor: int, how: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", lock)
+        make(store)  # two other runs, after this one has opened the folder: one finishes the step
+        store.discard(STEP)
+        work = store.partial / STEP / "files" / "work"  # and one, to which everything is new, is at it
+        work.parent.mkdir(parents=True)
+        work.write_text("of another run")
+        lock(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    store.forget(STEP)
+    assert (store.partial / STEP / "files" / "work").read_text() == "of another run"
+
+
+def test_leftovers_that_disappear_while_they_are_listed_are_left_out(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("index-1", "index-2"):
+        (store.partial / name).mkdir()
+    stat = Path.stat
+
+    def finished_meanwhile(path: Path, **how: bool) -> os.stat_result:
+        if path.name == "index-1" and path.exists():
+            path.rmdir()
+        return stat(path, **how)
+
+    monkeypatch.setattr(Path, "exists", lambda path: os.path.lexists(path))
+    monkeypatch.setattr(Path, "stat", finished_meanwhile)
+    assert [path.name for path in store.leftovers(time.time() + 10)] == ["index-2"]
+    store.remove_leftover(store.partial / "index-1")  # it is gone
 
 
 def test_a_method_may_not_write_the_manifest_but_a_killed_finish_may_have(store: Store) -> None:
