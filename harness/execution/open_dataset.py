@@ -21,7 +21,7 @@ from harness.execution.workers import LocalWorkers, Workers
 from harness.plan import keys
 from harness.plan.graph import Collection, Step
 from harness.store.artifacts import Store
-from harness.store.manifest import Artifact, Corrupt
+from harness.store.manifest import REMOVED, Artifact, Corrupt, Stamp
 from harness.store.remote_transfer import fetch_missing, push_all
 from harness.suite import DatasetSpec, Suite
 from harness.types import JSON, Part
@@ -148,8 +148,9 @@ def with_rebuilds(
     workers: Workers | None = None,
 ) -> T:
     """Make the targets, then return `read(failures)`. If `read` raises Corrupt, the damaged artifact is made
-    again and `read` is called again, `REBUILDS` times at most for one artifact. Steps run on the `workers`,
-    or in `jobs` processes of this machine."""
+    again and `read` is called again, `REBUILDS` times at most for one artifact. The same is done if `read`
+    fails in any way while another run removes an artifact. Steps run on the `workers`, or in `jobs` processes
+    of this machine."""
     wanted, rebuilt = list(targets), Counter[str]()
     at_work: Workers = workers or LocalWorkers(store, jobs)
     while True:
@@ -157,11 +158,29 @@ def with_rebuilds(
         executed, failures = Engine(steps, store, at_work, reporter, limits).run(wanted)
         push_all(store, [step for step in executed if not at_work.has_pushed(step)], reporter.note)
         try:
-            return read(failures)
+            return _read_whole(read, failures, store, store.stamps(steps))
         except Corrupt as error:
             rebuilt[error.step] += 1
             if rebuilt[error.step] > REBUILDS or error.step not in steps:
                 raise StoreError(f"{store.root}: {error}, again and again; check the disk") from error
             reporter.note(f"{steps[error.step].label}: {error.reason}; it is made again")
-            store.discard(error.step)
+            if not store.is_whole(error.step):  # another run may have made it again
+                store.discard(error.step)
             wanted = [*wanted, error.step]  # `read` may read artifacts that no step needs, for their costs
+
+
+def _read_whole(
+    read: Callable[[Mapping[str, Failure]], T], failures: Mapping[str, Failure], store: Store,
+    stamps: Mapping[str, Stamp],
+) -> T:  # fmt: skip
+    """The result of `read`. Raises Corrupt if it fails and another run has removed an artifact since `stamps`
+    was made: then `read` found a part of its input alone."""
+    try:
+        return read(failures)
+    except Corrupt:
+        raise
+    except Exception as error:
+        removed = store.removed_since(stamps)
+        if removed is None:
+            raise
+        raise Corrupt(removed, REMOVED) from error

@@ -141,8 +141,8 @@ class Node:
         if self.child is not None:
             self.child.ask_for_stack()
 
-    def printed(self) -> str:
-        return self.child.printed.decode("utf-8", "replace").strip() if self.child is not None else ""
+    def printed(self) -> bytes:
+        return self.child.printed if self.child is not None else b""
 
     def _push(self, request: JSON) -> None:
         """Push the artifact of a request. If the request is for a part and this node has the whole step from

@@ -12,7 +12,7 @@ from ray.exceptions import RayError, RayTaskError
 
 from harness.errors import HarnessError, StoreError
 from harness.execution.ray_node import Node, Settings
-from harness.execution.worker_handle import TICK, Ask, request_of
+from harness.execution.worker_handle import STACK_SECONDS, TICK, Ask, has_stack, request_of
 from harness.plan.graph import Step
 from harness.types import JSON
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 ray: Any = untyped_ray  # some of its functions have types, and some have none
 OFFERS = 8  # artifacts at most that are pushed for one step because the node reports them missing
-STACK_SECONDS = 1.0
 PLACE_SECONDS = 20.0  # a step that has waited this long for a place on a node is reported
 BEGUN = {"event": "begun"}  # never sent to the engine
 
@@ -137,7 +136,7 @@ class RayWorker:
 
     def print_stack(self) -> None:
         with contextlib.suppress(RayError):
-            printed = ray.get(self._actor.stack.remote(), timeout=10)
+            printed = ray.get(self._actor.stack.remote(), timeout=4 * STACK_SECONDS)
             self._last = {"output": printed}
 
     def kill(self) -> None:
@@ -170,5 +169,7 @@ class _Actor:
 
     def stack(self) -> str:
         self.node.stack()
-        time.sleep(STACK_SECONDS)
-        return self.node.printed()
+        began = time.monotonic()
+        while not has_stack(self.node.printed(), time.monotonic() - began):
+            time.sleep(TICK / 5)
+        return self.node.printed().decode("utf-8", "replace").strip()

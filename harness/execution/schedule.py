@@ -14,7 +14,6 @@ from harness.execution.progress import Reporter
 from harness.plan.graph import Step
 from harness.plan.kinds import PART
 from harness.store.artifacts import Store
-from harness.store.manifest import Corrupt
 
 IDLE = Step("", "", "", "", {}, {}, (), ())
 REBUILDS = 3  # how often one artifact is made again for one step that reads it
@@ -112,7 +111,7 @@ class Schedule:
         self._reports[step.id, missed] += 1
         if missed not in self.steps or self._reports[step.id, missed] > REBUILDS:
             return False
-        is_whole = self._is_whole(missed)  # outside of the lock, because it reads the whole artifact
+        is_whole = self.store.is_whole(missed)  # outside of the lock, because it reads the whole artifact
         with self.changed:
             self._missed.setdefault(step.id, set()).add(missed)
             made_since = missed in self.executed[self._running[step.id] :]
@@ -189,10 +188,3 @@ class Schedule:
             if self._may_begin(reader):
                 heapq.heappush(self._ready, (self._ranks[reader], reader))
         self.changed.notify_all()
-
-    def _is_whole(self, artifact: str) -> bool:
-        try:
-            Store(self.store.root).read(artifact)  # a new Store: `self.store` may remember it as whole
-        except Corrupt:
-            return False
-        return True

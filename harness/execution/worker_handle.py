@@ -29,7 +29,11 @@ BOOT = (
 OUTPUT_TAIL = 20_000  # bytes that are kept of the end of a step's output, in case the step fails
 TICK = 0.5  # seconds between two checks that the process is alive
 MEMORY_TICK = 0.1  # seconds between two checks of its memory
-STACK_SECONDS = 0.5  # time that the process gets to print its Python stack
+STACK_SECONDS = 15.0  # time that the process gets to print its Python stack, sufficient on a busy machine
+# how the stack of each thread begins, and how that of the main thread ends, which is printed last
+STACK_BEGINS, STACK_ENDS = b"(most recent call first)", b'File "<string>", line 1 in <module>'
+CUT_SECONDS = 2.0  # a stack that is so deep that it has no end is taken to be printed after this time
+ENDING_SECONDS = 60.0  # time that a process gets to end once it gives up its memory
 DIED = {"event": "died"}
 Ask: TypeAlias = Literal["result", "blocks"]
 
@@ -147,7 +151,7 @@ class Child:
     def cause(self) -> str:
         """The reason why the process died, in words for a user."""
         try:
-            code = self.process.wait(timeout=TICK)
+            code = self.process.wait(timeout=ENDING_SECONDS if self._is_ending() else TICK)
         except subprocess.TimeoutExpired:
             return "its process closed its pipe to the harness"
         last = self.output().splitlines()
@@ -161,10 +165,21 @@ class Child:
         """Have the process print the stacks of its threads, and read them. They show why a step did not
         end."""
         self.ask_for_stack()
-        until = time.monotonic() + STACK_SECONDS
-        while not self.silent and (left := until - time.monotonic()) > 0:
-            if select.select([self.prints], [], [], left)[0]:
+        began = time.monotonic()
+        while not self.silent and not has_stack(self.printed, time.monotonic() - began):
+            dead = self.process.poll() is not None
+            if select.select([self.prints], [], [], 0 if dead else TICK)[0]:
                 self._hear()
+            elif dead:
+                return
+
+    def _is_ending(self) -> bool:
+        """Whether the process is ending, though it cannot be waited for yet. A process gives up its memory,
+        and with it its command line, before its pipes."""
+        try:
+            return not Path(f"/proc/{self.process.pid}/cmdline").read_bytes()
+        except OSError:  # not Linux
+            return False
 
     def ask_for_stack(self) -> None:
         """Have the process print the stacks of its threads, without waiting for them."""
@@ -181,6 +196,13 @@ class Child:
         self.process.wait()
         for pipe in (self.requests, self.prints, self.events):
             pipe.close()
+
+
+def has_stack(printed: bytes, waited: float) -> bool:
+    """Whether a process that was asked for its stacks `waited` seconds ago has printed them, or never
+    will."""
+    begun = STACK_BEGINS in printed and waited > CUT_SECONDS
+    return begun or STACK_ENDS in printed or waited > STACK_SECONDS
 
 
 def _environment(store: Store, threads: int) -> dict[str, str]:

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
@@ -24,7 +25,7 @@ from harness.execution import energy
 from harness.plan.kinds import PART
 from harness.store import disk, responses
 from harness.store.artifacts import Store
-from harness.store.manifest import Corrupt
+from harness.store.manifest import REMOVED, Corrupt, Stamp
 from harness.store.step_cost import StepCost
 from harness.types import JSON
 
@@ -80,7 +81,9 @@ def main(store_root: str, descriptor: int) -> NoReturn:
     kept: dict[str, Any] = {}
     while True:
         request = requests.get()
+        inputs: dict[str, Stamp] = {}
         try:
+            inputs = _inputs(request, store)
             if catalogue is None:
                 from harness import catalogue as found
 
@@ -90,24 +93,24 @@ def main(store_root: str, descriptor: int) -> NoReturn:
             else:
                 _serve(request, store, catalogue, line, kept)
         except BaseException as error:  # a plugin may fail in any way; the parent decides what follows
-            _tell(error, store, line)
+            _tell(error, store, line, inputs)
 
 
-def _tell(error: BaseException, store: Store, line: Line) -> None:
+def _tell(error: BaseException, store: Store, line: Line, inputs: Mapping[str, Stamp]) -> None:
     """Tell the parent about an exception, by the event that the parent acts on."""
-    lost, refused = _lost(error, store), _refused(error, store)
+    lost, refused = _lost(error, store) or store.removed_since(inputs), _refused(error, store)
     if isinstance(error, Corrupt):
         line.tell("corrupt", step=error.step, reason=error.reason)
     elif isinstance(error, StoreError):
         line.tell("stop", message=str(error))
+    elif lost is not None:  # whatever the error says, the method has read a part of its input alone
+        line.tell("corrupt", step=lost, reason=REMOVED)
     elif isinstance(error, HarnessError):
         line.failed(str(error), user=True)
     elif isinstance(error, ContractError):
         line.failed(f"broke its contract: {error}")
     elif refused is not None:
         line.tell("stop", message=str(refused))
-    elif lost is not None:
-        line.tell("corrupt", step=lost, reason="it was removed while it was read")
     elif isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         line.failed("out of memory")
     else:
@@ -150,9 +153,9 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line, kept: dict[s
         if folder is None:
             line.tell("done", reused=True)
             return
-        line.tell("started")
-        from harness.execution import steps
+        from harness.execution import steps  # before the step's time begins, because it takes long
 
+        line.tell("started")
         _reset_peak()
         os.environ[responses.STEP] = whole
         kind = request["kind"] if whole == step else work["kind"]
@@ -226,6 +229,12 @@ def _lost(error: BaseException, store: Store) -> str | None:
         return None
     step = path.relative_to(store.artifacts).parts[0]
     return None if store.has(step) else step
+
+
+def _inputs(request: JSON, store: Store) -> dict[str, Stamp]:
+    """The artifacts that the request names as inputs and that the store has, each with its stamp."""
+    work = request.get("work", {})
+    return store.stamps((*work.get("inputs", ()), *work.get("parts", ())))
 
 
 def _own_stdin() -> BinaryIO:

@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from harness.errors import ContractError, HarnessError
 from harness.plan.kinds import PART
 from harness.store import disk, manifest
 from harness.store.file_digests import FileDigests
-from harness.store.manifest import MANIFEST, Artifact, Corrupt
+from harness.store.manifest import MANIFEST, Artifact, Corrupt, Stamp
 from harness.types import JSON
 
 if TYPE_CHECKING:
@@ -81,6 +81,25 @@ class Store:
                 manifest.verify(artifact)
                 self._verified[step] = seen
         return artifact
+
+    def is_whole(self, step: str) -> bool:
+        """Whether the store has an artifact undamaged. Every byte is read, whatever was verified before."""
+        try:
+            Store(self.root).read(step)
+        except Corrupt:
+            return False
+        return True
+
+    def stamps(self, steps: Iterable[str]) -> dict[str, Stamp]:
+        """A stamp for each of these steps that the store has, by which `removed_since` knows the artifact."""
+        stamps = {step: manifest.stamp(self.artifacts / step) for step in steps}
+        return {step: stamp for step, stamp in stamps.items() if stamp is not None}
+
+    def removed_since(self, stamps: Mapping[str, Stamp]) -> str | None:
+        """An artifact that another run has removed since `stamps` was made, or None. The other run may have
+        made it again."""
+        changed = (step for step, stamp in stamps.items() if manifest.stamp(self.artifacts / step) != stamp)
+        return next(changed, None)
 
     def discard(self, step: str) -> None:
         """Remove an artifact. A rename takes it out of the store at once and whole; its files are deleted

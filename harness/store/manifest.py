@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import orjson
 
@@ -14,6 +14,8 @@ from harness.store import disk
 from harness.types import JSON
 
 MANIFEST = "manifest.json"
+REMOVED = "it was removed while it was read"
+Stamp: TypeAlias = tuple[int, int]  # inode and time stamp
 
 
 class Artifact(NamedTuple):
@@ -70,6 +72,16 @@ def read(step: str, folder: Path) -> Artifact:
     return Artifact(step, folder, content["described"], content["facts"], content["cost"], content["files"])
 
 
+def stamp(folder: Path) -> Stamp | None:
+    """What differs if an artifact is removed and made again, because its manifest is written once. None if
+    the folder has no manifest."""
+    try:
+        status = (folder / MANIFEST).stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
 def stamps(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
     """The name, size, time stamp and inode of every file in the folder. A file that disappears meanwhile is
     left out."""
@@ -90,10 +102,10 @@ def verify(artifact: Artifact) -> None:
         odd = sorted(present ^ artifact.files.keys())[0]
         raise Corrupt(artifact.id, f"'{odd}' " + ("was added" if odd in present else "is missing"))
     names = list(artifact.files)
-    for name in names:
-        if (artifact.folder / name).stat().st_size != artifact.files[name]["size"]:
-            raise Corrupt(artifact.id, f"'{name}' was changed")
     try:
+        for name in names:
+            if (artifact.folder / name).stat().st_size != artifact.files[name]["size"]:
+                raise Corrupt(artifact.id, f"'{name}' was changed")
         sums = disk.sha256_of([artifact.folder / name for name in names])
     except OSError as error:
         raise Corrupt(artifact.id, f"'{Path(str(error.filename)).name}' cannot be read") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from harness.plan.graph import Step
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
 
+LONG = 120  # seconds until what must come is given up, whatever else the machine does
 STEP = Step("index", "0" * 64, "a dataset", "a method", {}, {"big": "x" * 300_000}, (), ())
 SAY = "import os, sys, time; line = os.fdopen(int(sys.argv[3]), 'w', buffering=1);"
 
@@ -45,6 +47,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
         started.append(Child(Store(tmp_path), 1))
         return started[-1]
 
+    gc.collect()  # files that other tests have left are closed now, and not while this test runs
     before = open_files()
     yield start
     for child in started:
@@ -54,12 +57,11 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
 
 def test_events_come_whole_and_in_order_however_they_are_cut(start) -> None:
     parts = ['{"ev', 'ent": 1}\n{"event"', ": 2}\n"]
-    program = f"[(line.write(part), line.flush(), time.sleep(0.05)) for part in {parts!r}]; time.sleep(9)"
+    program = f"[(line.write(part), line.flush(), time.sleep(0.05)) for part in {parts!r}]; time.sleep(600)"
     child = start(program)
-    assert [child.event(10), child.event(10)] == [{"event": 1}, {"event": 2}]
-    began = time.monotonic()
+    assert [child.event(LONG), child.event(LONG)] == [{"event": 1}, {"event": 2}]
     assert child.event(0.2) is None
-    assert time.monotonic() - began < 2
+    assert child.process.poll() is None  # it did not wait for the end of the process
 
 
 def test_what_it_said_before_it_died_is_heard_first(start) -> None:
@@ -72,7 +74,7 @@ def test_what_it_said_before_it_died_is_heard_first(start) -> None:
 
 def test_a_death_is_noticed_though_a_fork_holds_the_pipes(start) -> None:
     child = start("os.fork() or time.sleep(600); os.kill(os.getpid(), 11)")
-    assert child.event(20) == {"event": "died"}
+    assert child.event(LONG) == {"event": "died"}
     assert child.cause() == "its process died of SIGSEGV"
 
 
@@ -80,32 +82,73 @@ def test_a_large_request_to_a_dead_or_deaf_child_does_not_raise(start) -> None:
     child = start("pass")
     child.process.wait()
     child.send(STEP)
-    assert child.event(5) == {"event": "died"}
+    assert child.event(LONG) == {"event": "died"}
 
 
 def test_a_line_that_is_no_event_counts_as_a_death_and_the_cause_is_told(start) -> None:
     child = start("line.write('hello\\n'); line.flush(); time.sleep(600)")
-    assert child.event(20) == {"event": "died"}
+    assert child.event(LONG) == {"event": "died"}
     assert child.cause() == "its process closed its pipe to the harness"
 
 
 def test_the_end_of_endless_output_is_kept_and_waiting_is_not_prolonged(start) -> None:
-    child = start("[os.write(1, b'y' * 65536) for _ in iter(int, 1)]")
+    prints = "os.write(1, b'y' * 65536)"
+    child = start(f"{prints}; line.write('{{\"event\": 1}}\\n'); [{prints} for _ in iter(int, 1)]")
+    assert child.event(LONG) == {"event": 1}
     assert child.event(0.5) is None
     assert 0 < len(child.output()) <= module.OUTPUT_TAIL
 
 
 def test_killing_ends_the_whole_group(start) -> None:
     child = start("pid = os.fork(); line.write('{\"event\": %d}\\n' % pid) if pid else 0; time.sleep(600)")
-    below = child.event(20)["event"]
+    below = child.event(LONG)["event"]
     child.kill()
     child.process.wait()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + LONG
     while runs(below) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not runs(below)
     assert child.cause() == "its process was killed (out of memory?)"
     assert child.process.returncode == -signal.SIGKILL
+
+
+def test_a_process_that_is_ending_is_waited_for_and_one_that_lives_is_not(
+    start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended, alive = start("os._exit(3)"), start("os.close(line.fileno()); time.sleep(600)")
+    while Path(f"/proc/{ended.process.pid}/cmdline").read_bytes():  # as while it gives up its memory
+        time.sleep(0.01)
+    wait, seconds = ended.process.wait, []
+    monkeypatch.setattr(ended.process, "wait", lambda timeout=None: [seconds.append(timeout), wait()][1])
+    assert ended.cause() == "its process ended with code 3"
+    assert seconds == [module.ENDING_SECONDS]
+    assert alive.event(LONG) == {"event": "died"}
+    assert alive.cause() == "its process closed its pipe to the harness"
+
+
+SLOW = (
+    "import faulthandler, signal;"
+    "signal.signal(signal.SIGUSR1, lambda *_: (time.sleep(0.8), faulthandler.dump_traceback(2)));"
+    "line.write('{\"event\": 1}\\n'); time.sleep(600)"
+)
+
+
+def test_a_stack_is_waited_for_however_slowly_it_comes(start) -> None:
+    child = start(SLOW)
+    assert child.event(LONG) == {"event": 1}
+    child.print_stack()
+    assert module.STACK_ENDS.decode() in child.output()
+
+
+def test_a_process_that_prints_no_stack_is_waited_for_a_while_only(start) -> None:
+    killed_by_it = start("line.write('{\"event\": 1}\\n'); os.fork() or time.sleep(600); time.sleep(600)")
+    assert killed_by_it.event(LONG) == {"event": 1}
+    killed_by_it.print_stack()  # a fork holds the pipe open
+    assert killed_by_it.output() == ""
+    deep, printed = module.STACK_BEGINS, module.STACK_ENDS
+    assert [module.has_stack(b"", waited) for waited in (1, 10, 20)] == [False, False, True]
+    assert [module.has_stack(deep, waited) for waited in (1, 3)] == [False, True]
+    assert module.has_stack(deep + printed, 0)
 
 
 class Lost:

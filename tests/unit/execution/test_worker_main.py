@@ -1,0 +1,74 @@
+"""What a worker tells its parent of an error: a step whose input was removed meanwhile is done again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import orjson
+import pytest
+
+from harness.errors import ContractError, HarnessError
+from harness.execution import worker_main
+from harness.store.artifacts import Store
+
+CORPUS, INDEX = "corpus-" + "0" * 64, "index-" + "1" * 64
+REQUEST = {"kind": "search", "id": "search-1", "work": {"inputs": [CORPUS], "parts": [INDEX]}}
+
+
+def make(store: Store, step: str) -> None:
+    with store.claim(step, lambda: None) as folder:
+        assert folder is not None
+        (folder / "file").write_text("contents")
+        store.finish(step, {}, {}, {})
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path).open()
+    for step in (CORPUS, INDEX):
+        make(store, step)
+    return store
+
+
+def told(error: BaseException, store: Store, inputs: dict[str, worker_main.Stamp]) -> dict[str, object]:
+    read, write = os.pipe()
+    line = worker_main.Line(write)
+    worker_main._tell(error, store, line, inputs)
+    line._out.close()
+    with os.fdopen(read, "rb") as events:
+        return orjson.loads(events.read())
+
+
+@pytest.mark.parametrize(
+    "error", [IndexError(0), ContractError("no hits"), HarnessError("no file"), OSError(2, "x")]
+)
+@pytest.mark.parametrize("lost", [CORPUS, INDEX])
+@pytest.mark.parametrize("again", [False, True], ids=["removed", "made again"])
+def test_any_error_of_a_step_whose_input_was_removed_has_the_step_done_again(
+    store: Store, error: Exception, lost: str, again: bool
+) -> None:
+    inputs = worker_main._inputs(REQUEST, store)
+    store.discard(lost)
+    if again:
+        make(store, lost)
+    event = {"event": "corrupt", "step": lost, "reason": "it was removed while it was read"}
+    assert told(error, store, inputs) == event
+
+
+def test_an_error_of_a_step_whose_inputs_stayed_is_its_own(store: Store) -> None:
+    inputs = worker_main._inputs(REQUEST, store)
+    assert set(inputs) == {CORPUS, INDEX}
+    store.touch(CORPUS)
+    assert told(IndexError("of its own"), store, inputs)["reason"] == "IndexError: of its own"
+    assert told(HarnessError("no file"), store, inputs) == {
+        "event": "failed",
+        "reason": "no file",
+        "user": True,
+    }
+
+
+def test_inputs_that_are_absent_or_not_named_are_no_error(store: Store) -> None:
+    store.discard(CORPUS)
+    assert set(worker_main._inputs(REQUEST, store)) == {INDEX}
+    assert worker_main._inputs({"kind": "measure", "id": "M"}, store) == {}
