@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from harness.cli import scaffold
 TOYS = Path(__file__).parents[1] / "toys"  # a third party's plugins
 FAULTS = str(TOYS / "faults")  # for PYTHONPATH: faulty plugins, and faults of the disk on request
 COMMAND = (sys.executable, "-m", "harness")
+LONG = 250.0  # seconds until what must come is given up: no machine is so busy
 
 # every kind of step, on a dataset of 12 documents
 EVERYTHING: dict[str, Any] = {
@@ -92,7 +93,7 @@ class Harness:
         return in_this_process(self.folder, *map(str, arguments))
 
     def run(
-        self, suite: str | Path = "suite.yaml", *options: str | Path, timeout: float = 120, **variables: str
+        self, suite: str | Path = "suite.yaml", *options: str | Path, timeout: float = LONG, **variables: str
     ) -> Ran:
         """`harness run`, with the store and output of this folder unless options name others. It is run in a
         process of its own if variables are set or if the harness is not `here`."""
@@ -131,7 +132,7 @@ def environment(**variables: str) -> dict[str, str]:
     return {**inherited, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **variables}
 
 
-def finished(process: subprocess.Popen[str], timeout: float = 120) -> Ran:
+def finished(process: subprocess.Popen[str], timeout: float = LONG) -> Ran:
     """Wait for a command. If it does not end in time, kill its process group and fail the test."""
     try:
         out, err = process.communicate(timeout=timeout)
@@ -180,11 +181,18 @@ def results(out: Path) -> dict[str, bytes]:
 
 
 def living(variable: str) -> list[int]:
-    """The running processes with `NAME=value` in their environment, after at most 60 s for killed ones to end."""
-    deadline = time.monotonic() + 60
-    while (processes := alive(variable)) and time.monotonic() < deadline:
+    """The running processes with `NAME=value` in their environment, after a time for killed ones to end."""
+    with contextlib.suppress(AssertionError):
+        until(lambda: not alive(variable), 120)
+    return alive(variable)
+
+
+def until(condition: Callable[[], object], seconds: float = LONG) -> None:
+    """Wait for a condition, and fail the test if it does not come true."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never came true"
         time.sleep(0.02)
-    return processes
 
 
 def alive(variable: str) -> list[int]:

@@ -12,7 +12,7 @@ import uuid
 from pathlib import Path
 
 import pytest
-from running import EVERYTHING, FAULTS, Harness, alive, children, finished, living, results
+from running import EVERYTHING, FAULTS, Harness, alive, children, finished, living, results, until
 
 PARENT, WORKER, BOTH = "the parent", "the worker", "both"
 
@@ -110,11 +110,8 @@ def hanging(harness: Harness, retriever: object) -> subprocess.Popen[str]:
     systems = {"good": {"retriever": "overlap"}, "hangs": {"retriever": retriever}}
     harness.suite({**EVERYTHING, "systems": systems})
     process = harness.start(*harness.run_arguments(), A_RUN=str(harness.folder), PYTHONPATH=FAULTS)
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        if len(list(harness.store.glob("artifacts/*"))) == 5 and list(harness.store.glob("partial/index-*")):
-            break
-        time.sleep(0.02)
+    artifacts, partial = harness.store / "artifacts", harness.store / "partial"
+    until(lambda: len(list(artifacts.glob("*"))) == 5 and list(partial.glob("index-*")))
     time.sleep(0.3)
     assert process.poll() is None
     assert len(alive(f"A_RUN={harness.folder}")) >= 2
@@ -139,11 +136,12 @@ def test_a_signal_ends_a_run_in_one_line_and_a_rerun_goes_on(
 ) -> None:
     process = hanging(harness, {"overlap": {"fault": "hang"}})
     os.killpg(process.pid, number) if whole_group else process.send_signal(number)
-    ran = finished(process, timeout=10)
+    ran = finished(process)
     assert ran.code == code
     lines = ran.err.splitlines()
     assert lines[-1] == f"{word}; finished steps are kept: run it again to go on"
-    assert not [line for line in lines[:-1] if not line.startswith("[") and "steps:" not in line]
+    progress = ("[", "    ")  # of a step that is done, and of one that takes long
+    assert not [line for line in lines[:-1] if not line.startswith(progress) and "steps:" not in line]
     assert ran.out == ""
     assert living(f"A_RUN={harness.folder}") == []
     harness.suite({**EVERYTHING, "systems": {"good": {"retriever": "overlap"}}})

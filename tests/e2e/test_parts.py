@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import shutil
-import time
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
-from running import EVERYTHING, Harness, results
+from ray_clusters import workers
+from running import EVERYTHING, Harness, results, until
 
 LARGE: dict[str, Any] = {**copy.deepcopy(EVERYTHING), "datasets": {"toy": {"toy": {"documents": 300}}}}
 
@@ -46,17 +46,15 @@ def test_a_killed_run_keeps_its_finished_parts(tmp_path: Path, alone: Harness) -
     harness = Harness(tmp_path)
     harness.suite(LARGE)
     shutil.copytree(alone.store, harness.store)
-    for folder in (harness.store / "artifacts").glob("search-*"):
-        shutil.rmtree(folder)
-    running = harness.start(
-        "run", "suite.yaml", "--store", harness.store, "--out", harness.out, "--jobs", "2"
-    )
-    deadline = time.monotonic() + 60
-    while not list((harness.store / "artifacts").glob("part-*")):
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-    running.kill()
-    running.communicate()
+    made = harness.store / "artifacts"
+    while not list(made.glob("part-*")):  # again if the parts were joined before the kill
+        for folder in made.glob("search-*"):
+            shutil.rmtree(folder)
+        running = harness.start(*harness.run_arguments("suite.yaml", "--jobs", "2"))
+        until(lambda run=running: list(made.glob("part-*")) or run.poll() is not None)
+        running.kill()
+        running.communicate()
+        until(lambda: not workers(str(tmp_path)))
     ran = harness.run("suite.yaml", "--jobs", "2")
     assert ran.code == 0, ran.err
     assert results(harness.out) == results(alone.out)

@@ -80,6 +80,8 @@ class OverlapIndexer:
     def index(self, texts, folder: Path) -> None:
         _count("index")
         time.sleep(self.params.seconds)
+        while not Path(os.environ.get("OVERLAP_WAITS_FOR", folder)).exists():
+            time.sleep(0.02)
         if self.params.fault == "raise":
             raise ValueError("the toy was asked to fail")
         if self.params.fault == "hang" or "OVERLAP_HANGS" in os.environ:
