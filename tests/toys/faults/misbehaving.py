@@ -45,10 +45,9 @@ def flood() -> None:
 
 
 def hoard() -> None:
-    kept = []
-    for _ in range(40):  # 4 GB
-        kept.append(np.ones(100_000_000 // 8))
-        time.sleep(0.02)
+    kept = [np.ones(100_000_000 // 8) for _ in range(10)]  # 1 GB, until it is seen
+    time.sleep(600)
+    del kept
 
 
 # what happens before the work is done
