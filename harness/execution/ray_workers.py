@@ -26,7 +26,9 @@ from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
 
 ray: Any = untyped_ray  # some of its functions have types, and some have none
-REACHED_SECONDS = 10.0
+REACHED_SECONDS = 30.0
+STARTS = 5
+SLOW = "timed out during startup"  # in Ray's message about a node that is not up within 30 s
 NODE = "ray.io/node-id"  # the label by which Ray names each node
 
 
@@ -56,7 +58,7 @@ class RayWorkers:
                 if ship:
                     shipped_code.gather(Path(folder))
                     options["runtime_env"] = {"working_dir": folder}
-                ray.init(**options)
+                _join(options)
         except (ConnectionError, RuntimeError, ValueError, RayError) as error:
             what = str(error).splitlines()[0]
             raise HarnessError(f"--engine ray: {what}; check --address and that Ray runs there") from None
@@ -157,6 +159,21 @@ class RayWorkers:
     def close(self) -> None:
         ray.shutdown()
         (self.store.root / TOKEN).unlink(missing_ok=True)
+
+
+def _join(options: dict[str, Any]) -> None:
+    """Join or start a cluster. Ray gives a new node 30 s, which is too little on a busy machine, and has no
+    setting for this time, so a start that took longer is tried again. Raises RuntimeError after `STARTS`
+    attempts."""
+    for _ in range(STARTS):
+        try:
+            ray.init(**options)
+            return
+        except Exception as error:  # Ray raises an error without a type of its own
+            if SLOW not in str(error):
+                raise
+            ray.shutdown()
+    raise RuntimeError(f"Ray did not start within {STARTS} x 30 s; this machine may be too busy")
 
 
 def _check_reachable(address: str | None) -> None:

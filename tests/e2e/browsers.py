@@ -16,10 +16,14 @@ if CHROMIUM is None or DRIVER is None:
 SWITCHES = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--window-size=1280,1000",
+    "--disable-dev-shm-usage",  # the shared memory of a container may be too small
 )  # fmt: skip
 
 
-def started(profile: Path, script_seconds: float) -> Any:
+SECONDS = 200  # until what must come is given up: no machine is so busy
+
+
+def started(profile: Path) -> Any:
     """A browser with an empty profile, which logs what pages print and what they fetch."""
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
@@ -27,5 +31,5 @@ def started(profile: Path, script_seconds: float) -> Any:
         options.add_argument(switch)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    driver.set_script_timeout(script_seconds)
+    driver.set_script_timeout(SECONDS + 40)
     return driver

@@ -28,9 +28,7 @@ METHODS = {  # what a retriever's record answers -> the row's reason
 METHODS_CALLED = ("resolve", "missing_files", "depends_on")
 
 
-def suite(
-    datasets: dict[str, object], systems: dict[str, object], timeout: float = 200
-) -> dict[str, object]:
+def suite(datasets: dict[str, object], systems: dict[str, object], timeout: float = 200) -> dict[str, object]:
     return {
         "suite": "planning",
         "datasets": {"toy": "toy", **datasets},

@@ -19,7 +19,9 @@ def executed(tmp_path_factory):
         pytest.importorskip(module)
     folder = tmp_path_factory.mktemp("kernel")
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    client = nbclient.NotebookClient(notebook, timeout=280, resources={"metadata": {"path": str(folder)}})
+    client = nbclient.NotebookClient(
+        notebook, timeout=280, startup_timeout=280, resources={"metadata": {"path": str(folder)}}
+    )
     began = time.perf_counter()
     first = []
     client.on_cell_executed = lambda cell, cell_index, execute_reply: first.append(

@@ -9,14 +9,24 @@ from typing import Any
 
 import pytest
 from ray_clusters import LARGE, started, undisturbed
-from running import Harness, new_package, results, rows
+from running import Harness, finished, new_package, results, rows, until
 
 pytest.importorskip("ray")
 pytestmark = [pytest.mark.slow, pytest.mark.extras]
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def gate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A file without which no node can make an index. It is there unless a test removes it."""
+    gate = tmp_path_factory.mktemp("gate") / "open"
+    gate.touch()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OVERLAP_WAITS_FOR", str(gate))
+        yield gate
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory, gate: Path) -> Iterator[Any]:
     with started(tmp_path_factory.mktemp("nodes"), 3) as cluster:
         yield cluster
 
@@ -38,15 +48,21 @@ def test_three_nodes_with_a_common_folder_give_the_same_bytes(
 
 
 def test_three_nodes_that_share_only_a_remote_give_the_same_bytes(
-    cluster: Any, tmp_path: Path, alone: dict[str, bytes]
+    cluster: Any, tmp_path: Path, alone: dict[str, bytes], gate: Path
 ) -> None:
     harness = Harness(tmp_path)
     harness.suite(LARGE)
     remote = (tmp_path / "remote").as_uri()
-    ran = harness.run("suite.yaml", "--engine", "ray", "--address", cluster.address, "--remote", remote)
+    options = ("--engine", "ray", "--address", cluster.address, "--remote", remote)
+    gate.unlink()
+    running = harness.start(*harness.run_arguments("suite.yaml", *options))
+    try:  # a node that is slow to begin gets a step too: until then the others wait in their first index
+        until(lambda: len(list(Path(os.environ["HARNESS_NODE_STORE"]).iterdir())) > 1)
+    finally:
+        gate.touch()
+    ran = finished(running)
     assert ran.code == 0, ran.err
     assert results(harness.out) == alone
-    assert len(list(Path(os.environ["HARNESS_NODE_STORE"]).iterdir())) > 1
     again = Harness(tmp_path / "again")
     again.folder.mkdir()
     again.suite(LARGE)
@@ -116,13 +132,13 @@ def test_a_plugin_that_crashes_or_hangs_fails_its_row_alone(cluster: Any, tmp_pa
     harness = Harness(tmp_path)
     faults = {name: {"retriever": {"overlap": {"fault": name}}} for name in ("die", "hang", "raise")}
     systems = {"good": {"retriever": "overlap"}, **faults}
-    harness.suite({**LARGE, "datasets": {"toy": "toy"}, "systems": systems, "timeout": 15})
+    harness.suite({**LARGE, "datasets": {"toy": "toy"}, "systems": systems, "timeout": 20})
     ran = harness.run("suite.yaml", "--engine", "ray", "--address", cluster.address)
     assert ran.code == 1, ran.err
     by_system = rows(harness.out)
     assert by_system["good"]["status"] == "ok"
     assert "its process was killed" in by_system["die"]["error"]
-    assert "took longer than the timeout of 15 s" in by_system["hang"]["error"]
+    assert "took longer than the timeout of 20 s" in by_system["hang"]["error"]
     assert "ValueError: the toy was asked to fail" in by_system["raise"]["error"]
 
 

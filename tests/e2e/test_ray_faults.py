@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from faulty_s3 import Faulty, Shares, Watch
 from ray_clusters import LARGE, started, undisturbed, workers
-from running import FAULTS, Harness, finished, results
+from running import FAULTS, Harness, finished, results, until
 
 pytest.importorskip("ray")
 pytest.importorskip("moto")
@@ -23,9 +23,16 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return undisturbed(tmp_path_factory.mktemp("alone"))
 
 
+@pytest.fixture
+def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file without which no node can make an index."""
+    monkeypatch.setenv("OVERLAP_WAITS_FOR", str(tmp_path / "gate"))
+    return tmp_path / "gate"
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_a_node_that_dies_takes_nothing_with_it(
-    tmp_path: Path, alone: dict[str, bytes], s3: Faulty, seed: int
+    tmp_path: Path, alone: dict[str, bytes], s3: Faulty, seed: int, gate: Path
 ) -> None:
     (tmp_path / "nodes").mkdir()
     with (
@@ -37,13 +44,11 @@ def test_a_node_that_dies_takes_nothing_with_it(
         s3.shares = SHARES
         options = ["--engine", "ray", "--address", cluster.address, "--remote", s3.address("team")]
         running = harness.start(*harness.run_arguments("suite.yaml", *options))
-        deadline = time.monotonic() + 100
-        while not workers(str(tmp_path)) and running.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.05)
+        until(lambda: workers(str(tmp_path)))
         time.sleep(random.Random(seed).uniform(0, 1))
-        assert running.poll() is None, "the run ended before the node was lost"
+        gate.touch()  # so that the run cannot have ended
         cluster.remove_node(sorted(cluster.worker_nodes, key=id)[seed % 2], allow_graceful=False)
-        ran = finished(running, 250)
+        ran = finished(running, 500)
         assert ran.code == 0, ran.err
     assert watch.torn == []
     assert results(harness.out) == alone
@@ -58,15 +63,10 @@ def test_an_engine_that_dies_leaves_no_process_and_what_was_done(
         harness.suite(LARGE)
         options = ["--engine", "ray", "--address", cluster.address]
         running = harness.start(*harness.run_arguments("suite.yaml", *options))
-        deadline = time.monotonic() + 100
-        while not list((harness.store / "artifacts").glob("search-*")) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        until(lambda: list((harness.store / "artifacts").glob("search-*")))
         running.kill()
         running.communicate()
-        deadline = time.monotonic() + 100
-        while workers(str(tmp_path)) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        assert not workers(str(tmp_path))
+        until(lambda: not workers(str(tmp_path)))
         done = {path.name for path in (harness.store / "artifacts").glob("[!p]*")}
         ran = harness.run("suite.yaml", *options)
         assert ran.code == 0, ran.err
@@ -75,17 +75,22 @@ def test_an_engine_that_dies_leaves_no_process_and_what_was_done(
 
 
 def test_a_node_with_a_full_disk_gets_no_more_steps(
-    tmp_path: Path, alone: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, alone: dict[str, bytes], gate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", FAULTS)  # everywhere, or versions differ
     (tmp_path / "nodes").mkdir()
-    full = {"FAULT_COUNTS": str(tmp_path / "changes"), "FAULT_AT": "5", "FAULT_KIND": "ENOSPC"}
+    changes = tmp_path / "changes"
+    full = {"FAULT_COUNTS": str(changes), "FAULT_AT": "5", "FAULT_KIND": "ENOSPC"}
     with started(tmp_path / "nodes", 2, **full) as cluster:
         harness = Harness(tmp_path)
         harness.suite(LARGE)
         remote = (tmp_path / "remote").as_uri()
         options = ["--engine", "ray", "--address", cluster.address, "--remote", remote]
-        ran = harness.run("suite.yaml", *options)
+        running = harness.start(*harness.run_arguments("suite.yaml", *options))
+        # until then the other node waits in the first index, so that this one gets a step
+        until(lambda: changes.exists() and len(changes.read_text().split()) >= 5)
+        gate.touch()
+        ran = finished(running)
         assert ran.code == 0, ran.err
     assert ran.err.count("no space left on the device") == 1
     assert "it is done on another" in ran.err

@@ -36,7 +36,7 @@ LONG = "x<y " * 262_144  # 1 MB
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    driver = browsers.started(tmp_path_factory.mktemp("profile"), 20)
+    driver = browsers.started(tmp_path_factory.mktemp("profile"))
     yield driver
     driver.quit()
 
@@ -74,7 +74,7 @@ def show(browser, path: Path) -> None:
 def wait(browser, condition: str):
     """Until a JavaScript expression is true (or not null); returns it."""
     script = f"""
-    const done = arguments[0], until = performance.now() + 10000;
+    const done = arguments[0], until = performance.now() + {browsers.SECONDS * 1000};
     const look = () => {{
       const found = (() => {{ try {{ return {condition}; }} catch {{ return null; }} }})();
       if (found || performance.now() > until) done(found); else setTimeout(look, 20);

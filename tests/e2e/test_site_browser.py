@@ -7,6 +7,7 @@ from pathlib import Path
 
 import browsers
 import pytest
+from selenium.webdriver.support.ui import WebDriverWait
 
 from harness.cli import main
 
@@ -19,7 +20,7 @@ AXE = os.environ.get("HARNESS_AXE")  # axe.min.js, from npm's package axe-core
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    driver = browsers.started(tmp_path_factory.mktemp("profile"), 240)
+    driver = browsers.started(tmp_path_factory.mktemp("profile"))
     yield driver
     driver.quit()
 
@@ -91,6 +92,7 @@ def test_a_table_is_sorted_by_its_headings(browser, site):
 def test_links_lead_from_the_index_to_a_system_and_back(browser, site):
     opened(browser, site / "index.html", 1400)
     browser.execute_script("document.querySelector('#t2 tbody a').click()")
-    assert "/systems/" in browser.current_url
-    browser.find_element("css selector", ".up a").click()
-    assert browser.current_url.endswith("index.html")
+    wait = WebDriverWait(browser, browsers.SECONDS)
+    wait.until(lambda _: "/systems/" in browser.current_url)
+    wait.until(lambda _: browser.find_elements("css selector", ".up a"))[0].click()
+    wait.until(lambda _: browser.current_url.endswith("index.html"))

@@ -46,7 +46,7 @@ def oracle(messages):
 
 
 def order_of(params, service, count=30, queries=1):
-    scorer = Reading(params(Service(url=service.url, model="m", timeout=5.0))).open(texts(TEXTS), None)
+    scorer = Reading(params(Service(url=service.url, model="m", timeout=250.0))).open(texts(TEXTS), None)
     candidates = np.tile(np.arange(count), (queries, 1))
     scores = scorer.score([f"query {i}" for i in range(queries)], candidates)
     return [np.argsort(-row, kind="stable").tolist() for row in scores], scorer.report()
@@ -167,7 +167,7 @@ def test_embeddings_are_searched_by_cosine(tmp_path):
 def test_each_keeps_the_contract(kind, name, tmp_path):
     """The answer depends on the digest of what is asked, so that it is as good as any model's."""
     with standing_in(answer=lambda messages: "ABC"[hash_of(messages) % 3]) as service:
-        given = {"service": {"url": service.url, "model": "m", "timeout": 5.0}}
+        given = {"service": {"url": service.url, "model": "m", "timeout": 250.0}}
         cases = {
             "reranker": lambda: testing.cases("reranker", name, given),
             "retriever": lambda: testing.cases("retriever", "embeddings", given),

@@ -177,7 +177,7 @@ def test_words_without_spaces_between_them_are_left_alone(tmp_path):
 
 
 def written_by(service, **params):
-    settings = {"url": service.url, "model": "m", "timeout": 5.0}
+    settings = {"url": service.url, "model": "m", "timeout": 250.0}
     return {"service": settings, "prompt": "Q: {query}", **params}
 
 

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("ray")
 pytestmark = pytest.mark.extras
 
-from harness.errors import StoreError  # noqa: E402
+from harness.errors import HarnessError, StoreError  # noqa: E402
 from harness.execution import open_dataset, ray_worker, ray_workers  # noqa: E402
 from harness.execution.engine import Result  # noqa: E402
 from harness.execution.progress import Silent  # noqa: E402
@@ -63,6 +63,28 @@ def crowded(monkeypatch: pytest.MonkeyPatch) -> Crowded:
 @pytest.fixture
 def workers(crowded: Crowded, tmp_path: Path) -> RayWorkers:
     return RayWorkers(Store(tmp_path).open(), None, None)
+
+
+@pytest.mark.parametrize(("slow", "words"), [(2, None), (99, "this machine may be too busy")])
+def test_a_cluster_that_starts_too_slowly_is_started_again(
+    crowded: Crowded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: int, words: str | None
+) -> None:
+    calls: list[str] = []
+
+    def init(**options: Any) -> None:
+        calls.append("init")
+        if calls.count("init") <= slow:
+            raise Exception("The current node timed out during startup. This could happen because")
+
+    monkeypatch.setattr(crowded, "init", init)
+    monkeypatch.setattr(crowded, "shutdown", lambda: calls.append("shutdown"), raising=False)
+    if words is None:
+        RayWorkers(Store(tmp_path).open(), None, None)
+        assert calls == ["init", "shutdown"] * slow + ["init"]
+        return
+    with pytest.raises(HarnessError, match=words):
+        RayWorkers(Store(tmp_path).open(), None, None)
+    assert calls == ["init", "shutdown"] * ray_workers.STARTS
 
 
 def test_a_node_with_a_full_disk_gets_no_further_actor(workers: RayWorkers, crowded: Crowded) -> None:

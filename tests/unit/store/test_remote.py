@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import faulty_s3
 import pytest
 
 from harness.errors import HarnessError
@@ -200,37 +198,18 @@ class Failing:
 
 
 @pytest.fixture
-def s3() -> Iterator[str]:
+def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a bucket on an S3 server on this machine."""
     pytest.importorskip("moto.server", reason="moto[server] is not installed")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    program = "from moto.server import main; main()"
-    command = [sys.executable, "-c", program, "-H", "127.0.0.1", "-p", str(port)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(300):
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-            try:
-                connection.request("PUT", "/bucket", body=b"")
-                connection.getresponse().read()
-                break
-            except ConnectionError:
-                time.sleep(0.1)
-            finally:
-                connection.close()
-        yield f"s3://bucket/prefix?endpoint_override=127.0.0.1:{port}&scheme=http&region=us-east-1"
-    finally:
-        server.kill()
-        server.wait()
+    for name, value in faulty_s3.KEYS.items():
+        monkeypatch.setenv(name, value)
+    with faulty_s3.served() as server:
+        yield server.address("prefix")
 
 
 @pytest.mark.slow
 @pytest.mark.extras
-def test_an_artifact_goes_through_s3_with_the_same_bytes(here, there, s3, monkeypatch):
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "someone")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "something")
+def test_an_artifact_goes_through_s3_with_the_same_bytes(here, there, s3):
     remote = Remote(s3)
     make(here, text="x" * 100_000)
     assert remote.steps() == []

@@ -33,6 +33,7 @@ class StandIn:
     faults: list[str] = field(default_factory=list)
     key: str | None = None
     seconds: float = 0.0  # of one answer
+    together: int = 1  # requests that must be there at once before the first is answered
     asked: list[dict] = field(default_factory=list)
     answered: list[dict] = field(default_factory=list)  # whole and right
     headers: list[dict] = field(default_factory=list)
@@ -75,6 +76,8 @@ def standing_in(answer: Callable[[list[dict]], str] | None = None, **settings) -
                 service.most_at_once = max(service.most_at_once, service.at_once)
             try:
                 time.sleep(service.seconds)
+                while service.most_at_once < service.together and not released.is_set():
+                    released.wait(0.01)
                 self.reply(body, fault)
             finally:
                 with service.lock:
@@ -91,7 +94,7 @@ def standing_in(answer: Callable[[list[dict]], str] | None = None, **settings) -
             if fault == "quota":
                 return self.send(429, {"error": {"message": "pay first", "code": "insufficient_quota"}})
             if fault == "hang":
-                released.wait(30)
+                released.wait()
                 self.close_connection = True
                 return None
             if fault == "html":
@@ -116,7 +119,7 @@ def standing_in(answer: Callable[[list[dict]], str] | None = None, **settings) -
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
-                for piece in content[: 20 if fault == "drip" else 0]:
+                for piece in content[: len(content) if fault == "drip" else 0]:
                     self.wfile.write(bytes([piece]))
                     self.wfile.flush()
                     if released.wait(0.1):

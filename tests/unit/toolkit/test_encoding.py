@@ -67,7 +67,7 @@ def test_workers_work_at_the_same_time(tmp_path):
     both = threading.Barrier(2)
 
     def waits(tokens):
-        both.wait(timeout=20)
+        both.wait(timeout=250)
         return lengths_and_sums(tokens)
 
     run(tmp_path, Listed(["1"] * 4), forwards=[waits] * 2, budget=1)
