@@ -19,7 +19,8 @@ from harness import user_cache
 from harness.catalogue.entry_points import EntryPoint
 
 SURVIVED = 77  # an exit code that no interpreter ends with by itself
-SECONDS = 60.0  # the limit of an import, sufficient on a busy machine
+SECONDS = 180.0  # the limit of an import, sufficient on a busy machine
+KILLED = "its import ends the process (SIGKILL)"  # rather by somebody else, as where memory is short
 PROGRAM = """
 import os, sys
 sys.path[:] = sys.argv[3:]
@@ -41,6 +42,8 @@ def crash_of(point: EntryPoint, seconds: float = SECONDS) -> str | None:
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return _advised(memory.read_text(encoding="utf-8"), memory)
     crash = _tried(point, seconds) or ""
+    if crash == KILLED:
+        return crash
     with contextlib.suppress(OSError):  # if the result cannot be saved, the import is tested each time
         memory.parent.mkdir(parents=True, exist_ok=True)
         beside = memory.with_name(f"{memory.name}.{os.getpid()}")

@@ -27,7 +27,7 @@ from harness import user_cache
 from harness.catalogue import KINDS, OWN, Entry, entry_points, params
 from harness.types import Facts, Part
 
-START = 60.0  # seconds for the child's imports, sufficient on a busy machine
+START = 180.0  # seconds for the child's imports, sufficient on a busy machine
 STEP = 0.1  # seconds between two checks whether the child lives
 PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from harness.catalogue import rehearsal; rehearsal.serve()"
 PLAIN = ("missing_files", "depends_on", "unkeyed", "libraries_by_param", "feedback", "parts")

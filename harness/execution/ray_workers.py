@@ -163,8 +163,7 @@ class RayWorkers:
 
 def _join(options: dict[str, Any]) -> None:
     """Join or start a cluster. Ray gives a new node 30 s, which is too little on a busy machine, and has no
-    setting for this time, so a start that took longer is tried again. Raises RuntimeError after `STARTS`
-    attempts."""
+    setting for this time, so a start that took longer is tried again, `STARTS` times at most."""
     for _ in range(STARTS):
         try:
             ray.init(**options)
@@ -173,7 +172,8 @@ def _join(options: dict[str, Any]) -> None:
             if SLOW not in str(error):
                 raise
             ray.shutdown()
-    raise RuntimeError(f"Ray did not start within {STARTS} x 30 s; this machine may be too busy")
+    advice = "this machine may be too busy; run again later, or join a running cluster with --address"
+    raise HarnessError(f"--engine ray: Ray did not start within {STARTS} x 30 s; {advice}")
 
 
 def _check_reachable(address: str | None) -> None:

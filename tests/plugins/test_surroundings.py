@@ -196,7 +196,7 @@ def test_the_time_grows_as_the_text_does_whatever_stands_in_it(text):
     above(text, TEXT)
     list(build_summary(Summary()).augment([document(text, TEXT)]))
     list(summary.sentences(text))
-    assert time.process_time() - began < 3  # mostly some hundredths; a loop within a loop takes hours
+    assert time.process_time() - began < 30  # mostly some hundredths; a loop within a loop takes hours
 
 
 def test_what_closes_a_heading_is_no_part_of_it():

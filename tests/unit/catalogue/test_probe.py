@@ -48,6 +48,13 @@ def test_a_changed_plugin_is_tried_again(point):
     assert probe.crash_of(point("mended = True")) is None
 
 
+def test_a_kill_from_outside_is_told_and_not_remembered(point, tmp_path):
+    plugin = point(f"import os; os.path.exists({str(tmp_path / 'mended')!r}) or os.kill(os.getpid(), 9)")
+    assert probe.crash_of(plugin) == "its import ends the process (SIGKILL)"
+    (tmp_path / "mended").touch()
+    assert probe.crash_of(plugin) is None
+
+
 def test_the_child_tries_no_more_than_the_plugin(point, tmp_path):
     marker = tmp_path / "marker"
     plugin = point(f"open({str(marker)!r}, 'a').write('x')")
