@@ -57,15 +57,15 @@ def main() -> None:
             for jobs in (1, 2) if number % 2 == 0 else (2, 1):
                 runs[jobs].append(run(folder, jobs, wanted, compiled))
                 print(f"--jobs {jobs}: {runs[jobs][-1].seconds:.1f} s", flush=True)
-    same = {found.rows for both in runs.values() for found in both}
+    same = {one.rows for both in runs.values() for one in both}
     print(f"the rows of all runs are {'the same' if len(same) == 1 else 'DIFFERENT'}\n")
     ratio = median(one.seconds / two.seconds for one, two in zip(runs[1], runs[2], strict=True))
     print("| step | --jobs 1 | cores it kept busy | --jobs 2, all parts |\n| --- | --- | --- | --- |")
     for step in runs[1][0].steps:
-        alone, shared = (median(found.steps[step] for found in runs[jobs]) for jobs in (1, 2))
-        cores = median(found.cores[step] for found in runs[1])
+        alone, shared = (median(one.steps[step] for one in runs[jobs]) for jobs in (1, 2))
+        cores = median(one.cores[step] for one in runs[1])
         print(f"| {step} | {alone:.2f} s | {cores:.1f} | {shared:.2f} s |")
-    whole = [f"{median(found.seconds for found in runs[jobs]):.1f} s" for jobs in (1, 2)]
+    whole = [f"{median(one.seconds for one in runs[jobs]):.1f} s" for jobs in (1, 2)]
     print(
         f"| the whole command | {whole[0]} | | {whole[1]} |\n\n--jobs 2 is {ratio:.2f} times as fast (median)"
     )

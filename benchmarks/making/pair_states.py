@@ -69,18 +69,18 @@ def candidates(collection: Collection, model: Path, depth: int, length: int, kep
         hits = method.open(corpus, folder).search(asked, depth, None).passages
         full = hits.min(axis=1) >= 0  # queries for which BM25 finds fewer passages are left out
         pairs = [(asked[row], corpus.every[place]) for row in np.flatnonzero(full) for place in hits[row]]
-        found = states(model, pairs, length).reshape(int(full.sum()), depth, -1)
-        np.savez(kept, rows=np.flatnonzero(full), passages=hits[full], states=found.astype(np.float16))
+        computed = states(model, pairs, length).reshape(int(full.sum()), depth, -1)
+        np.savez(kept, rows=np.flatnonzero(full), passages=hits[full], states=computed.astype(np.float16))
     with np.load(kept) as file:
-        rows, passages, found = file["rows"], file["passages"], file["states"].astype(np.float32)
-    flat = found.reshape(-1, found.shape[2])
-    found = (found - flat.mean(axis=0)) / (flat.std(axis=0) + 1e-6) / np.sqrt(flat.shape[1]) * SCALE
+        rows, passages, raw = file["rows"], file["passages"], file["states"].astype(np.float32)
+    flat = raw.reshape(-1, raw.shape[2])
+    scaled = (raw - flat.mean(axis=0)) / (flat.std(axis=0) + 1e-6) / np.sqrt(flat.shape[1]) * SCALE
     names = [name for name, _ in collection.passages]
     labels = [
         [names[place] in collection.positives[collection.queries[row][0]] for place in places]
         for row, places in zip(rows.tolist(), passages.tolist(), strict=True)
     ]
-    return Candidates(passages, np.array(labels), found)
+    return Candidates(passages, np.array(labels), scaled)
 
 
 def states(model: Path, pairs: list[tuple[str, str]], length: int) -> np.ndarray:
