@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).parents[1] / "lexical"))
 import corpus as generated
 
 QUERIES, DIMENSION, DOCUMENT = 200, 384, 4  # passages of a document
-BYTES = 4_200  # of disk for a passage, with all files and the store
+BYTES = {"int8": 3_000, "fp16": 3_500, "fp32": 4_200}  # of disk for a passage, with all files and the store
 SUITE = """
 suite: scale
 datasets: {{scale: {{files: {{path: {folder}, language: en}}}}}}
@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("passages", type=int, nargs="+")
     parser.add_argument("--folder", type=Path, required=True, help="for the collections and the store")
     parser.add_argument("--reranker", help="a cross-encoder: its row re-ranks the 20 best of bm25")
-    parser.add_argument("--stored", default="int8", help="how vectors are stored (default: int8)")
+    parser.add_argument("--stored", default="int8", choices=BYTES, help="how vectors are stored")
     parser.add_argument("--remove", action="store_true", help="remove each collection after its run")
     options = parser.parse_args()
     print("| passages | step | seconds | bytes | peak MB |\n| --- | --- | --- | --- | --- |")
@@ -83,11 +83,9 @@ def main() -> None:
         folder = (options.folder / str(count)).absolute()
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / "qrels" / "test.tsv").exists():
-            free = shutil.disk_usage(folder).free
-            if free < count * BYTES:
-                sys.exit(
-                    f"{count:,} passages take {count * BYTES / 1e9:.0f} GB; {free / 1e9:.0f} GB are free"
-                )
+            free, needed = shutil.disk_usage(folder).free, count * BYTES[options.stored]
+            if free < needed:
+                sys.exit(f"{count:,} passages take {needed / 1e9:.0f} GB; {free / 1e9:.0f} GB are free")
             write(folder, count)
         reranked = RERANKED.format(model=options.reranker) if options.reranker else ""
         text = SUITE.format(folder=folder, stored=options.stored, reranked=reranked)
