@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ray_clusters import LARGE, started, undisturbed
-from running import Harness, finished, new_package, results, rows, until
+from running import Harness, environment, finished, new_package, results, rows, until
 
 pytest.importorskip("ray")
 pytestmark = [pytest.mark.slow, pytest.mark.extras]
@@ -70,6 +72,17 @@ def test_three_nodes_that_share_only_a_remote_give_the_same_bytes(
     assert ran.code == 0, ran.err
     assert " 0 to do" in ran.err
     assert results(again.out) == alone
+
+
+def test_from_python_three_nodes_give_the_same_bytes(
+    cluster: Any, tmp_path: Path, alone: dict[str, bytes]
+) -> None:
+    harness = Harness(tmp_path)
+    given = {"out": "out", "store": "store", "quiet": True, "engine": "ray", "address": cluster.address}
+    given["remote"] = (tmp_path / "remote").as_uri()
+    program = f"import harness; harness.run({str(harness.suite(LARGE))!r}, **{given!r})"
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path, env=environment())
+    assert results(harness.out) == alone
 
 
 def test_nodes_that_have_done_it_before_fill_an_empty_remote_and_do_it_again_if_asked(
