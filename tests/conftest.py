@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
+from typing import Any
 
 import hypothesis
 import pytest
 
 # A quick run tries few examples and CI many: `--hypothesis-profile=thorough`. The tests that mutate suites, data
 # and leaderboards at random go by these counts too.
-hypothesis.settings.register_profile("quick", max_examples=50, deadline=None)
-hypothesis.settings.register_profile("thorough", max_examples=2000, deadline=None)
-hypothesis.settings.register_profile("exhaustive", max_examples=10_000, deadline=None)
+# How long an example takes says more of the machine than of the test.
+ANY_SPEED: dict[str, Any] = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("quick", max_examples=50, **ANY_SPEED)
+hypothesis.settings.register_profile("thorough", max_examples=2000, **ANY_SPEED)
+hypothesis.settings.register_profile("exhaustive", max_examples=10_000, **ANY_SPEED)
 hypothesis.settings.load_profile("quick")
 
 
@@ -19,6 +23,14 @@ hypothesis.settings.load_profile("quick")
 def exhaustive() -> bool:
     """Whether a sweep tries every case, and not a share of them."""
     return hypothesis.settings.default.max_examples >= 10_000
+
+
+def pytest_collection_finish() -> None:
+    """Compiled code is kept for all workers of pytest, as for all workers of a run."""
+    if "numba" in sys.modules:
+        from harness.execution.compile_time import guard_cache
+
+        guard_cache()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -21,7 +21,7 @@ from harness.problems import shown_path
 
 FILE = "judging.sqlite"
 START = "0" * 64  # the digest before the first event
-WAIT = 30.0  # seconds to wait for another process that writes
+WAIT = 120.0  # seconds to wait for another process that writes
 TABLES = """
 CREATE TABLE IF NOT EXISTS log (
   seq INTEGER PRIMARY KEY, at TEXT NOT NULL, body TEXT NOT NULL, digest TEXT NOT NULL

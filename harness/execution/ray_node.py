@@ -21,7 +21,7 @@ from harness.types import JSON
 FOLDER = "HARNESS_NODE_STORE"  # the environment variable with the folder for the stores of nodes
 TOKEN = "session"  # the file in a shared store by which a node checks that it sees the engine's store
 ENDS = ("done", "blocks", "corrupt", "stop", "failed", "died", "memory", "gone")
-DYING_SECONDS = 2.0  # the death of a process is reported only if its node still works after this time
+DYING_SECONDS = 10.0  # the death of a process is reported only if its node still works after this time
 FETCHES = 8  # artifacts that are fetched for one step at most, beyond those that its request names
 
 
@@ -133,7 +133,9 @@ class Node:
         """Whether Ray is ending this node. Ray then kills the processes of an actor before the actor itself,
         so the actor could blame a plugin for the death of its process. This method waits a moment. If the
         node is ending, the actor is killed meanwhile, or its parent process has changed."""
-        time.sleep(DYING_SECONDS)
+        until = time.monotonic() + DYING_SECONDS
+        while os.getppid() == self.parent and time.monotonic() < until:
+            time.sleep(TICK)
         return os.getppid() != self.parent
 
     def stack(self) -> None:

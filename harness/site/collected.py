@@ -124,7 +124,7 @@ def _dates(paths: Sequence[Path], files: Sequence[Path]) -> dict[Path, str]:
     for folder in dict.fromkeys(path if path.is_dir() else path.parent for path in paths):
         command = ["git", "-C", str(folder), "log", "--format=%n@%cs", "--name-only", "--relative", "--", "."]
         try:
-            history = subprocess.run(command, capture_output=True, text=True, timeout=20).stdout
+            history = subprocess.run(command, capture_output=True, text=True, timeout=120).stdout
         except (OSError, subprocess.TimeoutExpired):
             history = ""
         date = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import re
 import signal
 import subprocess
@@ -466,6 +467,10 @@ def test_another_address_needs_invited_people(tmp_path):
 def test_a_server_that_is_asked_to_stop_stops_quietly(tmp_path, server):
     small_pool(tmp_path)
     server.start("--scheme", "dureader")
+    asking = http.client.HTTPConnection("127.0.0.1", server.port, timeout=browsers.SECONDS)
+    asking.request("GET", "/")
+    assert asking.getresponse().read()  # now it is at work
+    asking.close()
     server.process.send_signal(signal.SIGINT)
     assert server.process.wait(timeout=browsers.SECONDS) == 0
     assert "Traceback" not in server.process.stdout.read()
