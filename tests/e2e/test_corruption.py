@@ -170,7 +170,7 @@ def test_everything_damaged_at_once_in_all_ways_is_all_mended(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("damage", [flip, truncate, remove])
 @pytest.mark.parametrize("scored_only", [False, True])
 def test_a_bit_a_cut_or_a_deletion_in_any_file_is_mended(

@@ -16,7 +16,7 @@ TOUR = Path(__file__).parents[2] / "leaderboards" / "tour"
 @pytest.fixture(scope="module")
 def toured(tmp_path_factory: pytest.TempPathFactory) -> Harness:
     harness = Harness(tmp_path_factory.mktemp("tour"))
-    ran = harness.run(TOUR / "suite.yaml", timeout=240)
+    ran = harness.run(TOUR / "suite.yaml")
     assert ran.code == 0, ran.err
     assert "leaderboard: " in ran.out
     return harness

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import FAULTS, Harness, environment, results
+from running import FAULTS, LONG, Harness, environment, results
 
 KINDS = ("before", "after", "EIO", "ENOSPC")
 SAMPLE = 4  # of all faults, in the default run
@@ -77,7 +77,7 @@ def test_some_faults_are_mended_by_a_rerun(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_fault_is_mended_by_a_rerun(
     harness: Harness, whole: tuple[list[str], dict[str, bytes]], kind: str
@@ -122,7 +122,7 @@ def test_a_file_that_may_not_grow_stops_whichever_library_writes_it_and_a_rerun_
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=LONG,
         check=False,
     )
     assert "Traceback" not in ran.stderr

@@ -14,7 +14,7 @@ from running import Harness, results
 
 pytest.importorskip("ray")
 pytest.importorskip("moto")
-pytestmark = [pytest.mark.slow, pytest.mark.extras]
+pytestmark = [pytest.mark.slow, pytest.mark.extras, pytest.mark.timeout(3600)]
 
 LEADERBOARDS = Path(__file__).parents[2] / "leaderboards"
 
@@ -45,7 +45,7 @@ def check(lab: Lab, folder: Path, suite: str, *options: str) -> None:
     for name, way in ways.items():
         harness = Harness(folder / name)
         harness.folder.mkdir()
-        ran = harness.run(LEADERBOARDS / suite / "suite.yaml", *way, *options, timeout=250)
+        ran = harness.run(LEADERBOARDS / suite / "suite.yaml", *way, *options, timeout=1000)
         assert ran.code == 0, ran.err
         by_way[name] = results(harness.out)
     assert " 0 to do" in ran.err

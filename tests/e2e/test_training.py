@@ -231,7 +231,7 @@ def killed_after(folder: Path, store: str, seconds: float) -> None:
     """Run the suite and kill it, and all that it has started, after a training has begun."""
     command = [sys.executable, "-m", "harness", "run", "suite.yaml", "--store", store, "--only", "reranked"]
     started = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL, start_new_session=True)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 250
     while not list((folder / store).glob("partial/train-*/files/state/*.state")):
         if started.poll() is not None or time.monotonic() > deadline:
             break
@@ -252,6 +252,7 @@ def test_a_killed_training_of_a_suite_ends_in_the_same_bytes(folder):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_a_training_that_is_killed_again_and_again_ends_in_the_same_bytes(folder):
     path = written(folder, **LONGER)
     run(path, store=folder / "whole", only=["reranked"], quiet=True)

@@ -158,6 +158,7 @@ def test_the_numbers_worked_out_by_hand_are_those_that_are_computed():
 @pytest.mark.extras
 def test_the_notebook_runs(tmp_path, monkeypatch):
     pytest.importorskip("pandas")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     Path("suite.yaml").write_text(SUITE, encoding="utf-8")
     blocks = python_blocks("notebook.md")

@@ -62,7 +62,7 @@ def encoded(log: Path) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(3600)
 def test_a_kill_repeats_at_most_one_shard_and_changes_nothing(tmp_path):
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
