@@ -74,8 +74,9 @@ def test_two_processes_train_the_model_of_one(undisturbed, tmp_path):
 
 
 def others() -> list[BaseProcess]:
-    """The processes of a training. Libraries may have started further ones, in another way."""
-    return [child for child in multiprocessing.active_children() if child.name.startswith("SpawnProcess")]
+    """The processes of a training. Other tests and libraries may have started further ones, in other ways."""
+    children = multiprocessing.active_children()
+    return [child for child in children if child.daemon and child.name.startswith("SpawnProcess")]
 
 
 def test_a_process_that_is_killed_ends_the_training_which_is_then_resumed(undisturbed, tmp_path, monkeypatch):
