@@ -121,7 +121,7 @@ def measured(artifacts: Mapping[str, Artifact]) -> dict[Key, list[Measured]]:
 
 
 def free_seconds(cost: Mapping[str, JSON]) -> float:
-    """The seconds that a step would have taken on a free machine: without its waits for a core."""
+    """The seconds that a step would have taken on a free machine, where it waits for no core."""
     return max(0.0, float(cost["seconds"]) - float(cost.get("queued_seconds", 0.0)))
 
 

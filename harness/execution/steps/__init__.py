@@ -45,8 +45,8 @@ EXECUTORS: dict[str, Callable[[Task], Outcome]] = {
 
 def execute(task: Task) -> Outcome:
     """Execute a step and return its facts and cost. `seconds` in the cost includes neither the time of
-    compiling, which is in `compile_seconds`, nor the time that only serves to measure the method. In
-    `queued_seconds` of them the step waited for a core."""
+    compiling, which is in `compile_seconds`, nor the time that only serves to measure the method. A
+    machine that nobody else uses would have saved `queued_seconds` of them."""
     compiled, queued = compile_time.watch(task.libraries, task.compiling), run_queue.watch()
     began = time.perf_counter()
     if "parts" in task.work:
