@@ -15,7 +15,7 @@ from harness.types import JSON
 
 FOLDER = "HARNESS_RESPONSES"  # the environment variable that names the folder to a worker
 STEP = "HARNESS_STEP"  # the environment variable that names the step to a worker
-WAIT = 60.0  # seconds to wait while another process writes
+WAIT = 180.0  # seconds to wait while another process writes
 _TABLES = """
 CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS requests (
