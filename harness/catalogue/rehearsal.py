@@ -139,13 +139,13 @@ class Rehearsals:
         """The next word of the child, "" if the child has ended, or None if the word takes too long."""
         assert child.stdout is not None
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            ended = child.poll() is not None
-            if select.select([child.stdout], [], [], 0 if ended else STEP)[0]:
+        while True:
+            ended, late = child.poll() is not None, time.monotonic() >= deadline
+            # a word that has come counts, even if this process could not look in time
+            if select.select([child.stdout], [], [], 0 if ended or late else STEP)[0]:
                 return child.stdout.readline().decode().strip()
-            if ended:
-                return ""
-        return None
+            if ended or late:
+                return "" if ended else None
 
     def _show_stack(self) -> None:
         """Print the stack of the plugin when it ended the process, as Python's fault handler wrote it."""

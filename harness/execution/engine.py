@@ -124,7 +124,7 @@ class Engine:
         began, clock = False, Clock(self.limits.timeout)
         while True:
             event = child.event(clock.left(), self.limits.memory)
-            if event is None:
+            if event is None or (event["event"] == "progress" and clock.left() == 0):
                 child.print_stack()
                 self._lost(step, child, f"took longer than the timeout of {self.limits.timeout:g} s")
                 return None

@@ -80,9 +80,8 @@ class RayWorker:
                 return event
             while True:
                 left = TICK if deadline is None else min(TICK, deadline - time.monotonic())
-                if left <= 0:
-                    return None
-                if ray.wait([self._events], timeout=left)[0]:
+                # what has come counts, even if this thread could not look in time
+                if ray.wait([self._events], timeout=max(left, 0))[0]:
                     event = ray.get(next(self._events))
                     missing = event["step"] if event["event"] == "corrupt" else None
                     if missing and self._offered < OFFERS and self.workers.offer(missing):
@@ -93,6 +92,8 @@ class RayWorker:
                     if event.get("unfit"):
                         self.workers.avoid(self.node, event["reason"])
                     return event
+                if left <= 0:
+                    return None
         except (RayError, StopIteration) as error:
             lines = str(error).strip().splitlines() or [type(error).__name__]
             # the text of an error on the node is a traceback, whose last line says what happened

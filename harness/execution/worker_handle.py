@@ -106,7 +106,9 @@ class Child:
                 if process_memory.exceeds(self.process.pid, memory):
                     return {"event": "memory"}
             left = tick if deadline is None else min(tick, deadline - time.monotonic())
-            if left <= 0:
+            if left <= 0:  # what has come counts, even if this thread could not look in time
+                if self._listen(0):
+                    continue
                 return None
             # The process is polled before the pipe is read: if it is dead, all its events are in the pipe.
             # The end of the pipe is no sure sign, because a process that it started may hold the pipe open.

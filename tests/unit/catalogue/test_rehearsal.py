@@ -1,7 +1,9 @@
 """What planning calls of a stranger's plugin is tried in a child, once for each code and parameters."""
 
 import importlib
+import os
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -81,6 +83,16 @@ def test_calls_that_end_or_hang_the_process_are_named_and_the_next_record_is_tri
     crash = rehearsals.crash_of(entry, "a", params("hang"))
     assert crash == "took longer than the timeout of 5 s in missing_files while planning"
     assert rehearsals.crash_of(entry, "a", params("well")) is None
+
+
+def test_a_word_that_has_come_counts_though_the_time_is_over(rehearsals):
+    read, write = os.pipe()
+    with os.fdopen(read, "rb", buffering=0) as words:
+        child = SimpleNamespace(stdout=words, poll=lambda: None)
+        os.write(write, b"returned\n")
+        assert rehearsals._word(child, 0) == "returned"  # as when this process got no core in time
+        assert rehearsals._word(child, 0) is None
+        os.close(write)
 
 
 def test_our_own_plugins_need_no_child(plugin, rehearsals):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import select
 import signal
 import time
 from collections.abc import Iterator
@@ -62,6 +63,13 @@ def test_events_come_whole_and_in_order_however_they_are_cut(start) -> None:
     assert [child.event(LONG), child.event(LONG)] == [{"event": 1}, {"event": 2}]
     assert child.event(0.2) is None
     assert child.process.poll() is None  # it did not wait for the end of the process
+
+
+def test_what_has_come_counts_though_the_time_is_over(start) -> None:
+    child = start("line.write('{\"event\": 1}\\n'); line.flush(); time.sleep(600)")
+    assert select.select([child.events], [], [], LONG)[0]
+    assert child.event(0) == {"event": 1}  # as when this thread got no core in time
+    assert child.event(0) is None
 
 
 def test_what_it_said_before_it_died_is_heard_first(start) -> None:
@@ -246,12 +254,22 @@ def test_the_deadline_moves_while_numba_compiles(tmp_path: Path, monkeypatch: py
 
         kill = close = print_stack
 
-    step = Step("index", "0" * 64, "d", "m", {}, {"inputs": []}, (), ())
-    store = Store(tmp_path).open()
-    workers = SimpleNamespace(count=1, idle_seconds=None, shares=lambda step: False)
-    engine = Engine({step.id: step}, store, workers, Silent(), StepLimits(timeout=10))
-    engine.schedule.want(step.id)
-    engine.schedule.next()
-    assert engine._execute(step, Worker()) is None
+    engine = engine_of(SMALL, tmp_path)
+    engine.limits = StepLimits(timeout=10)
+    assert engine._execute(SMALL, Worker()) is None
     assert limits == [None, 10, None, 7, 6]
-    assert engine.schedule.failures[step.id].reason.endswith("took longer than the timeout of 10 s")
+    assert engine.schedule.failures[SMALL.id].reason.endswith("took longer than the timeout of 10 s")
+
+
+def test_progress_without_end_does_not_prolong_the_timeout(tmp_path: Path) -> None:
+    class Chatty(Lost):
+        def event(self, timeout: float | None, memory: float | None) -> dict[str, object]:
+            kind = "started" if timeout is None else "progress"
+            return {"event": kind, "done": 5, "total": 5, "note": ""}
+
+        def print_stack(self) -> None: ...
+
+    engine = engine_of(SMALL, tmp_path)
+    engine.limits = StepLimits(timeout=0.2)
+    assert engine._execute(SMALL, Chatty()) is None
+    assert engine.schedule.failures[SMALL.id].reason.endswith("took longer than the timeout of 0.2 s")
