@@ -7,7 +7,6 @@ from pathlib import Path
 
 import browsers
 import pytest
-from selenium.webdriver.support.ui import WebDriverWait
 
 from harness.cli import main
 
@@ -92,6 +91,8 @@ def test_a_table_is_sorted_by_its_headings(browser, site):
 def test_links_lead_from_the_index_to_a_system_and_back(browser, site):
     opened(browser, site / "index.html", 1400)
     browser.execute_script("document.querySelector('#t2 tbody a').click()")
+    from selenium.webdriver.support.ui import WebDriverWait
+
     wait = WebDriverWait(browser, browsers.SECONDS)
     wait.until(lambda _: "/systems/" in browser.current_url)
     wait.until(lambda _: browser.find_elements("css selector", ".up a"))[0].click()
