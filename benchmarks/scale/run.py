@@ -147,10 +147,9 @@ def costs(folder: Path, count: int) -> Iterator[str]:
     for manifest in sorted(store.glob("artifacts/*/manifest.json")):
         content = json.loads(manifest.read_bytes().rstrip().rpartition(b"\n")[0])
         cost, described = content["cost"], content["described"]
-        work = described.get("texts", {})
-        variant = (
-            "+titles" if work.get("stages") else " of documents" if work.get("unit") == "document" else ""
-        )
+        augmented = any(step.startswith("augment") for step in described["inputs"])
+        of_documents = described.get("texts", {}).get("unit") == "document"
+        variant = "+titles" if augmented else " of documents" if of_documents else ""
         name = f"{described['kind']} {described.get('method', {}).get('name', '')}{variant}".strip()
         total += cost["bytes"]
         yield f"| {count:,} | {name} | {cost['seconds']:.1f} | {cost['bytes']:,} | {cost['peak_mb']:.0f} |"
