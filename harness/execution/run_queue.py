@@ -37,14 +37,14 @@ def watch() -> Callable[[], float | None]:
             return None
         zero = Thread(0.0, 0.0)
         spent = {thread: _difference(now, before.get(thread, zero)) for thread, now in after.items()}
-        own, cpu = spent.pop(name), time.process_time() - cpu_began
+        caller, cpu = spent.pop(name), time.process_time() - cpu_began
         ran, active = sum(one.ran for one in spent.values()), sum(map(sum, spent.values()))
-        if own.ran + ran:
-            ended = max(cpu - own.ran - ran, 0.0)
-            active += ended * (own.ran + own.queued + active) / (own.ran + ran)
+        if caller.ran + ran:
+            ended = max(cpu - caller.ran - ran, 0.0)
+            active += ended * (caller.ran + caller.queued + active) / (caller.ran + ran)
             ran += ended
-        blocked = max(elapsed - own.ran - own.queued, 0.0)
-        saved = own.queued + min(blocked, active) * (1 - ran / active if active else 0.0)
+        blocked = max(elapsed - caller.ran - caller.queued, 0.0)
+        saved = caller.queued + min(blocked, active) * (1 - ran / active if active else 0.0)
         return min(max(min(saved, elapsed - cpu / cores()) / elapsed, 0.0), 1.0)
 
     return share
