@@ -44,6 +44,7 @@ def planned(harness: Harness) -> Harness:
     return Harness(harness.folder, {"PYTHONPATH": FAULTS, "A_RUN": str(harness.folder)})
 
 
+@pytest.mark.slow
 def test_a_dataset_that_misbehaves_while_planning_fails_its_rows_only(planned: Harness) -> None:
     planned.suite(suite({}, {}))
     assert planned.run().code == 0  # so that no step has to keep within the timeout

@@ -113,6 +113,7 @@ def test_a_process_that_only_behaves_oddly_does_its_work(harness: Harness) -> No
     assert any("\ufffd" * 1000 in log for log in logs)
 
 
+@pytest.mark.slow
 def test_what_hangs_is_killed_with_all_that_it_started(harness: Harness) -> None:
     harness.suite(suite())
     assert harness.run().code == 0  # so that the timeout is of the faulty steps alone

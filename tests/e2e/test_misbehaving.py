@@ -132,6 +132,7 @@ def test_a_measure_that_leaves_the_process_loses_only_its_column(harness: Harnes
     assert "ValueError: asked to fail" in ran.err
 
 
+@pytest.mark.slow
 def test_a_measure_that_hangs_leaves_its_stack(harness: Harness) -> None:
     harness.suite(suite([]))
     assert harness.run(PYTHONPATH=FAULTS).code == 0  # so that no step has to keep within the timeout

@@ -76,6 +76,7 @@ def test_calls_that_raise_are_left_to_the_planner_and_not_remembered(plugin, reh
     assert calls() == ["raise", "raise"]
 
 
+@pytest.mark.slow
 def test_calls_that_end_or_hang_the_process_are_named_and_the_next_record_is_tried(plugin, rehearsals):
     entry, params, _ = plugin
     crash = rehearsals.crash_of(entry, "a", params("leave"))
