@@ -20,7 +20,6 @@ from harness.catalogue.entry_points import EntryPoint
 
 SURVIVED = 77  # an exit code that no interpreter ends with by itself
 SECONDS = 180.0  # the limit of an import, sufficient on a busy machine
-KILLED = "its import ends the process (SIGKILL)"  # rather by somebody else, as where memory is short
 PROGRAM = """
 import os, sys
 sys.path[:] = sys.argv[3:]
@@ -41,8 +40,9 @@ def crash_of(point: EntryPoint, seconds: float = SECONDS) -> str | None:
     memory = _memory(point)
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return _advised(memory.read_text(encoding="utf-8"), memory)
-    crash = _tried(point, seconds) or ""
-    if crash == KILLED:
+    code = _tried(point, seconds)
+    crash = _crash(code, seconds)
+    if code == -signal.SIGKILL:  # rather by somebody else, as where memory is short
         return crash
     with contextlib.suppress(OSError):  # if the result cannot be saved, the import is tested each time
         memory.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,8 @@ def _advised(crash: str, memory: Path) -> str | None:
     return f"{crash}; remove {memory} to try it again" if crash else None
 
 
-def _tried(point: EntryPoint, seconds: float) -> str | None:
+def _tried(point: EntryPoint, seconds: float) -> int | None:
+    """The exit code of a process that imports the plugin; None if it takes longer."""
     command = [sys.executable, "-c", PROGRAM, point.value, point.distribution, *sys.path]
     child = subprocess.Popen(
         command,
@@ -66,15 +67,21 @@ def _tried(point: EntryPoint, seconds: float) -> str | None:
         start_new_session=True,  # so that processes that the child starts end with it
     )
     try:
-        code = child.wait(seconds)
+        return child.wait(seconds)
     except subprocess.TimeoutExpired:
-        return f"its import takes longer than {seconds:g} s"
+        return None
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
+
+
+def _crash(code: int | None, seconds: float) -> str:
+    """How an import ended the process with this exit code, in words; empty if it did not."""
     if code == SURVIVED:
-        return None
+        return ""
+    if code is None:
+        return f"its import takes longer than {seconds:g} s"
     if code < 0:
         return f"its import ends the process ({signal.Signals(-code).name})"
     return f"its import ends the process (exit code {code})"

@@ -35,9 +35,8 @@ def use(folder: Path) -> int:
                 continue
         with contextlib.suppress(OSError):  # a file system without locks lets nobody remove a store either
             fcntl.flock(descriptor, fcntl.LOCK_SH)
-        with contextlib.suppress(FileNotFoundError):
-            if os.fstat(descriptor).st_ino == folder.stat().st_ino:
-                return descriptor
+        if disk.is_at(descriptor, folder):
+            return descriptor
         os.close(descriptor)
 
 
@@ -56,8 +55,7 @@ def _remove(folder: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         aside = folder.with_name(f"{folder.name.removesuffix(ASIDE)}{ASIDE}")
-        # the folder may have been removed, and even made again, before this process got the lock
-        if os.fstat(descriptor).st_ino == folder.stat().st_ino:
+        if disk.is_at(descriptor, folder):
             if folder != aside:
                 disk.rename(folder, aside)
             disk.remove_tree(aside)

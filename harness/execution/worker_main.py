@@ -85,9 +85,9 @@ def main(store_root: str, descriptor: int) -> NoReturn:
         try:
             inputs = _inputs(request, store)
             if catalogue is None:
-                from harness import catalogue as found
+                from harness import catalogue as module
 
-                catalogue = found.load()
+                catalogue = module.load()
             if request["kind"] == "measure":
                 _measure(request, catalogue, line)
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import os
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -156,7 +157,7 @@ class Store:
                 continue
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if _is_at(descriptor, partial):
+                if disk.is_at(descriptor, partial):
                     if not self.has(step):
                         return descriptor
                     disk.remove_tree(partial)  # made above, just after another run had finished the step
@@ -246,9 +247,8 @@ class Store:
         """The paths that `cache gc` may remove: partial steps and outputs of steps that were last changed
         before the time `before`, and artifacts whose removal was interrupted."""
         old: list[Path] = []
-        for path in (
-            path for folder in (self.partial, self.failures, self.logs) for path in folder.iterdir()
-        ):
+        folders = (self.partial, self.failures, self.logs)
+        for path in itertools.chain.from_iterable(folder.iterdir() for folder in folders):
             with contextlib.suppress(FileNotFoundError):  # a run has finished the step meanwhile
                 if path.stat().st_mtime < before:
                     old.append(path)
@@ -262,21 +262,12 @@ class Store:
             return
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_at(descriptor, folder):
+            if disk.is_at(descriptor, folder):
                 disk.remove_tree(folder)
         except BlockingIOError:
             return
         finally:
             os.close(descriptor)
-
-
-def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether the opened file is still the one at `path`. Another run may have removed it, and even made it
-    again, before this process got its lock."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except FileNotFoundError:
-        return False
 
 
 def _is_mark(path: Path) -> bool:

@@ -110,6 +110,15 @@ def remove_tree(folder: Path) -> None:
         folder.unlink()
 
 
+def is_at(descriptor: int, path: Path) -> bool:
+    """Whether the opened file is still the one at `path`. Another process may have removed it, and even made
+    it again, before this one got its lock."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
+
+
 def sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,24 +1,18 @@
-"""A suite that makes its models: from negatives to a validated checkpoint, killed or not."""
+"""A suite that makes its models: from negatives to a validated checkpoint."""
 
 from __future__ import annotations
 
 import gzip
 import importlib.util
-import itertools
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 import warnings
 from pathlib import Path
 
 import pytest
-import tiny_models
+from tiny_training import collection, planned, written
 
-from harness import catalogue, run, runner, suite
+from harness import run
 from harness.api import read_leaderboard
 from harness.cli import main
 from harness.errors import HarnessError
@@ -30,65 +24,10 @@ pytestmark = pytest.mark.extras
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-WORDS = ("river", "stone", "garden", "winter", "north", "old")
-SUITE = """
-suite: tiny-training
-datasets:
-  d: {files: {path: data, split: test, language: en}}
-systems:
-  bm25: {retriever: bm25}
-  zero: {retriever: {dense: {model: ./tiny, DENSE}}}
-  trained: {retriever: {dense: {model: {made: de}, DENSE}}}
-  reranked: {of: bm25, rerank: {crossencoder: {model: {made: ce}, dtype: fp32}, depth: 5}}
-models:
-  de:
-    train: {dual-encoder: {init: ./tiny, epochs: 2, batch: 6, micro: 8, lr: RATE, similarity: cosine,
-      query_length: 16, passage_length: 16, dtype: fp32}}
-    on: d/train
-    negatives: {of: bm25, depth: 10, take: 1}
-    validate: {on: d/dev, measure: RR@10, checkpoints: 2}
-  ce:
-    train: {cross-encoder: {init: ./tiny, epochs: 1, batch: 6, length: 32, query_length: 16, dtype: fp32}}
-    on: d/train
-    negatives: {of: bm25, depth: 10, take: 1}
-measures: [RR@10]
-depth: 10
-"""
-
 
 @pytest.fixture
 def folder(tmp_path):
-    tiny_models.sentence_transformer(tmp_path / "tiny", length=16)
-    data = tmp_path / "data"
-    (data / "qrels").mkdir(parents=True)
-    texts = [" ".join(words) for words in itertools.permutations(WORDS, 3)][:36]
-    corpus = [{"_id": f"p{i}", "title": "", "text": text} for i, text in enumerate(texts)]
-    queries = [
-        {"_id": f"q{i}", "text": f"{text.split()[1]} {i * 7919:x} {i * 104729:x}"}
-        for i, text in enumerate(texts)
-    ]
-    queries[30]["text"] = queries[0]["text"].upper()  # a scored query that stands in the training split
-    for name, rows in (("corpus", corpus), ("queries", queries)):
-        (data / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    for split, numbers in (("train", range(18)), ("dev", range(18, 24)), ("test", range(24, 36))):
-        lines = "".join(f"q{i}\tp{i}\t1\n" for i in numbers)
-        (data / "qrels" / f"{split}.tsv").write_text(f"query-id\tcorpus-id\tscore\n{lines}")
-    return tmp_path
-
-
-def written(folder: Path, rate: float = 0.001, **replace: str) -> Path:
-    text = SUITE.replace("DENSE", "dtype: fp32, similarity: cosine").replace("RATE", str(rate))
-    for old, new in replace.items():
-        assert old in text
-        text = text.replace(old, new)
-    (folder / "suite.yaml").write_text(text)
-    return folder / "suite.yaml"
-
-
-def planned(path: Path):
-    records = catalogue.load()
-    store = Store(path.parent / "store").open()
-    return runner.prepare(suite.load(path, records), records, store).plan
+    return collection(tmp_path)
 
 
 def test_a_suite_trains_validates_and_evaluates_its_models(folder):
@@ -215,51 +154,6 @@ def test_a_suite_that_cannot_be_right_is_refused(folder, old, new, message):
     with pytest.raises(HarnessError) as error:
         planned(written(folder, **{old: new}))
     assert message in str(error.value)
-
-
-LONGER = {"init: ./tiny, epochs: 1": "init: ./tiny, epochs: 10"}  # so that there is a middle to be killed in
-
-
-def model_bytes(store: Path) -> dict[str, bytes]:
-    return {
-        f"{path.parents[1].name}": path.read_bytes()
-        for path in sorted(store.glob("artifacts/train-*/model/model.safetensors"))
-    }
-
-
-def killed_after(folder: Path, store: str, seconds: float) -> None:
-    """Run the suite and kill it, and all that it has started, after a training has begun."""
-    command = [sys.executable, "-m", "harness", "run", "suite.yaml", "--store", store, "--only", "reranked"]
-    started = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL, start_new_session=True)
-    deadline = time.monotonic() + 250
-    while not list((folder / store).glob("partial/train-*/files/state/*.state")):
-        if started.poll() is not None or time.monotonic() > deadline:
-            break
-        time.sleep(0.005)
-    time.sleep(seconds)
-    if started.poll() is None:
-        os.killpg(started.pid, signal.SIGKILL)
-    started.wait()
-
-
-def test_a_killed_training_of_a_suite_ends_in_the_same_bytes(folder):
-    path = written(folder, **LONGER)
-    run(path, store=folder / "whole", only=["reranked"], quiet=True)
-    killed_after(folder, "killed", 0)
-    run(path, store=folder / "killed", only=["reranked"], quiet=True)
-    assert len(model_bytes(folder / "whole")) == 1
-    assert model_bytes(folder / "killed") == model_bytes(folder / "whole")
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
-def test_a_training_that_is_killed_again_and_again_ends_in_the_same_bytes(folder):
-    path = written(folder, **LONGER)
-    run(path, store=folder / "whole", only=["reranked"], quiet=True)
-    for number in range(20):
-        killed_after(folder, "killed", 0.03 * number)
-    run(path, store=folder / "killed", only=["reranked"], quiet=True)
-    assert model_bytes(folder / "killed") == model_bytes(folder / "whole")
 
 
 def test_checkpoints_of_another_trainer_are_validated_as_they_appear(folder, capsys):
