@@ -14,6 +14,7 @@ from harness.errors import HarnessError, StoreError
 from harness.execution.ray_node import Node, Settings
 from harness.execution.worker_handle import STACK_SECONDS, TICK, Ask, has_stack, request_of
 from harness.plan.graph import Step
+from harness.store.manifest import Corrupt
 from harness.types import JSON
 
 if TYPE_CHECKING:
@@ -70,8 +71,6 @@ class RayWorker:
     def send(self, step: Step, ask: Ask = "result") -> None:
         self._request = request_of(step, ask)
         self._events, self._last, self._offered = None, {}, 0
-        for item in (*step.inputs, *step.work.get("parts", ())):
-            self.workers.offer(item)
 
     def event(self, timeout: float | None, memory: float | None = None) -> JSON:
         deadline = None if timeout is None else time.monotonic() + timeout
@@ -84,7 +83,7 @@ class RayWorker:
                 if ray.wait([self._events], timeout=max(left, 0))[0]:
                     event = ray.get(next(self._events))
                     missing = event["step"] if event["event"] == "corrupt" else None
-                    if missing and self._offered < OFFERS and self.workers.offer(missing):
+                    if missing and self._offered < OFFERS and self.workers.offer(missing, missed=True):
                         self._offered += 1
                         self._events = None
                         return self.event(timeout, memory)
@@ -94,6 +93,8 @@ class RayWorker:
                     return event
                 if left <= 0:
                     return None
+        except Corrupt as error:  # an artifact that the node was to get is damaged here
+            return {"event": "corrupt", "step": error.step, "reason": error.reason}
         except (RayError, StopIteration) as error:
             lines = str(error).strip().splitlines() or [type(error).__name__]
             # the text of an error on the node is a traceback, whose last line says what happened
@@ -109,8 +110,12 @@ class RayWorker:
         return remote.has(request["id"])
 
     def _begin(self, memory: float | None, deadline: float | None) -> JSON:
-        """Send the request to the actor, once the actor has a place on a node. Returns BEGUN, an event, or
-        None if the actor got no place before the `deadline`."""
+        """Offer the artifacts that the request names to the nodes, and send the request to the actor, once
+        the actor has a place on a node. Returns BEGUN, an event, or None if the actor got no place before the
+        `deadline`. Raises Corrupt if one of the artifacts is damaged here."""
+        work = self._request["work"]
+        for step in (*work["inputs"], *work.get("parts", ())):
+            self.workers.offer(step)
         while not ray.wait([self._refused], timeout=TICK)[0]:
             if deadline is not None and time.monotonic() > deadline:
                 return None

@@ -6,6 +6,7 @@ import os
 import secrets
 import socket
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,7 @@ class RayWorkers:
         one_run = fresh or alone  # the nodes of a Ray that this run starts end with it
         self._settings = Settings(str(store.root), token, remote, 1, node_versions.here(), fresh, one_run)
         self._pushed: set[str] = set()  # artifacts of this run that the remote certainly has
+        self._pushing: dict[str, threading.Lock] = {}  # by artifact: one thread at a time pushes it
         self._unfit: dict[str, str] = {}  # id of a node that gets no more steps -> the reason
 
     def start(self, step: Step) -> Worker:
@@ -123,13 +125,19 @@ class RayWorkers:
             else:
                 self.store.discard(part)
 
-    def offer(self, step: str) -> bool:
-        """Push an artifact that nodes need. Returns whether it was pushed now."""
+    def offer(self, step: str, missed: bool = False) -> bool:
+        """Push an artifact that nodes need, unless the remote has it; if another thread is pushing it, wait.
+        `missed` says that a node did not find it there. Returns whether such a node may find it now. Raises
+        Corrupt if the artifact is damaged here."""
         remote = self.store.remote
-        if remote is None or step in self._pushed or not self.store.has(step):
+        if remote is None or not self.store.has(step) or (step in self._pushed and not missed):
             return False
-        self._pushed.add(step)
-        return remote.push(self.store, step)
+        with self._pushing.setdefault(step, threading.Lock()):
+            if step in self._pushed and (not missed or remote.has(step)):
+                return missed
+            pushed = remote.push(self.store, step)
+            self._pushed.add(step)
+        return pushed
 
     def settings(self, resources: Resources) -> Settings:
         return self._settings._replace(threads=max(1, int(resources.cpus)))

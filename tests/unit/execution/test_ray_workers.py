@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +23,7 @@ from harness.store.artifacts import Store  # noqa: E402
 from harness.store.manifest import Corrupt  # noqa: E402
 from harness.store.remote import Remote  # noqa: E402
 
+LONG = 120  # seconds until a test gives up, whatever else the machine does
 FULL = "no space left on the device"
 STEP = Step("index", "0" * 64, "d", "m", {}, {"inputs": [], "method": {"resources": {"gpus": 2}}}, (), ())
 
@@ -125,10 +127,7 @@ def test_what_a_node_has_pushed_is_verified_here_and_not_pushed_again(
     node, store = Store(tmp_path / "node").open(), Store(tmp_path / "here").open()
     remote = node.remote = store.remote = Remote((tmp_path / "remote").as_uri())
     remote.replace = True
-    with node.claim(STEP.id, lambda: None) as folder:
-        assert folder is not None
-        (folder / "file").write_bytes(b"contents")
-        node.finish(STEP.id, {"kind": "index"}, {}, {})
+    made(node, STEP.id)
     remote.push(node, STEP.id)
     workers = RayWorkers(store, None, None, fresh=True)
 
@@ -193,3 +192,76 @@ def test_a_step_that_waits_for_a_place_is_reported_once(
     worker.send(STEP)
     assert worker.event(None) == {"event": "note", "text": "waits for a node with cpus: 1, gpus: 2"}
     assert worker.event(0.0) is None
+
+
+def made(store: Store, step: str, content: bytes = b"contents") -> None:
+    with store.claim(step, lambda: None) as folder:
+        assert folder is not None
+        (folder / "file").write_bytes(content)
+        store.finish(step, {"kind": "index"}, {}, {})
+
+
+@pytest.fixture
+def sharing(crowded: Crowded, tmp_path: Path) -> RayWorkers:
+    """Workers whose store has the artifact of STEP and a remote without it."""
+    store = Store(tmp_path / "here").open()
+    store.remote = Remote((tmp_path / "remote").as_uri())
+    made(store, STEP.id)
+    return RayWorkers(store, None, None)
+
+
+def test_an_artifact_that_one_thread_is_pushing_is_waited_for_by_the_others(
+    sharing: RayWorkers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = sharing.store.remote
+    assert remote is not None
+    push, begun, go_on = remote.push, threading.Event(), threading.Event()
+    pushes: list[str] = []
+
+    def slow(store: Store, step: str) -> bool:
+        pushes.append(step)
+        begun.set()
+        assert go_on.wait(LONG)
+        return push(store, step)
+
+    monkeypatch.setattr(remote, "push", slow)
+    offered: list[tuple[bool, bool]] = []  # what `offer` returned, and whether the remote then had it
+    first, second = (
+        threading.Thread(target=lambda: offered.append((sharing.offer(STEP.id), remote.has(STEP.id))))
+        for _ in range(2)
+    )
+    first.start()
+    assert begun.wait(LONG)
+    pushed_already = sharing.has_pushed(STEP.id)
+    second.start()
+    go_on.set()
+    for thread in (first, second):
+        thread.join(LONG)
+    assert not pushed_already
+    assert sorted(offered) == [(False, True), (True, True)]
+    assert pushes == [STEP.id]
+
+
+def test_an_artifact_that_is_damaged_in_the_remote_is_pushed_again_when_a_node_misses_it(
+    sharing: RayWorkers, tmp_path: Path
+) -> None:
+    remote, node = sharing.store.remote, Store(tmp_path / "node").open()
+    assert remote is not None
+    assert remote.push(sharing.store, STEP.id)
+    for piece in (tmp_path / "remote" / "pieces").rglob("*"):
+        if piece.is_file():
+            piece.write_bytes(b"damage")
+    assert not sharing.offer(STEP.id)  # the remote seems to have it
+    assert not remote.fetch(node, STEP.id, lambda text: None)
+    assert sharing.offer(STEP.id, missed=True)
+    assert remote.fetch(node, STEP.id, lambda text: None)
+    assert sharing.offer(STEP.id, missed=True)  # another node looked too early
+    assert not sharing.offer(STEP.id)
+
+
+def test_an_input_that_is_damaged_here_is_reported_to_be_made_again(sharing: RayWorkers) -> None:
+    (sharing.store.artifacts / STEP.id / "file").write_bytes(b"damaged!")
+    search = STEP._replace(kind="search", work={**STEP.work, "inputs": [STEP.id]}, inputs=(STEP.id,))
+    worker = sharing.start(search)
+    worker.send(search)
+    assert worker.event(None) == {"event": "corrupt", "step": STEP.id, "reason": "'file' was changed"}
