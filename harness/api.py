@@ -30,7 +30,7 @@ def load(
 ) -> Suite:
     """The suite of a file, checked. Raises HarnessError with all problems. `set` are changes such as
     `systems.bm25.retriever.bm25.k1=1.2`. `limit` (queries) and `sample` (passages) make the suite a trial."""
-    return suite.load(Path(path), catalogue.load(), Changes(tuple(set), limit, sample))
+    return suite.load(Path(path), catalogue.load(), _changes(set, limit, sample))
 
 
 def check(path: str | Path, *, store: str | Path | None = None) -> list[Problem]:
@@ -72,10 +72,11 @@ def run(
     `engine` is `local` or `ray`, by default as the environment variable HARNESS_ENGINE says, else `local`.
     `address` is that of a Ray cluster; `ship` sends the code of the harness and of its plugins to the nodes.
     `jobs` is how many steps run at once: by default one, and on a cluster as many as it has cores."""
-    if isinstance(only, str):
-        raise HarnessError(f"only: expected a list of names, got the text '{only}'; write ['{only}']")
+    _check_list("only", only, "names")
+    if jobs is not None and (type(jobs) is not int or jobs < 1):
+        raise HarnessError(f"jobs: expected a whole number from 1, got {jobs!r}")
     records = catalogue.load()
-    changes = Changes(tuple(set), limit, sample)
+    changes = _changes(set, limit, sample)
     artifacts = opened_store(store, remote)
     with Served() as served:
         objects: tuple[tuple[str, str], ...] = ()
@@ -106,6 +107,17 @@ def run(
             reporter.close()
             _forget(prepared.plan, artifacts)
     return board.of(outcome.leaderboard, artifacts.root)
+
+
+def _changes(settings: Sequence[str], limit: int | None, sample: int | None) -> Changes:
+    _check_list("set", settings, "changes")
+    return Changes(tuple(settings), limit, sample)
+
+
+def _check_list(name: str, given: Sequence[str], what: str) -> None:
+    """Raises HarnessError for a text in the place of a list, which would be read letter by letter."""
+    if isinstance(given, str):
+        raise HarnessError(f"{name}: expected a list of {what}, got the text '{given}'; write ['{given}']")
 
 
 def _reporter(quiet: bool) -> progress.Reporter:

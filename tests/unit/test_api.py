@@ -29,6 +29,20 @@ def test_rows_to_run_are_a_list_and_not_a_text_that_is_read_letter_by_letter():
         api.run({"suite": "s"}, only="bm25")
 
 
+@pytest.mark.parametrize("call", [api.run, api.load])
+def test_changes_are_a_list_and_not_a_text_that_is_read_letter_by_letter(call):
+    with pytest.raises(
+        HarnessError, match=r"set: expected a list of changes, got the text 'a=1'; write \['a"
+    ):
+        call("suite.yaml", set="a=1")
+
+
+@pytest.mark.parametrize("jobs", [0, -1, 1.5, True, "2"])
+def test_steps_at_once_are_a_whole_number_from_1(jobs):
+    with pytest.raises(HarnessError, match="jobs: expected a whole number from 1, got "):
+        api.run({"suite": "s"}, jobs=jobs)
+
+
 @pytest.mark.parametrize("form", [str, Path])
 def test_a_folder_without_a_leaderboard_is_a_problem(tmp_path, form):
     with pytest.raises(HarnessError, match="results: cannot be read"):

@@ -49,13 +49,16 @@ def execute(task: Task) -> Outcome:
     machine that nobody else uses would have saved `queued_seconds` of them."""
     compiled, queued = compile_time.watch(task.libraries, task.compiling), run_queue.watch()
     began = time.perf_counter()
-    if "parts" in task.work:
-        outcome = cutting.join(task)
-    elif "blocks" in task.work:
-        outcome = cutting.part(task)
-    else:
-        outcome = EXECUTORS[task.kind](task)
-    total, spent = time.perf_counter() - began, compiled()
+    try:
+        if "parts" in task.work:
+            outcome = cutting.join(task)
+        elif "blocks" in task.work:
+            outcome = cutting.part(task)
+        else:
+            outcome = EXECUTORS[task.kind](task)
+        total = time.perf_counter() - began
+    finally:
+        spent = compiled()  # after a failed step too, because the process goes on with other steps
     seconds = total - spent - outcome.cost.pop("apart_seconds", 0.0)
     cost = {"seconds": seconds, **({"compile_seconds": spent} if spent else {}), **outcome.cost}
     if (share := queued()) is not None:

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from harness.collection.queries import Queries
-from harness.contracts import Reporting, Scorer
-from harness.errors import ContractError
-from harness.execution.steps import checked
+from harness.contracts import Scorer
+from harness.execution.steps import checked, counting
 from harness.execution.steps.resuming import Rows
 from harness.execution.steps.task import Outcome, Task, Texts, reported
 from harness.store import hits_files
@@ -36,7 +35,7 @@ def rerank(task: Task) -> Outcome:
     task.progress(rows.done, len(opened.queries.texts))
     _score(task, opened, rows, len(opened.queries.texts))
     counts, seconds = rows.counts, rows.seconds
-    counts.update(_counts(opened.scorer))
+    counts.update(counting.counts_of(opened.scorer))
     return _finished(task, opened.hits, opened.texts, rows.finish(), counts, seconds)
 
 
@@ -46,10 +45,10 @@ def rerank_blocks(task: Task) -> int:
 
 def rerank_part(task: Task, start: int, stop: int) -> Outcome:
     opened = task.once(lambda: _opened(task))
-    size, before = _queries_of_block(task, opened.hits), _counts(opened.scorer)
+    size, before = _queries_of_block(task, opened.hits), counting.counts_of(opened.scorer)
     rows = Rows(task.folder, opened.hits.unit, keep=False, start=start * size)
     _score(task, opened, rows, min(stop * size, len(opened.queries.texts)))
-    counts = {name: value - before.get(name, 0) for name, value in _counts(opened.scorer).items()}
+    counts = counting.since(before, counting.counts_of(opened.scorer))
     seconds = rows.seconds
     facts = hits_files.save(task.folder, rows.finish(), task.work["inputs"])
     return Outcome({**facts, "counts": counts}, {"rerank_seconds": seconds})
@@ -59,17 +58,8 @@ def rerank_join(task: Task, parts: Sequence[Artifact]) -> Outcome:
     hits = _run(task)
     scored = hits_files.joined([hits_files.load(part) for part in parts], hits.unit)
     seconds = sum(part.cost["rerank_seconds"] for part in parts)
-    counts = added([part.facts["counts"] for part in parts])
+    counts = counting.added([part.facts["counts"] for part in parts])
     return _finished(task, hits, task.texts(), scored, counts, seconds)
-
-
-def added(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    """The sum of each count over the parts of a step."""
-    total: dict[str, int] = {}
-    for item in counts:
-        for name, value in item.items():
-            total[name] = total.get(name, 0) + value
-    return total
 
 
 def _run(task: Task) -> Hits:
@@ -97,7 +87,7 @@ def _score(task: Task, opened: _Opened, rows: Rows, stop: int) -> None:
         began = time.perf_counter()
         scores = checked.scores(opened.scorer.score(queries, candidates), candidates)
         spent = time.perf_counter() - began
-        rows.add(Hits(candidates, scores, opened.hits.unit), spent, _counts(opened.scorer))
+        rows.add(Hits(candidates, scores, opened.hits.unit), spent, counting.counts_of(opened.scorer))
         task.progress(rows.done, len(opened.queries.texts))
 
 
@@ -112,13 +102,3 @@ def _finished(
     facts = hits_files.save(task.folder, reranked, task.work["inputs"]) | reported(counts)
     pairs = int((head >= 0).sum())
     return Outcome(facts, {"queries": len(head), "pairs": pairs, "rerank_seconds": seconds})
-
-
-def _counts(scorer: Scorer) -> Mapping[str, int]:
-    """The counts that a scorer has reported so far. They must be whole numbers, so that the counts of a
-    step's parts add up. Raises ContractError."""
-    counts = scorer.report() if isinstance(scorer, Reporting) else {}
-    for name, value in counts.items():
-        if type(value) is not int:
-            raise ContractError(f"a scorer reports counts, but '{name}' is {value!r}")
-    return counts

@@ -10,8 +10,7 @@ import numpy as np
 
 from harness.collection.queries import Queries
 from harness.contracts import Counting, Divisible, Reporting, Searcher
-from harness.execution.steps import checked, rewriting
-from harness.execution.steps.reranking import added
+from harness.execution.steps import checked, counting, rewriting
 from harness.execution.steps.resuming import Rows
 from harness.execution.steps.task import Outcome, Task, Texts, reported
 from harness.store import hits_files
@@ -71,29 +70,33 @@ def search(task: Task) -> Outcome:
     while True:
         _search(task, opened, rows, len(opened.queries.texts))
         began = time.perf_counter()
-        counts = _reported_counts(opened.searcher)
-        if not (resumed and counts):
+        report = _report(opened.searcher)
+        if not (resumed and report):
             break
         # report() covers only the queries searched in this process, so all are searched again
         rows, resumed = Rows(task.folder, opened.texts.unit, keep=False), False
         opened = opened._replace(searcher=_searcher(task, opened.texts))
-    return _finished(task, opened, rows.finish(), counts, rows.seconds, began)
+    return _finished(task, opened, rows.finish(), report, rows.seconds, began)
 
 
 def search_blocks(task: Task) -> int:
+    blocks = -(-len(task.queries().texts) // _queries_of_block(task))
+    if blocks < 2:
+        return blocks
     searcher = task.once(lambda: _opened(task)).searcher
     adds_up = searcher.counts if isinstance(searcher, Counting) else not isinstance(searcher, Reporting)
     if not adds_up:
+        task.kept.clear()  # `search` opens the index again, because the time of opening is part of its cost
         return 1
-    return -(-len(task.queries().texts) // _queries_of_block(task))
+    return blocks
 
 
 def search_part(task: Task, start: int, stop: int) -> Outcome:
     opened, size = task.once(lambda: _opened(task)), _queries_of_block(task)
-    before = _reported_counts(opened.searcher)
+    before = counting.counts_of(opened.searcher)
     rows = Rows(task.folder, opened.texts.unit, keep=False, start=start * size)
     _search(task, opened, rows, min(stop * size, len(opened.queries.texts)))
-    counts = {name: value - before[name] for name, value in _reported_counts(opened.searcher).items()}
+    counts = counting.since(before, counting.counts_of(opened.searcher))
     seconds = rows.seconds
     facts = hits_files.save(task.folder, rows.finish(), task.work["inputs"])
     return Outcome({**facts, "counts": counts}, {"search_seconds": seconds})
@@ -102,7 +105,7 @@ def search_part(task: Task, start: int, stop: int) -> Outcome:
 def search_join(task: Task, parts: Sequence[Artifact]) -> Outcome:
     opened, began = task.once(lambda: _opened(task)), time.perf_counter()
     hits = hits_files.joined([hits_files.load(part) for part in parts], opened.texts.unit)
-    counts = added([part.facts["counts"] for part in parts])
+    counts = counting.added([part.facts["counts"] for part in parts])
     seconds = sum(part.cost["search_seconds"] for part in parts)
     return _finished(task, opened, hits, counts, seconds, began)
 
@@ -120,7 +123,7 @@ def _searcher(task: Task, texts: Texts) -> Searcher:
     return searcher
 
 
-def _reported_counts(searcher: Searcher) -> dict[str, JSON]:
+def _report(searcher: Searcher) -> dict[str, JSON]:
     return dict(searcher.report()) if isinstance(searcher, Reporting) else {}
 
 
@@ -149,9 +152,9 @@ def _search(task: Task, opened: _Opened, rows: Rows, stop: int) -> None:
 
 
 def _finished(
-    task: Task, opened: _Opened, hits: Hits, counts: Mapping[str, JSON], seconds: float, began: float
+    task: Task, opened: _Opened, hits: Hits, report: Mapping[str, JSON], seconds: float, began: float
 ) -> Outcome:
-    facts = hits_files.save(task.folder, hits, task.work["inputs"]) | reported(counts)
+    facts = hits_files.save(task.folder, hits, task.work["inputs"]) | reported(report)
     sample = _latency(opened.searcher, opened.rewritten, len(opened.queries.texts), task.work["depth"])
     apart = time.perf_counter() - began
     cost = {"queries": len(opened.queries.texts), "search_seconds": seconds, "apart_seconds": apart}

@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import numba
 import pytest
+from numba.core import event
 from numba.core.caching import IndexDataCacheFile
 
+from harness.errors import HarnessError
 from harness.execution import compile_time, steps
 from harness.execution.steps.task import Outcome, Task
 from harness.records import Retriever
@@ -39,6 +41,21 @@ def test_compiling_is_no_part_of_a_step_s_own_time(monkeypatch, tmp_path, said):
     assert told["seconds"] > 0
     assert told["compile_seconds"] > 0
     assert told["seconds"] + told["compile_seconds"] <= time.perf_counter() - began
+
+
+def test_a_step_that_fails_leaves_no_listener_in_its_process(monkeypatch, tmp_path):
+    def listeners():
+        return list(event._registered["numba:compile"])
+
+    def fails(task):
+        raise HarnessError("bad data")
+
+    before = listeners()
+    with monkeypatch.context() as patch:
+        patch.setattr(numba, "njit", fails)
+        with pytest.raises(HarnessError, match="bad data"):
+            cost(patch, tmp_path, libraries=("numba",))
+    assert listeners() == before
 
 
 def test_a_method_that_does_not_name_numba_is_not_listened_to(monkeypatch, tmp_path):
