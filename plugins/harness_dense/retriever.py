@@ -38,9 +38,13 @@ class Dense:
 
     block = SHARD
 
-    @functools.cached_property  # the parts of one corpus share the tower
+    @functools.cached_property  # the parts of one corpus share the tower; makers encode a few texts at a time
     def _tower(self) -> Tower:
         return towers.passages(self._params)
+
+    @functools.cached_property
+    def _query_tower(self) -> Tower:
+        return towers.queries(self._params)
 
     def index(self, texts: Texts, folder: Path) -> Mapping[str, JSON]:
         """Write the vectors of the texts, in their order, into `folder`, and return facts to report."""
@@ -71,7 +75,7 @@ class Dense:
 
     def encode(self, texts: Sequence[str], queries: bool) -> Floats:
         """float32[n, d]: the vectors of the texts, encoded as queries if `queries`, otherwise as passages."""
-        tower = (towers.queries if queries else towers.passages)(self._params)
+        tower = self._query_tower if queries else self._tower
         if not texts:
             return np.zeros((0, tower.dimension), np.float32)
         tokens, _ = towers.prepared(tower, texts)
@@ -132,14 +136,18 @@ class Search:
 
     def encode_passages(self, texts: Sequence[str]) -> Floats:
         """float32[n, d]: the vectors of passages without titles."""
-        return self._rows(towers.passages(self._params), texts)[0]
+        return self._rows(self._passage_tower, texts)[0]
+
+    @functools.cached_property  # a rewriter encodes a few texts at a time
+    def _passage_tower(self) -> Tower:
+        return towers.passages(self._params)
 
     def vectors(self, positions: Ints) -> Floats:
         rows = rows_of(positions, self._index.positions)
         vectors = self._index.rows[np.maximum(rows, 0)] if len(self._index.rows) else np.zeros((len(rows), 0))
         return np.where(rows[:, None] >= 0, vectors, 0).astype(np.float32)
 
-    def _rows(self, tower: towers.Tower, texts: Sequence[str]) -> tuple[Floats, Lost]:
+    def _rows(self, tower: Tower, texts: Sequence[str]) -> tuple[Floats, Lost]:
         if not texts:
             return np.zeros((0, self._index.rows.shape[1]), np.float32), Lost()
         tokens, lost = towers.prepared(tower, texts)

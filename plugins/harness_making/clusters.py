@@ -37,14 +37,15 @@ class DeduplicatePairs:
         for row, judgement in enumerate(rows):
             by_query.setdefault(judgement.query, []).append(row)
         kept = np.ones(len(rows), np.bool_)
-        for number, (_, mine) in enumerate(by_query.items()):
+        for number, mine in enumerate(by_query.values()):
             data.progress(number, len(by_query))
             in_corpus = np.array([row for row in mine if at[row] >= 0], np.int64)
             if len(in_corpus) < 2:
                 continue
             texts = data.corpus.texts(at[in_corpus])
-            groups = clusters(self._vectors(data, texts), self._params.cut)
-            stays = representatives(groups, self._vectors(data, texts), texts, self._params.representative)
+            vectors = self._vectors(data, texts)
+            groups = clusters(vectors, self._params.cut)
+            stays = representatives(groups, vectors, texts, self._params.representative)
             kept[in_corpus] = False
             kept[in_corpus[stays]] = True
             data.tally.add("clusters", len(stays))

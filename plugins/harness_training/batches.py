@@ -38,6 +38,11 @@ def usable(examples: Examples, scored: bool = False) -> Ints:
     return np.array(kept, np.int64)
 
 
+def has_scored_negative(examples: Examples) -> bool:
+    pools = [examples.negatives, *([] if examples.undenoised is None else [examples.undenoised])]
+    return any(not np.isnan(pool.scores).all() for pool in pools)
+
+
 def steps_of(queries: Ints, batch: int, epochs: int) -> int:
     return epochs * -(-len(queries) // batch)
 

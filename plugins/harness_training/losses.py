@@ -40,9 +40,10 @@ def pointwise(logits: Tensor, relevant: Tensor) -> Tensor:
 def margin_mse(scores: Tensor, teacher: Tensor, present: Tensor) -> Tensor:
     """Margin-MSE (Hofstaetter et al. 2020, eq. 2): the mean over (q, p+, p-) of
     ((s(p+) - s(p-)) - (t(p+) - t(p-)))^2. `scores` and `teacher` are float[Q, L] with the positive first, and
-    `present` is bool[Q, L]."""
+    `present` is bool[Q, L]. The loss of a batch without any negative is 0."""
     margins = (scores[:, :1] - scores[:, 1:]) - (teacher[:, :1] - teacher[:, 1:])
-    return margins[present[:, 1:]].square().mean()
+    squares = margins[present[:, 1:]].square()
+    return squares.mean() if len(squares) else squares.sum()
 
 
 def divergence(first: Tensor, second: Tensor, present: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ tokenizers = pytest.importorskip("tokenizers")
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from harness_dense import DenseParams, build, resolve  # noqa: E402
+from harness_dense import DenseParams, build, resolve, towers  # noqa: E402
 
 pytestmark = pytest.mark.extras
 
@@ -238,6 +238,26 @@ def test_documents_are_searched_as_passages_are(tmp_path):
     hits = method.open(texts, tmp_path).search(["castle hill"], 2)
     assert hits.unit == "document"
     assert sorted(hits.passages[0].tolist()) == [0, 1]
+
+
+def test_a_model_is_loaded_once_however_often_texts_are_encoded(tmp_path, monkeypatch):
+    tiny_models.sentence_transformer(tmp_path / "model")
+    method, corpus = build(resolved(tmp_path / "model")), testing.texts(TEXTS[:2])
+    method.index(corpus, tmp_path)
+    searcher = method.open(corpus, tmp_path)
+    loads = []
+
+    def counted(*arguments):
+        loads.append(arguments)
+        return load(*arguments)
+
+    load = towers._tower
+    monkeypatch.setattr(towers, "_tower", counted)
+    for text in TEXTS[3:6]:
+        passages, queries = method.encode([text], False), method.encode([text], True)
+        assert np.array_equal(passages, searcher.encode_passages([text]))
+        assert np.array_equal(queries, searcher.encode([text]))
+    assert len(loads) == 2  # the method's tower of queries, and the searcher's of passages
 
 
 def test_within_scores_what_is_named_and_nothing_else(tmp_path):

@@ -119,3 +119,19 @@ def test_one_pair_of_each_cluster_of_a_query_is_kept(tmp_path):
         ("q", "p0"), ("q", "p2"), ("r", "p3"), ("q", "no")
     ]  # fmt: skip
     assert given.tally.facts()["facts"] == {"clusters": 2}
+
+
+def test_the_passages_of_a_query_are_encoded_once(tmp_path):
+    encoded = []
+
+    def encode(texts, queries):
+        encoded.append((list(texts), queries))
+        return np.array([[len(text), 0.0] for text in texts], np.float32)
+
+    passages = ["one", "two", "a ship at sea"]
+    documents = [Document(f"d{i}", "", (Passage(f"p{i}", each),)) for i, each in enumerate(passages)]
+    judged = [Judgement("q", f"p{i}", 0) for i in range(3)]
+    given = collection(tmp_path, documents, [Query("q", "?")], judged, encode=encode)
+    made = DeduplicatePairs(ClusterParams(unit="words")).make(given)
+    assert [row.passage for row in made.judgements] == ["p0", "p2"]
+    assert encoded == [(passages, False)]

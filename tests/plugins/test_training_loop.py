@@ -296,6 +296,24 @@ def test_a_distillation_without_a_teacher_is_refused(tmp_path):
         trained(DualEncoder(encoder(tmp_path, loss="kl")), tmp_path / "out")
 
 
+def test_a_batch_without_a_scored_negative_teaches_nothing_and_stops_nothing(tmp_path):
+    some, none = ([[5], [], [], [3], [4]], [[], [], [], [], []])
+    trainer = DualEncoder(encoder(tmp_path, loss="margin-mse", epochs=1, batch=1))
+    facts, curve = trained(
+        trainer, tmp_path / "some", examples(scores=1.0)._replace(negatives=pool(some, 1.0))
+    )
+    assert facts["steps"] == 5
+    assert sorted(value > 0 for value in curve) == [False, False, True, True, True]
+    with pytest.raises(HarnessError, match="training: no negative has a score of a teacher"):
+        trained(trainer, tmp_path / "none", examples(scores=1.0)._replace(negatives=pool(none, 1.0)))
+
+
+def test_more_checkpoints_than_batches_are_refused(tmp_path):
+    trainer = DualEncoder(encoder(tmp_path, epochs=1, batch=2))  # of five queries
+    with pytest.raises(HarnessError, match="4 checkpoints of 3 batches; say `checkpoints: 3` or fewer"):
+        trained(trainer, tmp_path / "out", segment=0, segments=4)
+
+
 def test_untied_towers_are_two_models(tmp_path):
     trained(DualEncoder(encoder(tmp_path, untied=True)), tmp_path / "out")
     query, passage = (
