@@ -9,9 +9,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import IO, Literal, TypeAlias
 
 import orjson
 
@@ -124,9 +124,7 @@ class Child:
     def _listen(self, seconds: float) -> bool:
         """Read what is in the pipes or arrives within these seconds. Returns whether bytes of events were
         read."""
-        ready = select.select([self.events] if self.silent else [self.events, self.prints], [], [], seconds)[
-            0
-        ]
+        ready = _ready([self.events] if self.silent else [self.events, self.prints], seconds)
         if self.prints in ready:
             self._hear()
         if self.events not in ready:
@@ -145,7 +143,7 @@ class Child:
     def output(self) -> str:
         """The end of what the process printed since the last request."""
         for _ in range(64):  # a pipe holds no more; later output is of a process outside the killed group
-            if self.silent or not select.select([self.prints], [], [], 0)[0]:
+            if self.silent or not _ready([self.prints], 0):
                 break
             self._hear()
         return self.printed.decode("utf-8", "replace").strip()
@@ -170,7 +168,7 @@ class Child:
         began = time.monotonic()
         while not self.silent and not has_stack(self.printed, time.monotonic() - began):
             dead = self.process.poll() is not None
-            if select.select([self.prints], [], [], 0 if dead else TICK)[0]:
+            if _ready([self.prints], 0 if dead else TICK):
                 self._hear()
             elif dead:
                 return
@@ -198,6 +196,16 @@ class Child:
         self.process.wait()
         for pipe in (self.requests, self.prints, self.events):
             pipe.close()
+
+
+def _ready(pipes: Sequence[IO[bytes]], seconds: float) -> list[IO[bytes]]:
+    """Those of the pipes that can be read, or have ended, at the latest after these seconds. `select.select`
+    would refuse the descriptors of a process that has more than 1,024 files open."""
+    poll = select.poll()
+    for pipe in pipes:
+        poll.register(pipe, select.POLLIN)
+    descriptors = {descriptor for descriptor, _ in poll.poll(seconds * 1000)}
+    return [pipe for pipe in pipes if pipe.fileno() in descriptors]
 
 
 def has_stack(printed: bytes, waited: float) -> bool:

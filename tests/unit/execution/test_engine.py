@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import resource
 import select
 import signal
 import time
@@ -54,6 +56,23 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
     for child in started:
         child.close()
     assert open_files() == before
+
+
+def test_a_process_with_more_than_1024_open_files_hears_its_children(start) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limits[1] != resource.RLIM_INFINITY and limits[1] < 2048:
+        pytest.skip("this system allows fewer open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2048, limits[1]))
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        child = start("print('{\"event\": 1}', file=line, flush=True); print('a word', flush=True)")
+        assert child.event(LONG) == {"event": 1}
+        assert child.event(LONG) == {"event": "died"}
+        assert child.output() == "a word"
+    finally:
+        for descriptor in held:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_events_come_whole_and_in_order_however_they_are_cut(start) -> None:
