@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 
 from harness.made_models import BACKBONE, BESIDE, FOLDERS, backbones_of_environment
+from harness.plan.kinds import kind_of
 from harness.store.artifacts import Store
 from harness.store.manifest import Artifact, Corrupt
 from harness.types import JSON
@@ -91,7 +92,7 @@ def trained(store: Store, step: str) -> Artifact | None:
     """The artifact of the training that made a model, or of its chosen checkpoint. None if the artifact is
     missing or damaged."""
     try:
-        if step.startswith("validate-") and store.has(step):
+        if kind_of(step) == "validate" and store.has(step):
             step = str(store.read(step).facts["validation"]["model"])
         return store.read(step) if store.has(step) else None
     except Corrupt:

@@ -22,7 +22,7 @@ from harness.execution.step_work import (
     work_of,
 )
 from harness.plan.graph import Plan, Step
-from harness.plan.kinds import MAKE
+from harness.plan.kinds import MAKE, of_kind
 from harness.store.artifacts import Store
 from harness.store.manifest import Artifact, Corrupt
 from harness.types import JSON
@@ -113,7 +113,7 @@ def measured(artifacts: Mapping[str, Artifact]) -> dict[Key, list[Measured]]:
         work = work_done(artifact, artifacts, sizes)
         if work is not None and any(work):
             inputs, cost = artifact.described.get("inputs", ()), artifact.cost
-            corpus = next((step for step in inputs if step.startswith("corpus-")), "")
+            corpus = next(iter(of_kind("corpus", inputs)), "")
             numbers = (float(cost[name]) for name in ("cpu_seconds", "bytes", "peak_mb"))
             one = Measured(corpus, work, free_seconds(cost), *numbers)
             costs.setdefault(key_of(artifact.described, described_of), []).append(one)

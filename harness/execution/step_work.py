@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from harness import made_models
 from harness.plan.graph import Plan, Step
-from harness.plan.kinds import MAKE, METHODS, PART, PARTS, RANKINGS
+from harness.plan.kinds import MAKE, METHODS, PART, PARTS, RANKINGS, kind_of
 from harness.store.manifest import Artifact
 from harness.types import JSON
 
@@ -86,7 +86,7 @@ def _before(step: Step, plan: Plan) -> str:
     if "made" in step.work:
         reads = plan.steps[step.work["made"]].work["reads"]
         inputs = (reads[kind],) if kind in reads else ()
-    return next((name for name in inputs if _kind(name) == kind), "")
+    return next((name for name in inputs if kind_of(name) == kind), "")
 
 
 def work_of(described: Described, described_of: DescribedOf, sizes: Sizes) -> Work | None:
@@ -108,7 +108,7 @@ def work_of(described: Described, described_of: DescribedOf, sizes: Sizes) -> Wo
         if queries is None:
             return None
         depth = (described.get("negatives") or {}).get("depth", 1)  # of a step with examples
-        return (float(queries * depth * max(1, sum(_kind(name) in RANKINGS for name in inputs))),)
+        return (float(queries * depth * max(1, sum(kind_of(name) in RANKINGS for name in inputs))),)
     if corpus is None or (queries is None and kind not in ("augment", "index")):
         return None
     if kind == "augment":
@@ -149,7 +149,7 @@ def work_done(artifact: Artifact, artifacts: Mapping[str, Artifact], sizes: Size
 def _of_training(described: Described, sizes: Sizes) -> Work | None:
     """The texts that a segment of a training reads in one epoch: a query, a positive and its negatives for
     each example. The epochs are among the trainer's parameters."""
-    sources = [name for name in described["inputs"] if _kind(name) == "examples"]
+    sources = [name for name in described["inputs"] if kind_of(name) == "examples"]
     if not all(name in sizes.queries for name in sources):
         return None
     lists = sum(sizes.queries[name] for name in sources)
@@ -176,7 +176,7 @@ def _started(value: JSON, described_of: DescribedOf) -> JSON:
         return value
     described = described_of(reference[1])
     if described is not None and described["kind"] == "validate":
-        trained = next(name for name in described["inputs"] if _kind(name) == "train")
+        trained = next(name for name in described["inputs"] if kind_of(name) == "train")
         described = described_of(trained)
     params = {} if described is None else described["method"]["params"]
     start = params.get(f"init_{reference[2]}", params.get("init"))
@@ -191,7 +191,7 @@ def _nearest(described: Described, kind: str, described_of: DescribedOf) -> str:
     """The id of the first part of a kind that a step reads, directly if it does; "" if there is none."""
     level: list[str] = list(described["inputs"])
     while level:
-        part = next((name for name in level if _kind(name) == kind), None)
+        part = next((name for name in level if kind_of(name) == kind), None)
         if part is not None:
             return part
         level = list(dict.fromkeys(name for step in level for name in _inputs(described_of(step))))
@@ -203,10 +203,6 @@ def _inputs(described: Described | None) -> Iterable[str]:
 
 
 def _unit(described: Described, described_of: DescribedOf) -> str:
-    index = next((name for name in described["inputs"] if _kind(name) == "index"), "")
+    index = next((name for name in described["inputs"] if kind_of(name) == "index"), "")
     texts = described.get("texts") or (described_of(index) or {}).get("texts", {})
     return str(texts.get("unit", "passage"))
-
-
-def _kind(step: str) -> str:
-    return step.partition("-")[0]

@@ -18,7 +18,7 @@ from harness.inspect.marks import Piece
 from harness.leaderboard import ids_only
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Dataset, Row
-from harness.plan.kinds import PARTS
+from harness.plan.kinds import PARTS, kind_of, of_kind
 from harness.store import hits_files
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
@@ -177,7 +177,7 @@ def _stages(step: str, store: Store) -> tuple[str, ...]:
     first input that ranks passages."""
     inputs = store.read(step, trust=True).described["inputs"]
     below = hits_files.among(inputs)
-    if below and not step.startswith("rerank-"):
+    if below and kind_of(step) != "rerank":
         units = [store.read(each, trust=True).facts["unit"] for each in below]
         return _stages(below[units.index("passage") if "passage" in units else 0], store)
-    return tuple(each for each in inputs if each.startswith("augment-"))
+    return tuple(of_kind("augment", inputs))

@@ -13,6 +13,7 @@ from harness.leaderboard import model
 from harness.made_models import STEP
 from harness.plan.graph import Plan, Row, Step
 from harness.plan.keys import library
+from harness.plan.kinds import of_kind
 from harness.scoring.overlap import NEAR, overlap
 from harness.store.artifacts import Store
 from harness.types import JSON
@@ -93,7 +94,7 @@ def flags(row: Row, plan: Plan, texts: Sequence[str], store: Store) -> list[str]
     trained: list[str] = []
     for step in plan.steps.values():
         if step.kind == "examples" and step.id in ancestors:
-            queries = next(item for item in step.inputs if item.startswith("queries-"))
+            queries = of_kind("queries", step.inputs)[0]
             trained += read_queries(store.read(queries).folder).texts
     if not trained:
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from harness.types import Part
@@ -21,3 +22,13 @@ APART: Final = ("tune", "train", "validate", MAKE)  # the steps behind these are
 FORMATS: Final[dict[str, int]] = dict.fromkeys(
     (*PARTS, *METHODS, "tune", "label", "analyse", *MAKING, MAKE, PART), 1
 )
+
+
+def kind_of(step: str) -> str:
+    """The kind of a step, by its id, as `harness.plan.graph.Step.id` composes it."""
+    return step.partition("-")[0]
+
+
+def of_kind(kind: str, steps: Iterable[str]) -> list[str]:
+    """Those of the ids of steps that are of this kind, in their order."""
+    return [step for step in steps if kind_of(step) == kind]

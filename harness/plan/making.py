@@ -28,15 +28,15 @@ def made(planner: Systems, spec: DatasetSpec, base: Collection) -> Collection:
     collection = base
     stages = [stage for stage in spec.make if not stage.splits or base.card.split in stage.splits]
     try:
-        if spec.name in planner.making:
+        if spec.name in planner.begun:
             planner.refuse(spec.chosen.place, path, "is made of itself; break the circle")
-        planner.making.append(spec.name)
+        planner.begun.append(spec.name)
         try:
             for number, stage in enumerate(stages):
                 here = spec._replace(name=f"{spec.name} after {number} stages", make=())
                 collection = _stage(planner, collection._replace(spec=here), stage, spec.name)
         finally:
-            planner.making.remove(spec.name)
+            planner.begun.remove(spec.name)
     except HarnessError as error:
         planner.problems += error.below(spec.chosen.place, path)
         return Collection(spec, base.card, {}, (), str(error))

@@ -59,14 +59,14 @@ def planned(planner: Systems, reference: Made, place: Place | None) -> str:
 def _trained(planner: Systems, spec: ModelSpec, seed: int) -> Trained:
     """The steps that make a model with one seed, planned once. Raises Broken."""
     key = (spec.name, seed)
-    if key not in planner.models:
-        planner.models[key] = CIRCLE
+    if key not in planner.trained:
+        planner.trained[key] = CIRCLE
         try:
-            planner.models[key] = _plan(planner, spec, seed)
+            planner.trained[key] = _plan(planner, spec, seed)
         except Broken as error:
-            planner.models[key] = str(error)
+            planner.trained[key] = str(error)
             raise
-    trained = planner.models[key]
+    trained = planner.trained[key]
     if trained == CIRCLE:
         planner.refuse(spec.place, ("models", spec.name), CIRCLE)
     if isinstance(trained, str):
@@ -117,7 +117,7 @@ def _plan(planner: Systems, spec: ModelSpec, seed: int) -> Trained:
     last = Trained(tuple(checkpoints), checkpoints[-1], parts)
     if spec.validate is None:
         return last
-    planner.models[spec.name, seed] = last  # the systems that try the checkpoints refer to the model
+    planner.trained[spec.name, seed] = last  # the systems that try the checkpoints refer to the model
     return last._replace(chosen=_validated(planner, spec, spec.validate, seed, last))
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from harness.plan.chosen_methods import work_of
 from harness.plan.graph import Collection
+from harness.plan.kinds import of_kind
 from harness.suite import System
 from harness.types import JSON
 
@@ -18,7 +19,7 @@ def step(planner: Systems, collection: Collection, system: System, i: int, searc
     with the queries as the rewriters before this one leave them."""
     item = system.queries[i]
     chosen, record = item.chosen, item.chosen.entry.record
-    context = tuple(step for step in searched.inputs if step.startswith("augment-"))
+    context = tuple(of_kind("augment", searched.inputs))
     values, needs = planner.resolved(collection, chosen, system.unit)
     with planner.guarded(chosen):
         depth = record.feedback(values)

@@ -19,7 +19,7 @@ from harness.types import JSON
 if TYPE_CHECKING:
     from harness.plan.systems import Output, Systems
 
-STEP = re.compile(r"tuned:(tune-[0-9a-f]{64})/(\w+)")
+FOUND = re.compile(r"tuned:(tune-[0-9a-f]{64})/(\w+)")  # a value that a step finds, and its parameter
 
 
 def output(planner: Systems, collection: Collection, system: System) -> Output | None:
@@ -115,7 +115,7 @@ def steps_in(described: JSON) -> list[str]:
     """The ids of the tuning steps that a step's description names as the source of parameter values, each
     once."""
     if isinstance(described, str):
-        match = STEP.fullmatch(described)
+        match = FOUND.fullmatch(described)
         return [match[1]] if match else []
     if isinstance(described, Mapping):
         return list(dict.fromkeys(step for item in described.values() for step in steps_in(item)))
@@ -124,7 +124,7 @@ def steps_in(described: JSON) -> list[str]:
 
 def placed(described: JSON, work: JSON) -> JSON:
     """The work of a step, with `tuned:STEP/PARAMETER` in each place where its description has one."""
-    if isinstance(described, str) and STEP.fullmatch(described):
+    if isinstance(described, str) and FOUND.fullmatch(described):
         return described
     if isinstance(described, Mapping) and isinstance(work, Mapping):
         return {name: placed(described.get(name), item) for name, item in work.items()}

@@ -42,8 +42,8 @@ class Systems(Base):
     """The planner of a suite's systems. Work that two systems share becomes one step."""
 
     done: dict[tuple[str, str], Output | str] = field(default_factory=dict)  # a text is the error
-    models: dict[tuple[str, int], models.Trained | str] = field(default_factory=dict)  # by name and seed
-    making: list[str] = field(default_factory=list)  # the made datasets that are being planned
+    trained: dict[tuple[str, int], models.Trained | str] = field(default_factory=dict)  # by name and seed
+    begun: list[str] = field(default_factory=list)  # the made datasets that are being planned
     apart: list[tuple[str, Place, Keys, str]] = field(default_factory=list)  # splits tuned or trained on
 
     def collection(self, spec: DatasetSpec) -> Collection:

@@ -8,14 +8,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from harness.plan.kinds import RANKINGS
+from harness.plan.kinds import RANKINGS, kind_of, of_kind
 from harness.store.manifest import Artifact
 from harness.types import JSON, Hits, Unit
 
 
 def among(steps: Sequence[str]) -> list[str]:
     """Those ids in `steps` that belong to steps with hits."""
-    return [step for step in steps if step.partition("-")[0] in RANKINGS]
+    return [step for step in steps if kind_of(step) in RANKINGS]
 
 
 def save(folder: Path, hits: Hits, inputs: Sequence[str]) -> dict[str, JSON]:
@@ -23,9 +23,7 @@ def save(folder: Path, hits: Hits, inputs: Sequence[str]) -> dict[str, JSON]:
     to."""
     np.save(folder / "passages.npy", hits.passages.astype(np.int64))
     np.save(folder / "scores.npy", hits.scores.astype(np.float32))
-    of = {
-        kind: next(step for step in inputs if step.startswith(f"{kind}-")) for kind in ("corpus", "queries")
-    }
+    of = {kind: of_kind(kind, inputs)[0] for kind in ("corpus", "queries")}
     return {"unit": hits.unit, **of, "hits": int((hits.passages >= 0).sum())}
 
 

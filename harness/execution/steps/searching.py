@@ -13,6 +13,7 @@ from harness.contracts import Counting, Divisible, Reporting, Searcher
 from harness.execution.steps import checked, counting, rewriting
 from harness.execution.steps.resuming import Rows
 from harness.execution.steps.task import Outcome, Task, Texts, reported
+from harness.plan.kinds import of_kind
 from harness.store import hits_files
 from harness.store.manifest import Artifact
 from harness.types import JSON, Hits, IndexPart, Rewritten
@@ -113,7 +114,7 @@ def search_join(task: Task, parts: Sequence[Artifact]) -> Outcome:
 def _opened(task: Task) -> _Opened:
     texts, queries = task.texts(), task.queries()
     searcher = _searcher(task, texts)
-    rewrites = [step for step in task.work["inputs"] if step.startswith("rewrite-")]
+    rewrites = of_kind("rewrite", task.work["inputs"])
     rewritten = rewriting.rewritten_of(task, rewrites[0] if rewrites else None, queries)
     return _Opened(texts, queries, checked.excluded(texts.corpus, queries, texts.unit), searcher, rewritten)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +18,13 @@ from harness.collection.composed_texts import View
 from harness.collection.corpus import Corpus
 from harness.collection.queries import Queries, read_queries
 from harness.errors import ContractError, check_is
+from harness.plan import searching
+from harness.plan.kinds import kind_of, of_kind
 from harness.store.artifacts import Store
 from harness.store.manifest import Artifact
 from harness.types import JSON, Batch, Facts, Unit
 
 T = TypeVar("T")
-FOUND = re.compile(r"tuned:(tune-[0-9a-f]{64})/(\w+)")  # as `harness.plan.searching` names found values
 Progress = Callable[..., None]  # called with done, total and, if there is one, a note to show
 
 
@@ -126,7 +126,7 @@ class Task:
     def found(self, value: JSON) -> JSON:
         """The value of a parameter. If it refers to a `tune` step, this is the value that the step has
         found."""
-        match = FOUND.fullmatch(value) if isinstance(value, str) else None
+        match = searching.FOUND.fullmatch(value) if isinstance(value, str) else None
         return self.store.read(match[1]).facts["found"][match[2]] if match else value
 
     def model(self, step: str) -> Path:
@@ -135,7 +135,7 @@ class Task:
         if step not in self.work["inputs"]:
             return self.store.artifacts / step
         chosen = self.store.read(step)
-        if step.startswith("validate-"):
+        if kind_of(step) == "validate":
             chosen = self.store.read(chosen.facts["validation"]["model"])
         return chosen.folder
 
@@ -147,7 +147,7 @@ class Task:
 
     def input(self, kind: str) -> Artifact:
         """The verified artifact of the first input of this kind."""
-        return self.store.read(next(step for step in self.work["inputs"] if step.startswith(f"{kind}-")))
+        return self.store.read(of_kind(kind, self.work["inputs"])[0])
 
     def corpus(self) -> Corpus:
         return Corpus(self.input("corpus").folder)

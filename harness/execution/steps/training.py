@@ -15,6 +15,7 @@ from harness.collection.judgements import Judged, judging
 from harness.collection.queries import Queries, read_judgements, read_queries
 from harness.errors import HarnessError
 from harness.execution.steps.task import Outcome, Task, reported
+from harness.plan.kinds import of_kind
 from harness.scoring import protocols, score
 from harness.scoring.rank_agreement import kendall_tau
 from harness.scoring.rules import Rules, scores_of
@@ -201,7 +202,7 @@ def _joined_examples(task: Task) -> Examples:
     offsets = [0]
     for source in task.work["sources"]:
         made = task.store.read(source["examples"])
-        queries_step = next(step for step in made.described["inputs"] if step.startswith("queries-"))
+        queries_step = of_kind("queries", made.described["inputs"])[0]
         queries: Queries = read_queries(task.store.read(queries_step).folder)
         texts += queries.texts
         views.append(View(Corpus(task.store.read(source["corpus"]).folder), [], "passage", None))
