@@ -11,12 +11,13 @@ from harness.errors import HarnessError
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """The numbered lines of a text file, which may be gzipped. Raises HarnessError if it cannot be read."""
+    """The numbered lines of a text file, which may be gzipped. A byte order mark at the start is dropped.
+    Raises HarnessError if the file cannot be read."""
     number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             for number, line in enumerate(file, 1):
-                yield number, line.decode()
+                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
         raise HarnessError(f"{path}:{number}: {error.reason} in UTF-8; save the file as UTF-8") from None
     except FileNotFoundError:

@@ -33,6 +33,13 @@ def test_trec_and_beir_judgements_are_the_same(tmp_path):
     assert one[0] == Judgement("q1", "a", 2)
 
 
+@pytest.mark.parametrize("text", [QRELS, "query-id\tcorpus-id\tscore\nq1\ta\t2\nq1\tb\t0\nq2\tc\t1\n"])
+def test_a_byte_order_mark_is_no_part_of_the_first_judged_query(tmp_path, text):
+    windows = "\ufeff" + text.replace("\n", "\r\n")
+    judgements, _ = ids_only.judgements_in(written(tmp_path / "a", windows))
+    assert list(judgements.query_ids) == ["q1", "q2"]
+
+
 def test_judgements_are_written_as_they_were_read(tmp_path):
     judgements, _ = ids_only.judgements_in(written(tmp_path / "a", QRELS))
     qrels_files.write_qrels(tmp_path / "b", judgements)

@@ -72,6 +72,13 @@ def test_a_run_is_read_by_query_whatever_the_order_of_lines(tmp_path):
     assert run.hits.scores.tolist() == [[3.0, np.float32(1e-3)], [2.0, -np.inf]]
 
 
+@pytest.mark.parametrize("read", [read_run, _by_lines])
+def test_a_byte_order_mark_is_no_part_of_the_first_query(tmp_path, read):
+    path = tmp_path / "windows.run"
+    path.write_text("\ufeff" + RUN.replace("\n", "\r\n"), encoding="utf-8")
+    assert read(path).query_ids == ("q1", "q2", "q9")
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
