@@ -61,7 +61,7 @@ def of_boards(
     scored, scored_names = [boards[number] for number in run], [names[number] for number in run]
     _check_scoring(scored, scored_names)
     _check_filters(boards, filters)
-    notes: list[str] = []
+    notes = list(_apart(scored, scored_names))
     labels = _labels(scored, scored_names, filters, notes) if scored else []
     fields = []
     for dataset in dict.fromkeys(row.dataset for board in boards for row in board.rows):
@@ -110,6 +110,19 @@ def _only_published(board: Leaderboard) -> bool:
     """Whether a leaderboard has published rows only. They have no values per query and are left out, so it
     does not matter how they were scored."""
     return all(row.origin == "published" for row in board.rows)
+
+
+def _apart(boards: Sequence[Leaderboard], names: Sequence[str]) -> Iterator[str]:
+    """What to say of each leaderboard that has no dataset in common with another. If this holds for all of
+    them, the first needs no words of its own."""
+    held = [{row.dataset for row in board.rows} for board in boards]
+    lone = [i for i, mine in enumerate(held) if not any(mine & held[j] for j in range(len(held)) if j != i)]
+    for i in lone[1:] if len(lone) == len(boards) else lone:
+        yield (
+            f"{names[i]} shares no dataset with the others, so its systems are compared with none of theirs; "
+            f"it has {', '.join(sorted(held[i]))}: call the same data by the same name "
+            "(for a run, `harness score --dataset NAME`)"
+        )
 
 
 def _check_scoring(boards: Sequence[Leaderboard], names: Sequence[str]) -> None:

@@ -123,6 +123,20 @@ def test_two_leaderboards_share_their_queries(tmp_path):
     assert "d: compared on the 30 queries that all share, of up to 40" in loaded.notes
 
 
+def test_a_leaderboard_that_shares_no_dataset_is_named(tmp_path):
+    systems = {"a": {"R@5": values(1)}, "b": {"R@5": values(2)}}
+    x, y, z = (tmp_path / name for name in "xyz")
+    for folder, dataset in ((x, "d"), (y, "d"), (z, "qrels")):
+        folder.mkdir()
+        board(folder, systems, name=folder.name, dataset=dataset)
+    assert load([x, y]).notes == ()
+    for paths in ([x, z], [x, y, z], [z, x, y]):
+        (note,) = load(paths).notes
+        assert note.startswith("z shares no dataset with the others, so its systems are compared with none")
+        assert "it has qrels" in note
+    assert load([z]).notes == ()
+
+
 def test_a_row_that_two_leaderboards_have_is_taken_once(tmp_path):
     (tmp_path / "x").mkdir()
     (tmp_path / "y").mkdir()
