@@ -128,10 +128,10 @@ class Schedule:
 
     def cut(self, step: Step, joined: Step, parts: Sequence[Step], is_made: Callable[[str], bool]) -> None:
         """Replace a running step by its parts, which any free worker makes, and the step that joins them."""
+        missing = [part.id for part in parts if not is_made(part.id)]  # not locked: it may ask a remote
         with self.changed:
             self.steps |= {step.id: joined, **{part.id: part for part in parts}}
             self.parts[step.id] = [part.id for part in parts]
-            missing = [part.id for part in parts if not is_made(part.id)]
             self._missed.setdefault(step.id, set()).update(self.parts[step.id])
             before = list(itertools.takewhile(lambda other: other != step.id, self._todo))
             self._todo = dict.fromkeys([*before, *missing, *self._todo])

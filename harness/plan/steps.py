@@ -114,9 +114,14 @@ class Base(Datasets):
     def method(
         self, collection: Collection, chosen: Chosen, values: Any, leave_out: tuple[str, ...] = ()
     ) -> dict[str, JSON]:
-        """The description of a method for a key, with the records that the method builds on."""
+        """The description of a method for a key, with the records that the method builds on. Raises Broken if
+        a file that a parameter names cannot be read."""
+        try:
+            with self.guarded(chosen):
+                described = keys.method(chosen.entry, values, self.digest, leave_out)
+        except HarnessError as error:
+            self.refuse(chosen.place, (), f"{chosen.name}: {error}")
         with self.guarded(chosen):
-            described = keys.method(chosen.entry, values, self.digest, leave_out)
             record = chosen.entry.record
             # parameters are not resolved while data is missing, so names among them may still be `auto`
             can_ask = record.depends_on is not None and not collection.needs

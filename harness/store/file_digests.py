@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import orjson
 
+from harness.errors import HarnessError
 from harness.store import disk
 
 YOUNG = 2_000_000_000  # nanoseconds: a file that changed less long ago is hashed again
@@ -21,10 +22,20 @@ class FileDigests(NamedTuple):
 
     def of(self, path: Path) -> str:
         """The digest of a file's contents, or of a folder's file names and their contents. A file's digest is
-        remembered while its size, time stamp and inode stay the same."""
+        remembered while its size, time stamp and inode stay the same. Raises HarnessError for a file that
+        cannot be read."""
         if path.is_dir():
             listed = [[item.relative_to(path).as_posix(), self.of(item)] for item in _files_in(path)]
             return _sha(orjson.dumps(listed))
+        try:
+            return self._of_file(path)
+        except OSError as error:
+            what = (error.strerror or str(error)).lower()
+            raise HarnessError(
+                f"{path}: it cannot be read: {what}; check the file and its permissions"
+            ) from error
+
+    def _of_file(self, path: Path) -> str:
         stamp = _stamp(path)
         memo = self.folder / f"{_sha(os.fsencode(path.absolute()))}.json"
         try:

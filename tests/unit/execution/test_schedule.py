@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 from harness.execution import parts
@@ -9,6 +10,8 @@ from harness.execution.progress import Silent
 from harness.execution.schedule import IDLE, Failure, Schedule
 from harness.plan.graph import Step
 from harness.store.artifacts import Store
+
+LONG = 60  # seconds until a thread that waits is given up
 
 
 def step(name: str, *inputs: Step, kind: str = "combine") -> Step:
@@ -44,6 +47,24 @@ def test_what_reads_a_failed_step_fails_with_its_reason(tmp_path: Path) -> None:
     made.fail(a, Failure(a.id, "broken", False))
     assert made.next() is None
     assert set(made.failures) == {a.id, b.id, c.id}
+
+
+def test_other_threads_get_steps_while_a_remote_is_asked_for_parts(tmp_path: Path) -> None:
+    a, b = step("a", kind="search"), step("b")
+    c = step("c", a, b)
+    made = schedule(tmp_path, a, b, c)
+    assert made.next() == a
+    begun: list[Step | None] = []
+
+    def is_made(part: str) -> bool:
+        other = threading.Thread(target=lambda: begun.append(made.next(patience=0)), daemon=True)
+        other.start()
+        other.join(LONG)
+        return True
+
+    joined, items = parts.cut(a, 2)
+    made.cut(a, joined, items, is_made)
+    assert begun == [b, IDLE]
 
 
 def test_parts_come_before_the_whole_and_one_that_fails_ends_it(tmp_path: Path) -> None:

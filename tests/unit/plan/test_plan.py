@@ -65,6 +65,32 @@ def test_systems_share_what_is_the_same(tmp_path):
     assert built.used_by()[corpus] == 4
 
 
+def test_every_file_that_cannot_be_read_is_reported_with_its_place(tmp_path):
+    def refused(path: Path) -> str:
+        raise HarnessError(f"{path.name}: it cannot be read: permission denied; check the file")
+
+    for name, text in (
+        ("corpus.jsonl", '{"_id": "d", "text": "t"}'), ("queries.jsonl", '{"_id": "q", "text": "t"}'),
+        ("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq\td\t1"), ("vectors.jsonl", ""),
+    ):  # fmt: skip
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text + "\n")
+    (tmp_path / "s.yaml").write_text("""
+datasets:
+  t: {tour: {documents: 3}}
+  closed: {files: {path: ., language: en}}
+systems:
+  a: {retriever: {vectors: {passages: vectors.jsonl, queries: vectors.jsonl}}}
+measures: [nDCG@10]
+""")
+    with pytest.raises(HarnessError) as raised:
+        plan.build(suite.load(tmp_path / "s.yaml", CATALOGUE), CATALOGUE, refused)
+    assert [str(problem).partition("s.yaml:")[2] for problem in raised.value.problems] == [
+        "4: datasets.closed: corpus.jsonl: it cannot be read: permission denied; check the file",
+        "6: vectors: vectors.jsonl: it cannot be read: permission denied; check the file",
+    ]
+
+
 def test_inputs_stand_before_what_reads_them(tmp_path):
     seen: set[str] = set()
     for step in planned(tmp_path).steps.values():

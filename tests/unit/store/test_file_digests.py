@@ -1,10 +1,12 @@
 """Digests of the user's files: remembered while the file stays the same."""
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
+from harness.errors import HarnessError
 from harness.store import disk
 from harness.store.file_digests import FileDigests
 
@@ -29,6 +31,21 @@ def test_a_digest_is_remembered_until_the_file_changes(digests: FileDigests, tmp
     assert digests.of(path) == disk.sha256(path)
     memo.write_text("torn")
     assert digests.of(path) == disk.sha256(path)
+
+
+def test_a_file_that_cannot_be_read_is_a_mistake_of_the_user(
+    digests: FileDigests, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path) -> str:  # whoever runs the tests may be allowed to read everything
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(disk, "content_key", refused)
+    (tmp_path / "data").write_text("one")
+    for path in (tmp_path / "data", tmp_path):
+        with pytest.raises(
+            HarnessError, match=r"data: it cannot be read: permission denied; check the file and"
+        ):
+            digests.of(path)
 
 
 def test_a_file_that_was_written_just_now_is_not_remembered(digests: FileDigests, tmp_path: Path) -> None:
