@@ -36,7 +36,8 @@ def words(count: int) -> list[str]:
     return words
 
 
-def _zipf(rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
+def zipf(rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
+    """Numbers of words, drawn by Zipf's law with Mandelbrot's shift."""
     weights = 1 / (np.arange(VOCABULARY) + 2.7)
     edges = np.cumsum(weights) / weights.sum()
     return np.searchsorted(edges, rng.random(size))
@@ -47,13 +48,13 @@ def generated(folder: Path, passages: int, queries: int, seed: int = 1) -> Load:
     on average, and 7 for a query."""
     path = folder / f"generated-{passages}.txt"
     rng, lexicon = np.random.default_rng(seed), np.array(words(VOCABULARY), object)
-    asked = [" ".join(row) for row in lexicon[_zipf(rng, (queries, QUERY))]]
+    asked = [" ".join(row) for row in lexicon[zipf(rng, (queries, QUERY))]]
     if not path.exists():
         with path.open("w") as out:
             for first in range(0, passages, CHUNK):
                 n = min(CHUNK, passages - first)
                 lengths = rng.integers(TOKENS // 2, TOKENS * 3 // 2 + 1, n)
-                rows = lexicon[_zipf(rng, (n, TOKENS * 3 // 2))]
+                rows = lexicon[zipf(rng, (n, TOKENS * 3 // 2))]
                 out.writelines(" ".join(row[:size]) + "\n" for row, size in zip(rows, lengths, strict=True))
     return Load(path, asked)
 

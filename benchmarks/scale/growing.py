@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -45,6 +49,45 @@ def measured(
         command = [sys.executable, sys.argv[0], str(passages), "--folder", str(folder), "--opened"]
         subprocess.run(command, check=True)
         shutil.rmtree(folder)
+
+
+class Measured(NamedTuple):
+    """What an index cost: the process's own memory in KB before and at its peak (mapped files do not count),
+    and a digest of the index's arrays."""
+
+    before: int
+    peak: int
+    seconds: float
+    digest: str
+
+
+def indexed(index: Callable[[Path], None], folder: Path) -> Measured:
+    """Let `index` write an index to a new folder, and measure it."""
+    folder.mkdir()
+    before, peak, ended = own_memory(), [0], threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.01):
+            peak[0] = max(peak[0], own_memory())
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    began = time.perf_counter()
+    index(folder)
+    seconds = time.perf_counter() - began
+    ended.set()
+    thread.join()
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.npy")):
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return Measured(before, peak[0], seconds, digest.hexdigest())
+
+
+def own_memory() -> int:
+    """The memory of this process in KB, without mapped files."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("RssAnon:")[2].split()[0])
 
 
 def _rows(passages: int, columns: Columns) -> Iterator[pa.RecordBatch]:

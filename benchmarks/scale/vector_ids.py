@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import threading
-import time
 from pathlib import Path
 
 import growing
@@ -43,36 +40,13 @@ def prepare(folder: Path, passages: int) -> None:
 
 
 def measure(folder: Path, count: int) -> None:
-    """Index the vectors, whose ids are in a random order, and print the peak of this process's own memory
-    (mapped files do not count) and a digest of the index."""
+    """Index the vectors, whose ids are in a random order, and print what it took."""
     params = VectorsParams(passages=folder / "vectors.npy", passage_ids=folder / "ids.txt")
     method, texts = build(params), View(Corpus(folder))
-    before, peak, ended = own_memory(), [0], threading.Event()
-
-    def watch() -> None:
-        while not ended.wait(0.01):
-            peak[0] = max(peak[0], own_memory())
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    began = time.perf_counter()
-    (folder / "index").mkdir()
-    method.index(texts, folder / "index")
-    seconds = time.perf_counter() - began
-    ended.set()
-    thread.join()
-    digest = hashlib.sha256()
-    for path in sorted((folder / "index").glob("*.npy")):
-        digest.update(path.read_bytes())
-    each = (peak[0] - before) * 1024 / count
-    cells = f"{before // 1024:,} | {peak[0] // 1024:,} | {each:.0f} | {seconds:.0f}"
-    print(f"| {count:,} | {cells} | {digest.hexdigest()[:16]} |", flush=True)
-
-
-def own_memory() -> int:
-    """The memory of this process in KB, without mapped files."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.partition("RssAnon:")[2].split()[0])
+    cost = growing.indexed(lambda index: method.index(texts, index), folder / "index")
+    each = (cost.peak - cost.before) * 1024 / count
+    cells = f"{cost.before // 1024:,} | {cost.peak // 1024:,} | {each:.0f} | {cost.seconds:.0f}"
+    print(f"| {count:,} | {cells} | {cost.digest[:16]} |", flush=True)
 
 
 if __name__ == "__main__":

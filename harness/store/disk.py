@@ -8,8 +8,10 @@ import glob
 import hashlib
 import os
 import shutil
+import socket
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,6 +22,7 @@ from harness.errors import StoreError
 PIECE = 1 << 24  # bytes of a large file that are hashed on their own
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 FAILING = {*FULL, errno.EIO}  # errors of the disk, never a method's fault
+DAY = 24 * 60 * 60
 NEARLY_FULL = 1 << 20  # bytes: with less free space, a failed step is taken to have failed for lack of space
 
 
@@ -38,7 +41,7 @@ def replace_file(path: Path, data: bytes) -> None:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A new path for the body to write, which takes the place of `path` when the body has ended."""
-    writer = f"{os.getpid()}.{threading.get_native_id()}"
+    writer = f"{_host()}.{os.getpid()}.{threading.get_native_id()}"
     beside = path.with_name(f".{writer}.new.{path.name}")  # keeps the ending, which may choose a format
     _sweep(path)
     try:
@@ -53,14 +56,29 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _sweep(path: Path) -> None:
-    """Remove new files that killed processes left beside `path` while they were replacing it."""
+    """Remove new files that killed processes of this host left beside `path` while they were replacing it.
+    Whether a process of another host lives is not known: its file stays for a day."""
     for left in path.parent.glob(f".*.new.{glob.escape(path.name)}"):
-        process = left.name.split(".")[1]
-        with contextlib.suppress(PermissionError):  # the process lives and is another user's
-            try:
-                os.kill(int(process), 0)
-            except (ProcessLookupError, ValueError):
-                left.unlink(missing_ok=True)
+        host, process = left.name.split(".")[1:3]
+        with contextlib.suppress(FileNotFoundError):  # its process has ended meanwhile, or another swept it
+            dead = not _lives(process) if host == _host() else time.time() - left.stat().st_mtime > DAY
+            if dead:
+                left.unlink()
+
+
+def _host() -> str:
+    """A short name of this machine, without dots."""
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+
+
+def _lives(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except PermissionError:  # it is another user's
+        return True
+    return True
 
 
 def fsync(descriptor: int) -> None:

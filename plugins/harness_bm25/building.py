@@ -16,7 +16,8 @@ from harness.contracts import Texts
 from harness.toolkit.index import files
 from harness.toolkit.text.analysis import Analyse, Encoded, Vocabulary
 from harness_bm25 import storage
-from harness_bm25.inverting import PAIRS, WINDOW, hash_terms, invert, place
+from harness_bm25.inverting import PAIRS, WINDOW, hash_terms, invert
+from harness_bm25.merging import Window, Windows
 
 BATCH = 8192
 
@@ -28,20 +29,6 @@ class Stretch(NamedTuple):
     ends: NDArray[np.int64]  # int64[n]
     shares: NDArray[np.float32]  # float32[T]: the weight of each occurrence; empty if all are 1
     lengths: NDArray[np.float32]  # float32[n]
-
-
-class Window(NamedTuple):
-    """The postings of one window of texts, sorted by term and then by text."""
-
-    lengths: NDArray[np.float32]
-    block_term: NDArray[np.int32]
-    block_count: NDArray[np.int32]
-    block_sum: NDArray[np.float64]
-    block_peak: NDArray[np.uint16]
-    pair_tf: NDArray[np.float32]
-    pair_length: NDArray[np.float32]
-    texts: NDArray[np.uint16]
-    pairs: NDArray[np.uint16]
 
 
 def build(texts: Texts, folder: Path, analyse: Analyse, title_weight: float, threads: int) -> None:
@@ -68,19 +55,23 @@ def write(
     """Writes the index of texts that are given as numbered terms. `terms` returns the terms, and `positions`
     holds the positions of the texts, once all batches have been read."""
     files.begin(folder)
-    windows: list[Window] = []
-    with Spill(folder) as spill, ThreadPoolExecutor(threads) as pool:
+    with Windows(folder) as windows, ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future[list[Window]]] = deque()
         for stretch in _stretches(batches, title_weight):
             waiting.append(pool.submit(_invert, stretch))
             if len(waiting) >= threads:
-                windows += map(spill.keep, waiting.popleft().result())
+                _add(windows, waiting.popleft())
         while waiting:
-            windows += map(spill.keep, waiting.popleft().result())
-        _merge(folder, windows, spill, len(terms()), pool)
+            _add(windows, waiting.popleft())
+        windows.write(len(terms()), threads)
     storage.write(folder, {"positions": np.concatenate([*positions, np.empty(0, np.int64)])})
     _write_terms(folder, terms())
     storage.finish(folder)
+
+
+def _add(windows: Windows, inverted: Future[list[Window]]) -> None:
+    for window in inverted.result():
+        windows.add(window)
 
 
 def _stretches(batches: Iterable[Encoded], title_weight: float) -> Iterator[Stretch]:
@@ -175,88 +166,6 @@ def _part(stretch: Stretch, first: int, last: int | None) -> Stretch:
     cut = slice(begin, int(ends[-1]))
     shares = stretch.shares[cut] if len(stretch.shares) else stretch.shares
     return Stretch(stretch.terms[cut], ends - begin, shares, stretch.lengths[first:last])
-
-
-class Spill:
-    """Two files that hold the postings of windows until all windows are known."""
-
-    def __init__(self, folder: Path) -> None:
-        self._paths = [folder / "texts.spill", folder / "pairs.spill"]
-        self._postings = 0
-
-    def __enter__(self) -> Spill:
-        self._files = [path.open("wb") for path in self._paths]
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for file in self._files:
-            file.close()
-        for path in self._paths:
-            path.unlink(missing_ok=True)
-
-    def keep(self, window: Window) -> Window:
-        """Writes the postings of a window to disk, and returns the window without them."""
-        for file, array in zip(self._files, (window.texts, window.pairs), strict=True):
-            array.tofile(file)
-        self._postings += len(window.texts)
-        empty = np.empty(0, np.uint16)
-        return window._replace(texts=empty, pairs=empty)
-
-    def arrays(self) -> list[NDArray[np.uint16]]:
-        for file in self._files:
-            file.flush()
-        if not self._postings:
-            return [np.empty(0, np.uint16)] * 2
-        return [np.memmap(path, np.uint16, mode="r") for path in self._paths]
-
-
-def _merge(folder: Path, windows: list[Window], spill: Spill, terms: int, pool: ThreadPoolExecutor) -> None:
-    """Writes the index from all windows: the blocks of each term are put side by side, in the order of
-    windows."""
-    block_first = np.zeros(terms + 1, np.int64)
-    occurrences = np.zeros(terms, np.float64)
-    for window in windows:
-        block_first[window.block_term + 1] += 1  # a term has at most one block in a window
-        occurrences[window.block_term] += window.block_sum
-    np.cumsum(block_first, out=block_first)
-    cursor = block_first[:-1].copy()
-    block_window = np.empty(block_first[-1], np.int32)
-    block_peak = np.empty(block_first[-1], np.uint16)
-    block_start = np.zeros(block_first[-1] + 1, np.int64)
-    places = []
-    for number, window in enumerate(windows):
-        blocks = cursor[window.block_term]
-        cursor[window.block_term] += 1
-        block_window[blocks] = number
-        block_peak[blocks] = window.block_peak
-        block_start[blocks + 1] = window.block_count
-        places.append(blocks)
-    np.cumsum(block_start, out=block_start)
-    targets = [storage.create(folder, name, int(block_start[-1])) for name in ("texts", "pairs")]
-    sources = spill.arrays()
-    offset, jobs = 0, []
-    for window, blocks in zip(windows, places, strict=True):
-        starts = np.concatenate([[0], np.cumsum(window.block_count, dtype=np.int64)])
-        cut = slice(offset, offset + int(starts[-1]))
-        jobs.append(
-            pool.submit(place, sources[0][cut], sources[1][cut], starts, block_start[blocks], *targets)
-        )
-        offset = cut.stop
-    for job in jobs:
-        job.result()
-    nothing = [np.empty(0, np.float32)]
-    storage.write(folder, {
-        "lengths": np.concatenate([*(window.lengths for window in windows), *nothing]),
-        "window_first": np.cumsum([0, *(len(window.lengths) for window in windows)], dtype=np.int64),
-        "pair_first": np.cumsum([0, *(len(window.pair_tf) for window in windows)], dtype=np.int64),
-        "pair_tf": np.concatenate([*(window.pair_tf for window in windows), *nothing]),
-        "pair_length": np.concatenate([*(window.pair_length for window in windows), *nothing]),
-        "block_first": block_first,
-        "block_window": block_window,
-        "block_start": block_start,
-            "block_peak": block_peak,
-        "occurrences": occurrences,
-    })  # fmt: skip
 
 
 def _write_terms(folder: Path, terms: list[str]) -> None:

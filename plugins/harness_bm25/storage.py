@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from harness.toolkit.index import files
 
 FORMAT = files.Format("harness-bm25", 2)
+Number = TypeVar("Number", bound=np.generic)
 
 
 class Index(NamedTuple):
@@ -42,13 +43,13 @@ class Index(NamedTuple):
     term_number: NDArray[np.int32]  # int32[V]: the term of each hash
 
 
-def create(folder: Path, name: str, length: int) -> NDArray[np.uint16]:
-    """An array of postings that is mapped from a new file, for writing."""
-    if length == 0:  # an empty file cannot be mapped
-        np.save(folder / f"{name}.npy", np.empty(0, np.uint16))
-        return np.empty(0, np.uint16)
+def create(folder: Path, name: str, kind: type[Number], length: int) -> NDArray[Number]:
+    """An array of zeros that is mapped from a new file, for writing."""
     path = folder / f"{name}.npy"
-    return np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(np.uint16), shape=(length,))
+    if length == 0:  # an empty file cannot be mapped
+        np.save(path, np.empty(0, kind))
+        return np.empty(0, kind)
+    return np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(kind), shape=(length,))
 
 
 def write(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

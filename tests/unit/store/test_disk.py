@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,16 @@ import pytest
 
 from harness.errors import StoreError
 from harness.store import disk
+
+# in a process of its own: it ends in the middle of writing
+WRITING = """
+import os
+from pathlib import Path
+from harness.store import disk
+with disk.replacing(Path({path!r})) as beside:
+    beside.write_text("a part")
+    os._exit(1)
+"""
 
 
 def test_a_file_keeps_its_old_contents_until_the_new_are_whole(tmp_path: Path) -> None:
@@ -33,13 +44,32 @@ def test_a_file_keeps_its_old_contents_until_the_new_are_whole(tmp_path: Path) -
 
 
 def test_what_a_killed_process_left_beside_a_file_is_swept_and_what_lives_is_left(tmp_path: Path) -> None:
-    gone = subprocess.Popen([sys.executable, "-c", ""])
+    kept = tmp_path / "a[1]"
+    gone = subprocess.Popen([sys.executable, "-c", WRITING.format(path=str(kept))])
     gone.wait()
-    dead, alive = (tmp_path / f".{process}.new.a[1]" for process in (gone.pid, os.getppid()))
-    for path in (dead, alive):
-        path.write_text("a part")
-    disk.replace_file(tmp_path / "a[1]", b"whole")
-    assert sorted(item.name for item in tmp_path.iterdir()) == sorted([alive.name, "a[1]"])
+    (dead,) = tmp_path.iterdir()
+    alive = dead.with_name(dead.name.replace(f".{gone.pid}.", f".{os.getppid()}.", 1))
+    alive.write_text("a part")
+    disk.replace_file(kept, b"whole")
+    assert {*tmp_path.iterdir()} == {alive, kept}
+
+
+def test_what_another_host_is_writing_is_left_for_a_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "another")
+    with disk.replacing(tmp_path / "file") as beside:
+        beside.write_bytes(b"of the other host")
+        with monkeypatch.context() as here:
+            here.setattr(socket, "gethostname", lambda: "this")
+            here.setattr(os, "kill", lambda process, number: pytest.fail("a process of this host"))
+            disk.replace_file(tmp_path / "file", b"of this host")
+            assert beside.read_bytes() == b"of the other host"
+            os.utime(beside, (0, 0))
+            disk.replace_file(tmp_path / "file", b"a day later")
+            assert not beside.exists()
+            beside.write_bytes(b"of the other host")
+    assert (tmp_path / "file").read_bytes() == b"of the other host"
 
 
 @pytest.mark.parametrize(
