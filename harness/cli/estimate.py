@@ -85,11 +85,16 @@ def table(listed: Sequence[Estimate], jobs: int, free: float) -> Iterator[str]:
     seconds = [item.seconds or 0.0 for item in listed]
     longest = max(seconds, default=0.0)
     yield ""
-    written = _size(sum(item.bytes or 0.0 for item in listed))
-    processor = _duration(sum(item.cpu_seconds or 0.0 for item in listed))
-    yield f"{len(listed)} steps to do: {_duration(sum(seconds))} of work on a free machine, {written} on disk"
-    yield f"{processor} of processor time"
-    if jobs > 1:
+    many = f"{len(listed)} steps to do"
+    if len(unknown) < len(listed) or not listed:
+        written = _size(sum(item.bytes or 0.0 for item in listed))
+        processor = _duration(sum(item.cpu_seconds or 0.0 for item in listed))
+        known = f", without the {len(unknown)} steps that are not known" if unknown else ""
+        yield f"{many}: {_duration(sum(seconds))} of work on a free machine, {written} on disk{known}"
+        yield f"{processor} of processor time"
+    else:
+        yield f"{many}, and the cost of none of them is known"
+    if jobs > 1 and len(unknown) < len(listed):
         yield f"with {jobs} at once at least {_duration(max(longest, sum(seconds) / jobs))}"
     yield f"{_size(free)} are free where the store is"
     if unknown:

@@ -37,17 +37,20 @@ def suite_of(request: Asked, catalogue: Catalogue, base: Path) -> JSON:
     HarnessError if the dataset is not recognised."""
     name, dataset = _dataset(request, catalogue, base)
     systems: dict[str, JSON] = {}
-    context = {"context": list(request.context)} if request.context else {}
+
+    def context() -> dict[str, JSON]:  # a new list each time: YAML would write a shared one as an alias
+        return {"context": list(request.context)} if request.context else {}
+
     for method in request.methods:
         kind = next((kind for kind in ("rerankers", "retrievers") if method in catalogue.entries[kind]), None)
         if kind == "rerankers" and method not in catalogue.entries["retrievers"]:
-            systems.setdefault(FIRST, {**context, "retriever": FIRST})
+            systems.setdefault(FIRST, {**context(), "retriever": FIRST})
             systems[_word(method)] = {"of": FIRST, "rerank": {method: {}, "depth": DEPTH}}
         elif kind is not None:
-            systems[_word(method)] = {**context, "retriever": method}
+            systems[_word(method)] = {**context(), "retriever": method}
         else:
             _check_spelling(method, catalogue)
-            systems[_word(method)] = {**context, "retriever": {"dense": {"model": _model(method, base)}}}
+            systems[_word(method)] = {**context(), "retriever": {"dense": {"model": _model(method, base)}}}
     return {
         "suite": f"{' and '.join(map(_word, request.methods))} on {name}",
         "datasets": {name: dataset},
@@ -85,10 +88,28 @@ def _dataset(request: Asked, catalogue: Catalogue, base: Path) -> tuple[str, JSO
         parameters = {"path": f"{owner}/{name}", **({"split": rest[0]} if rest else {}), **language_given}
         return _word(text), {"mteb": parameters}
     if "/" in text and not text.startswith((".", "~", "/")):
+        _check_no_folder(text)
         return _word(text), {"ir_datasets": {"id": text}}
     what = "is no folder with a corpus, and no dataset of a plugin"
     hint = unknown("dataset", text, catalogue.names("datasets"))
     raise HarnessError(f"{text}: {what} ({hint}); give a path, a plugin, an id of ir_datasets or mteb/NAME")
+
+
+def _check_no_folder(text: str) -> None:
+    """Raises HarnessError if `text`, which could be an id of ir_datasets, is rather a path: a folder in which
+    `_folder` recognised no corpus, or probably the misspelt path of a folder."""
+    parts = Path(text).parts
+    exist = sum(Path(*parts[:i]).is_dir() for i in range(1, len(parts) + 1))
+    if not exist:
+        return
+    if exist == len(parts):
+        what = f"is a folder without {FILES[0]}; put one there, or name its files in a suite"
+        raise HarnessError(f"{text}: {what} (`files: {{corpus: ..., queries: ..., qrels: ...}}`)")
+    parent = Path(*parts[:exist])
+    meant = nearest(parts[exist], sorted(path.name for path in parent.iterdir() if path.is_dir()))
+    if meant is not None:
+        right = Path(parent, meant, *parts[exist + 1 :])
+        raise HarnessError(f"{text}: there is no such folder; did you mean '{right}'?")
 
 
 def _folder(text: str) -> tuple[Path | None, str]:

@@ -35,7 +35,8 @@ def test_steps_that_never_ran_are_marked_and_others_are_estimated(harness: Harne
     harness.suite(suite(20))
     first = harness.command("run", "suite.yaml", "--store", harness.store, "--dry-run", "--estimate")
     assert first.code == 0, first.err
-    assert "4 steps to do" in first.out
+    assert "4 steps to do, and the cost of none of them is known" in first.out
+    assert "0.0 s of work" not in first.out
     assert "4 steps are of methods that have not run here" in first.out
     assert harness.run("suite.yaml").code == 0
     harness.suite(suite(40))
@@ -45,6 +46,9 @@ def test_steps_that_never_ran_are_marked_and_others_are_estimated(harness: Harne
     assert second.code == 0, second.err
     assert "?" not in second.out
     assert "with 2 at once at least" in second.out
+    harness.suite({**suite(40), "systems": {**suite(40)["systems"], "new": {"retriever": "bm25"}}})
+    third = harness.command("run", "suite.yaml", "--store", harness.store, "--dry-run", "--estimate")
+    assert "on disk, without the 2 steps that are not known" in third.out
 
 
 def test_a_calibration_gives_every_step_an_estimate_and_does_none_of_them(harness: Harness) -> None:

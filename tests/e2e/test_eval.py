@@ -110,6 +110,22 @@ def test_a_folder_may_be_named_with_its_split(tmp_path, folder, monkeypatch):
     }
 
 
+def test_a_path_is_not_taken_for_an_id_of_ir_datasets(tmp_path, folder, monkeypatch):
+    (tmp_path / "data" / "logs").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(HarnessError, match=r"^data/logs: is a folder without corpus.jsonl; .*in a suite"):
+        suite_of("bm25", dataset="data/logs", base=tmp_path)
+    with pytest.raises(HarnessError, match=r"^data/log/dev: there is no such folder; .*'data/logs/dev'"):
+        suite_of("bm25", dataset="data/log/dev", base=tmp_path)
+    suite = suite_of("bm25", dataset="data/nfcorpus/test", base=tmp_path)  # like no folder that is here
+    assert list(suite["datasets"].values()) == [{"ir_datasets": {"id": "data/nfcorpus/test"}}]
+
+
+def test_the_suite_is_written_without_aliases(tmp_path):
+    suite = suite_of("bm25", "ql", base=tmp_path, context=("titles",))
+    assert yaml.safe_dump(suite["systems"]).count("- titles") == 2
+
+
 @pytest.mark.parametrize("text", ["一座古老的石桥", "\\u4e00\\u5ea7\\u53e4\\u8001"])
 def test_a_chinese_folder_needs_its_language(tmp_path, folder, text):
     (folder / "corpus.jsonl").write_text(f'{{"_id": "p0", "text": "{text}"}}\n', encoding="utf-8")
