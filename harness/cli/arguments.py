@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,8 @@ from harness.errors import printable
 if TYPE_CHECKING:
     from harness.store.artifacts import Store
     from harness.suite.changes import Changes
+
+COMMA = re.compile(r",(?![^(]*\))")  # not in brackets
 
 
 def store(command: argparse.ArgumentParser) -> None:
@@ -78,6 +82,12 @@ def out(command: argparse.ArgumentParser, help: str = "where the leaderboard goe
 def beside(command: argparse.ArgumentParser) -> None:
     text = "add the published rows of this leaderboard, where it has the same datasets; may be repeated"
     command.add_argument("--beside", type=Path, action="append", default=[], metavar="PUBLISHED", help=text)
+
+
+def measures_in(words: Sequence[str]) -> list[str]:
+    """The measures of a command, whether they stand between blanks or between commas; a comma in brackets
+    belongs to its measure."""
+    return [name for word in words for part in COMMA.split(word) if (name := part.strip())]
 
 
 def count(text: str) -> int:

@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     records = catalogue.load()
     context = () if options.context == "none" else tuple(filter(None, options.context.split(",")))
     one_line.check_context(context, records)
-    measures = tuple(filter(None, map(str.strip, options.measures.split(","))))
+    measures = tuple(shared.measures_in([options.measures]))
     request = Asked(tuple(options.methods), options.dataset, measures, context, options.language)
     out: Path = options.out or Path(one_line.folder_of(request))
     suite = one_line.suite_of(request, records, out)

@@ -23,7 +23,7 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    measures = options.measures or MEASURES
+    measures = shared.measures_in(options.measures or ()) or MEASURES
     board = mteb_import.board(
         options.results, measures, options.out, options.name or options.out.absolute().name
     )

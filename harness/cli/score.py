@@ -61,7 +61,7 @@ def _on_qrels(options: argparse.Namespace, runs: Sequence[Foreign]) -> Target:
         options.qrels,
         runs,
         catalogue.load(),
-        measures=options.measures or (() if options.protocol else MEASURES),
+        measures=shared.measures_in(options.measures or ()) or (() if options.protocol else MEASURES),
         protocol=options.protocol,
         depth=options.depth or run_import.DEPTH,
         name=options.name or options.out.absolute().name,

@@ -57,6 +57,7 @@ ALIASES: dict[str, tuple[str, dict[str, Any]]] = {
 _LOOSE = re.compile(
     r"(?P<name>[a-z_]+?)\s*(?P<inside>\(.*\))?\s*@?\s*(?P<cutoff>\d+(\.\d+)?)?", re.IGNORECASE
 )
+_CUT = re.compile(r"(_cut|_at)?_(?=\d+$)")  # before the cut-off in names of trec_eval and MTEB
 _SUMS = ("NumQ", "NumRel", "NumRet")  # measures that ir-measures sums over the queries
 
 
@@ -128,10 +129,10 @@ def is_sum(text: str) -> bool:
 
 
 def meant(text: str, plugin_measures: Iterable[str] = (), others: Iterable[str] = ()) -> str | None:
-    """The expression that `text` probably means, if `text` has letters of another case, no @, or `document`
-    in another place; None for any other text. `others` are further names of measures, those of
-    ir-measures."""
-    words = text.split()
+    """The expression that `text` probably means, if `text` has letters of another case, no @, a cut-off as in
+    trec_eval or MTEB, or `document` in another place; None for any other text. `others` are further names of
+    measures, those of ir-measures."""
+    words = _CUT.sub("@", text.strip()).split()
     about = [word for word in words if word.lower() in ("document", "documents")]
     match = _LOOSE.fullmatch(" ".join(word for word in words if word not in about))
     if match is None or len(about) > 1:
