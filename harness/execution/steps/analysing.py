@@ -7,12 +7,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import orjson
+
 from harness import findings
 from harness.collection.queries import read_judgements, read_queries
 from harness.errors import check_several, each
 from harness.execution.steps.collecting import encoder
 from harness.execution.steps.combining import combiner
-from harness.execution.steps.task import Outcome, Task
+from harness.execution.steps.task import Outcome, Task, Texts
 from harness.findings import Finding
 from harness.records import Column
 from harness.scoring import protocols
@@ -33,7 +35,7 @@ def analyse(task: Task) -> Outcome:
         judged=how.judging(read, queries, stored).judged,
         rules=how,
         corpus=read,
-        systems=tuple(_system_run(task, system) for system in work["systems"]),
+        systems=_system_runs(task),
         columns=tuple(Column(measure, unit) for measure, unit in work["columns"]),
         judged_of={
             name: how.judging(read, queries, read_judgements(task.store.read(step).folder)).judged
@@ -56,7 +58,20 @@ def analyse(task: Task) -> Outcome:
     return Outcome({"analyses": entries}, {})
 
 
-def _system_run(task: Task, described: JSON) -> SystemRun:
+def _system_runs(task: Task) -> tuple[SystemRun, ...]:
+    """The systems of the analysis. Systems that read the same texts share one view, which holds open files
+    and a number for each text."""
+    views: dict[bytes, Texts] = {}
+    runs = []
+    for system in task.work["systems"]:
+        key = orjson.dumps(system["texts"], option=orjson.OPT_SORT_KEYS)
+        if key not in views:
+            views[key] = task.texts(system)
+        runs.append(_system_run(task, system, views[key]))
+    return tuple(runs)
+
+
+def _system_run(task: Task, described: JSON, texts: Texts) -> SystemRun:
     @functools.cache  # a combiner reads its inputs once, and remembers the scores that it asked for
     def merged(parameter: str) -> Callable[[Any], Hits]:
         work = {**described["combine"], "parameter": parameter}
@@ -77,7 +92,7 @@ def _system_run(task: Task, described: JSON) -> SystemRun:
         context=tuple(described["context"]),
         stages=tuple(described["texts"]["stages"]),
         retriever=described["retriever"],
-        texts=task.texts(described),
+        texts=texts,
         reported=tuple(reported),
         parameters=tuple(described["combine"]["method"]["params"]) if described["combine"] else (),
         vary=vary if described["combine"] else None,
