@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Segment:
         self._characters = params.unit == "characters"
 
     def make(self, data: MakerInput) -> Made:
-        moved: dict[str, str] = {}  # an old passage -> the new one that has most of it
+        moved: dict[str, str] = {}  # an old passage -> the first of the new ones with most of it
         model = self._model(data) if self._params.by == "boundary" else None
         return Made(
             documents=self._documents(data, model, moved),
@@ -46,13 +46,20 @@ class Segment:
             if not whole.text:
                 yield document
                 continue
+            parts = _parts(document, whole)
             spans = self._spans(whole.text, model)
             passages = tuple(
-                Passage(f"{document.id}-{number}", whole.text[start:stop].strip())
+                Passage(
+                    f"{document.id}-{number}",
+                    whole.text[start:stop].strip(),
+                    any(part.passage.candidate and part.shared(start, stop) > 0 for part in parts),
+                )
                 for number, (start, stop) in enumerate(spans)
             )
             data.tally.add("passages from running text", len(passages))
-            _move(document, whole, spans, passages, moved)
+            for part in parts:
+                shared = [part.shared(start, stop) for start, stop in spans]
+                moved[part.passage.id] = passages[int(np.argmax(shared))].id
             yield document._replace(passages=passages)
 
     def _spans(self, text: str, model: Boundaries | None) -> list[tuple[int, int]]:
@@ -155,14 +162,20 @@ def _interval(counted: Sequence[Found], samples: NDArray[np.int64]) -> list[floa
     return [round(float(value), 4) for value in np.percentile(values, (2.5, 97.5))]
 
 
-def _move(
-    document: Document, whole: Running, spans: Sequence[tuple[int, int]], passages: Sequence[Passage],
-    moved: dict[str, str],
-) -> None:  # fmt: skip
-    """Record in `moved`, for each old passage, the new passage that has most of its characters; the first of
-    equal ones."""
-    kept = [passage for passage in document.passages if passage.text.strip()]
+class _Part(NamedTuple):
+    """An old passage and its place in the running text."""
+
+    passage: Passage
+    start: int
+    stop: int
+
+    def shared(self, start: int, stop: int) -> int:
+        """The number of characters that the passage shares with this range; 0 or less if it shares none."""
+        return min(self.stop, stop) - max(self.start, start)
+
+
+def _parts(document: Document, whole: Running) -> list[_Part]:
+    """The document's passages that have text."""
+    passages = [passage for passage in document.passages if passage.text.strip()]
     edges = [0, *whole.ends.tolist(), len(whole.text)]
-    for passage, start, stop in zip(kept, edges[:-1], edges[1:], strict=True):
-        shared = [min(stop, end) - max(start, begin) for begin, end in spans]
-        moved[passage.id] = passages[int(np.argmax(shared))].id
+    return [_Part(*part) for part in zip(passages, edges[:-1], edges[1:], strict=True)]

@@ -67,6 +67,21 @@ def test_a_model_finds_where_paragraphs_ended_and_judgements_follow(tmp_path):
     assert facts["documents learned from"] + facts["boundaries"]["held-out documents"] == 30
 
 
+def test_what_only_serves_as_context_is_not_retrieved_after_segmenting(tmp_path):
+    sentences = ("One. Two.", "Three. Four.", "Five.")
+    candidates = (True, False, False)
+    document = Document("d", "", tuple(
+        Passage(f"p{i}", text, candidate)
+        for i, (text, candidate) in enumerate(zip(sentences, candidates, strict=True))
+    ))  # fmt: skip
+    queries, judged = [Query("q", "?")], [Judgement("q", "p0", 1)]
+    for size, expected in ((1, [True, True, False, False, False]), (3, [True, False])):
+        (tmp_path / str(size)).mkdir()
+        given = collection(tmp_path / str(size), [document], queries, judged)
+        [made] = Segment(SegmentParams(unit="words", sentences=size)).make(given).documents
+        assert [passage.candidate for passage in made.passages] == expected
+
+
 def test_parts_of_one_new_passage_share_the_highest_grade(tmp_path):
     documents, judged, _ = segmented(tmp_path / "in", by="tokens", size=100)
     assert all(len(document.passages) == 1 for document in documents)
