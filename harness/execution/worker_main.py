@@ -22,6 +22,7 @@ import orjson
 
 from harness.errors import ContractError, HarnessError, StoreError
 from harness.execution import energy
+from harness.execution.error_text import error_text
 from harness.plan.kinds import PART
 from harness.store import disk, responses
 from harness.store.artifacts import Store
@@ -115,7 +116,7 @@ def _tell(error: BaseException, store: Store, line: Line, inputs: Mapping[str, S
         line.failed("out of memory")
     else:
         traceback.print_exc()
-        line.failed(_error_text(error))
+        line.failed(error_text(error))
 
 
 def _measure(request: JSON, catalogue: Any, line: Line) -> None:
@@ -252,12 +253,6 @@ def _listen(requests: queue.Queue[JSON], stdin: BinaryIO) -> None:
     # The parent has ended, so the result is of no use. (Linux can kill a process together with its parent,
     # even while C code holds Python's lock, but the processes that the plugin started would live on.)
     os.killpg(os.getpgrp(), signal.SIGKILL)
-
-
-def _error_text(error: BaseException) -> str:
-    """An exception's type and its whole message. The traceback is in the worker's printed output."""
-    text = str(error).strip()
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _cpu() -> float:
