@@ -12,6 +12,7 @@ from harness.leaderboard.board_file import Leaderboard, encoded
 from harness.leaderboard.cited_files import within
 from harness.leaderboard.model import Board, Cost, Environment, Provenance, Row
 from harness.store import disk
+from harness.types import JSON
 
 FOLDER = "previous"
 KEPT = 5
@@ -70,7 +71,7 @@ def _lasting(board: Board) -> Board:
 def _differences(old: Row, new: Row) -> Iterator[str]:
     if old.status != new.status:
         yield "failed before" if new.status == "ok" else "fails now"
-    yield from parameters(old.provenance, new.provenance)
+    yield from dict.fromkeys(parameters(old.provenance, new.provenance))  # steps may share parameters
     for label in dict.fromkeys([*old.measures, *new.measures]):
         one, other = (row.measures.get(label) for row in (old, new))
         if one is None or other is None:
@@ -90,7 +91,9 @@ def parameters(old: Provenance, new: Provenance, versions: bool = False) -> Iter
             yield from _methods(*methods) if versions else ("other methods",)
         return
     for one, other in zip(old.steps, new.steps, strict=True):
-        for name in dict.fromkeys([*one.params, *other.params]):
+        missing = [name for name, value in other.params.items() if _is_missing(value)]
+        # without its files a method's other parameters are not resolved: `auto` is no change of theirs
+        for name in missing or dict.fromkeys([*one.params, *other.params]):
             values = [step.params.get(name) for step in (one, other)]
             if values[0] != values[1]:
                 yield f"{other.name}: {name} {values[0]} -> {values[1]}"
@@ -102,6 +105,10 @@ def parameters(old: Provenance, new: Provenance, versions: bool = False) -> Iter
                 yield f"{name} {known[0]} -> {known[1]}"
         if versions and one.sources != other.sources:
             yield f"{other.name}: its sources were edited"
+
+
+def _is_missing(value: JSON) -> bool:
+    return isinstance(value, dict) and list(value) == ["missing"]  # as a key names a path that is not there
 
 
 def _methods(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> Iterator[str]:

@@ -133,7 +133,10 @@ def placed(run: Run, unit: Unit, opened: Opened, *, strict: bool = True) -> Hits
     positions = find(run.passage_ids)
     unknown = ranked[(ranked >= 0) & (positions[ranked] < 0)]
     if len(unknown):
-        raise HarnessError(f"the corpus has no {unit} '{run.passage_ids[int(unknown[0])]}'")
+        others = len(np.unique(unknown)) - 1
+        what = f"the corpus has no {unit} '{run.passage_ids[int(unknown[0])]}'"
+        what += f", and {others:,} others of the run are not there either" if others else ""
+        raise HarnessError(f"{what}; use the collection that the run was made on")
     shape = (len(opened.queries.ids), run.hits.passages.shape[1])
     passages, scores = np.full(shape, -1, np.int64), np.full(shape, -np.inf, np.float32)
     passages[rows[known]] = np.where(ranked < 0, -1, positions[ranked])

@@ -57,6 +57,26 @@ def test_an_edited_suite_keeps_the_leaderboard_before_and_says_what_changed(edit
     assert (out / "runs" / "tour" / "likelihood.run.gz").is_file()
 
 
+def test_of_a_method_whose_files_are_gone_only_that_is_said_once():
+    row = board_file.read(TOUR).data.rows[0]
+    step = row.provenance.steps[-1]
+
+    def with_parameters(status, **params):
+        steps = tuple(structs.replace(step, step=kind, params=params) for kind in ("index", "search"))
+        return structs.replace(row, status=status, provenance=structs.replace(row.provenance, steps=steps))
+
+    before = with_parameters("ok", model={"sha256": "a1"}, pooling="cls")
+    after = with_parameters("failed", model={"missing": "/models/a"}, pooling="auto")
+    changed = [*history._differences(before, after)]
+    assert changed[:2] == [
+        "fails now",
+        f"{step.name}: model {{'sha256': 'a1'}} -> {{'missing': '/models/a'}}",
+    ]
+    assert not any("pooling" in text for text in changed)
+    again = [*history._differences(before, with_parameters("ok", model={"sha256": "a1"}, pooling="mean"))]
+    assert again == [f"{step.name}: pooling cls -> mean"]
+
+
 def test_only_the_last_few_leaderboards_are_kept(tmp_path):
     read = board_file.read(TOUR)
     for number in range(history.KEPT + 2):

@@ -86,7 +86,11 @@ def test_a_run_is_placed_by_its_ids_and_other_queries_are_left_out(tmp_path):
 
 def test_a_passage_that_the_collection_lacks_is_named(tmp_path):
     run = run_files.read_run(written(tmp_path / "r", "q1 Q0 elsewhere 1 3.5 mine\n"))
-    with pytest.raises(HarnessError, match="no passage 'elsewhere'"):
+    with pytest.raises(HarnessError, match="no passage 'elsewhere'; use the collection"):
+        ids_only.placed(run, "passage", collection(tmp_path))
+    other = "q1 Q0 x 1 3 m\nq1 Q0 a 2 2 m\nq1 Q0 y 3 1 m\nq2 Q0 x 1 3 m\nq2 Q0 z2 2 2 m\n"
+    run = run_files.read_run(written(tmp_path / "s", other))
+    with pytest.raises(HarnessError, match="no passage 'x', and 2 others of the run are not there either"):
         ids_only.placed(run, "passage", collection(tmp_path))
 
 
