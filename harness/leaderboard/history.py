@@ -91,7 +91,8 @@ def parameters(old: Provenance, new: Provenance, versions: bool = False) -> Iter
             yield from _methods(*methods) if versions else ("other methods",)
         return
     for one, other in zip(old.steps, new.steps, strict=True):
-        missing = [name for name, value in other.params.items() if _is_missing(value)]
+        both = [*one.params.items(), *other.params.items()]
+        missing = dict.fromkeys(name for name, value in both if _is_missing(value))
         # without its files a method's other parameters are not resolved: `auto` is no change of theirs
         for name in missing or dict.fromkeys([*one.params, *other.params]):
             values = [step.params.get(name) for step in (one, other)]

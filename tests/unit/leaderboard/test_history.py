@@ -73,6 +73,9 @@ def test_of_a_method_whose_files_are_gone_only_that_is_said_once():
         f"{step.name}: model {{'sha256': 'a1'}} -> {{'missing': '/models/a'}}",
     ]
     assert not any("pooling" in text for text in changed)
+    repaired = [*history._differences(after, before)]
+    assert repaired[0] == "failed before"
+    assert not any("pooling" in text for text in repaired)
     again = [*history._differences(before, with_parameters("ok", model={"sha256": "a1"}, pooling="mean"))]
     assert again == [f"{step.name}: pooling cls -> mean"]
 
