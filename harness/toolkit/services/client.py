@@ -108,7 +108,10 @@ class Client:
         reasons: list[str] = []
         while len(reasons) < self.service.tries and not stop.is_set():
             number = self._reserved(request)
-            self._pace.wait(request.most_input + request.most_output)
+            self._pace.wait(request.most_input + request.most_output, stop)
+            if stop.is_set():  # another request has failed for good: this one is not sent
+                self._end(number, charged=False)
+                break
             try:
                 response = sending.send(self._http, self.service, request.path, request.body)
             except sending.Refused as error:

@@ -1,6 +1,7 @@
 """Asking services: whatever fails, nothing is lost, nothing is asked twice, and no budget is passed."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -130,6 +131,14 @@ def test_a_request_that_is_refused_is_not_repeated(fault):
         assert len(service.asked) == 1
 
 
+def test_requests_that_wait_their_turn_are_not_sent_after_one_was_refused(tmp_path):
+    with standing_in(faults=["400"]) as service:
+        with pytest.raises(HarnessError, match="it failed with"):
+            asked(service, ["a", "b", "c"], requests_per_minute=1, concurrency=3)
+        assert len(service.asked) == 1
+    assert cost(tmp_path) is None
+
+
 def test_no_connection_is_told_with_the_address():
     with standing_in() as service:
         url = service.url
@@ -216,14 +225,15 @@ def test_the_pace_spreads_requests_over_the_minute():
     def sleep(seconds):
         clock[0] += seconds
 
-    steady = pace.Pace(60, 6000, now=lambda: clock[0], sleep=sleep)
+    stop = SimpleNamespace(is_set=lambda: False, wait=sleep)
+    steady = pace.Pace(60, 6000, now=lambda: clock[0])
     times = []
     for count in (50, 500, 50):
-        steady.wait(count)
+        steady.wait(count, stop)
         times.append(round(clock[0], 6))
     assert times == [0.0, 1.0, 6.0]
     steady.pause(10)
-    steady.wait(1)
+    steady.wait(1, stop)
     assert clock[0] == pytest.approx(16.0)
 
 
