@@ -123,14 +123,16 @@ def pictures(folder: Path) -> list[str]:
 
 def _costs(board: Leaderboard) -> list[str]:
     """Lines on how to read the column `cost`, if a row has a cost."""
-    seconds = [row.cost.seconds for row in board.rows if row.cost.seconds is not None]
-    if not seconds:
+    costs = [row.cost for row in board.rows if row.cost.seconds is not None]
+    if not costs:
         return ["a column."]
     environment = board.data.environment
+    once = any(cost.training_seconds is not None or cost.tuning_seconds is not None for cost in costs)
+    together = sum(cost.seconds or 0 for cost in costs)
     return [
         "a column. `cost` is the time of a system's own steps when they were first executed; a shared step",
-        f"counts in every system that uses it. All rows together: {sum(seconds):.1f} s on {environment.cpu},",
-        f"{environment.cores} cores.",
+        f"counts in every system that uses it. All rows together: {together:.1f} s on {environment.cpu},",
+        f"{environment.cores} cores{', without training and tuning' if once else ''}.",
     ]
 
 

@@ -230,9 +230,19 @@ def shown_name(row: Row, split: str) -> str:
 
 
 def _seconds(row: Row) -> str:
+    """The time of a row's own steps, then what was spent once, for its models and tuned values."""
     if row.status == "failed":
         return "failed"
-    return "" if row.cost.seconds is None else f"{row.cost.seconds:.1f} s"
+    spent = row.cost
+    if spent.seconds is None:
+        return ""
+    once = {"training": spent.training_seconds, "tuning": spent.tuning_seconds}
+    return " + ".join(
+        [
+            f"{spent.seconds:.1f} s",
+            *(f"{seconds:.1f} s {name}" for name, seconds in once.items() if seconds is not None),
+        ]
+    )
 
 
 def escaped(text: str) -> str:

@@ -10,6 +10,7 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import (
     Board,
     Column,
+    Cost,
     Dataset,
     Environment,
     Measure,
@@ -94,3 +95,19 @@ def test_a_flag_is_told_once_below_the_table_with_the_first_rows_that_have_it():
     line = "note: tour / s0, tour / s1, tour / s2 and 2 more rows: a grid, scored on test\n    in two lines\n"
     assert text_tables.render(made, "table").endswith(line)
     assert "- tour / s0: a grid, scored on test in two lines.\n" in readme.page(made, "harness run x")
+
+
+def test_the_cost_of_a_row_names_what_training_and_tuning_took(tmp_path):
+    made = board([], [], [])
+    spent = (
+        Cost(seconds=3.71),
+        Cost(seconds=3.0, training_seconds=21.04),
+        Cost(seconds=1.0, tuning_seconds=2),
+    )
+    rows = [structs.replace(row, cost=cost) for row, cost in zip(made.rows, spent, strict=True)]
+    costed = Leaderboard(structs.replace(made.data, rows=tuple(rows)), tmp_path)
+    (table,) = text_tables.tables(costed)
+    assert [line[-1] for line in table.rows] == ["3.7 s", "3.0 s + 21.0 s training", "1.0 s + 2.0 s tuning"]
+    assert "7.7 s on" in readme.page(costed, "x") and "without training and tuning" in readme.page(
+        costed, "x"
+    )
