@@ -108,6 +108,6 @@ def test_the_cost_of_a_row_names_what_training_and_tuning_took(tmp_path):
     costed = Leaderboard(structs.replace(made.data, rows=tuple(rows)), tmp_path)
     (table,) = text_tables.tables(costed)
     assert [line[-1] for line in table.rows] == ["3.7 s", "3.0 s + 21.0 s training", "1.0 s + 2.0 s tuning"]
-    assert "7.7 s on" in readme.page(costed, "x") and "without training and tuning" in readme.page(
-        costed, "x"
-    )
+    page = readme.page(costed, "x")
+    assert "7.7 s on" in page
+    assert "without training and tuning" in page
