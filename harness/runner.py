@@ -232,7 +232,7 @@ def execute(
         failures.append(Failure(name, reason, False))
     for dataset in content.datasets:
         if unknown := dataset.counts.get("judgements_of_unknown_passages"):
-            reporter.note(f"{dataset.name}: {unknown} judgements are of passages that the corpus lacks")
+            reporter.note(f"{dataset.name}: judgements of passages that the corpus lacks: {unknown}")
     # an analysis' key depends on the rows that exist, so later runs may never finish an interrupted one
     store.forget_all("analyse")
     board = Leaderboard(content, out)

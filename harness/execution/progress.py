@@ -52,7 +52,7 @@ class Lines(Silent):
         self.out = out
         self.total = self.count = 0
         self.began: dict[str, float] = {}
-        self.told: dict[str, float] = {}
+        self.printed: dict[str, float] = {}  # step -> when its last line was printed
         self.first: dict[str, tuple[int, float]] = {}  # step -> the first count that it reported, and when
         self.lock = threading.Lock()
 
@@ -64,14 +64,14 @@ class Lines(Silent):
         self.total = self.count + left
 
     def started(self, step: Step) -> None:
-        self.began[step.id] = self.told[step.id] = time.monotonic()
+        self.began[step.id] = self.printed[step.id] = time.monotonic()
 
     def progress(self, step: Step, done: int, total: int | None, note: str = "") -> None:
         now = time.monotonic()
         # the speed counts from the first report: before it lie what a killed run left, and loading
         before, since = self.first.setdefault(step.id, (done, now))
-        if now - self.told.get(step.id, now) > EVERY:
-            self.told[step.id] = now
+        if now - self.printed.get(step.id, now) > EVERY:
+            self.printed[step.id] = now
             share = f" of {total:,} ({100 * done // total} %)" if total else ""
             rate = (done - before) / (now - since) if done > before else 0.0
             speed = f", {rate:,.0f} a second" if rate >= 1 else ""
@@ -95,8 +95,8 @@ class Lines(Silent):
 
     def scored(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if now - self.told.setdefault("scored", now) > EVERY:
-            self.told["scored"] = now
+        if now - self.printed.setdefault("scored", now) > EVERY:
+            self.printed["scored"] = now
             self.note(f"        scored {done} of {total} rows")
 
     def note(self, text: str) -> None:

@@ -192,12 +192,14 @@ def tuned(board: Leaderboard) -> list[str]:
 
 def _chosen(tuning: Tuning) -> str:
     """The tuned value as text: `weight = 0.7 on tour/dev by nDCG@10`. If the folds chose different values,
-    all are listed."""
+    all are listed. If no value was better than another, the text says so."""
     chosen: Sequence[float | str] = tuning.folds or (() if tuning.value is None else (tuning.value,))
     values = [value if isinstance(value, str) else f"{value:g}" for value in chosen]
     shown = values[0] if len(set(values)) == 1 else ("; " if "=" in values[0] else ", ").join(values)
     what = shown if "=" in values[0] else f"{tuning.parameter} = {shown}"
-    return f"{what} on {tuning.on} by {tuning.measure}"
+    alike = len(tuning.curve) > 1 and len(set(tuning.curve)) == 1
+    doubt = f", where all {len(tuning.curve)} values score {tuning.curve[0]:g}" if alike else ""
+    return f"{what} on {tuning.on} by {tuning.measure}{doubt}"
 
 
 def _size(dataset: Dataset) -> str:

@@ -250,7 +250,7 @@ def test_judgements_of_unknown_passages_follow_the_policy_of_the_suite(
     else:
         assert data["rows"][0]["measures"]["RR@10"]["queries"] == queries
         assert data["datasets"][0]["counts"]["judgements_of_unknown_passages"] == 1
-        assert "mine: 1 judgements are of passages that the corpus lacks" in ran.err
+        assert "mine: judgements of passages that the corpus lacks: 1" in ran.err
 
 
 @pytest.mark.extras

@@ -42,18 +42,18 @@ class Texts(View):
         show: Progress,
     ) -> None:  # fmt: skip
         super().__init__(read, stages, unit, language)
-        self._show, self._own = show, False
+        self._show, self._reader_reports = show, False
 
     def batches(self, size: int = 8192, start: int = 0, stop: int | None = None) -> Iterator[Batch]:
         done = start
         for batch in super().batches(size, start, stop):
             yield batch
             done += len(batch.texts)
-            if not self._own:
+            if not self._reader_reports:
                 self._show(done, len(self))
 
     def progress(self, done: int) -> None:
-        self._own = True
+        self._reader_reports = True
         self._show(done, len(self))
 
 

@@ -21,10 +21,9 @@ from harness.leaderboard.model import (
 
 
 def tuning(**changes):
-    given = {"on": "tour/dev", "value": 0.7, "folds": None} | changes
+    given = {"on": "tour/dev", "value": 0.7, "folds": None, "values": (0.7,), "curve": (0.5,)} | changes
     return Tuning(
-        key="0", parameter="weight", measure="nDCG@10", queries=2, slices={}, values=(0.7,), curve=(0.5,),
-        **given,
+        key="0", parameter="weight", measure="nDCG@10", queries=2, slices={}, **given,
     )  # fmt: skip
 
 
@@ -58,6 +57,11 @@ def board(*tunings):
         (tuning(), "weight = 0.7 on tour/dev by nDCG@10"),
         (tuning(value=None, on="3 folds", folds=(0.6, 0.5, 0.6)), "weight = 0.6, 0.5, 0.6 on 3 folds by nDCG@10"),
         (tuning(value=None, on="3 folds", folds=(0.4, 0.4, 0.4)), "weight = 0.4 on 3 folds by nDCG@10"),
+        (tuning(values=(0.6, 0.7), curve=(0.5, 0.4)), "weight = 0.7 on tour/dev by nDCG@10"),
+        (
+            tuning(values=(0.6, 0.7), curve=(0.0, 0.0)),
+            "weight = 0.7 on tour/dev by nDCG@10, where all 2 values score 0",
+        ),
     ],
 )  # fmt: skip
 def test_a_tuned_value_stands_under_the_table_and_in_the_readme(found, said):
