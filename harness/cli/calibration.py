@@ -24,7 +24,7 @@ from harness.types import JSON
 Costs = dict[tuple[str, Key], dict[tuple[int, int], float]]  # dataset and key: seconds by size
 # Numbers of queries and passages. Only one of the two grows at a time, to show how a cost grows with each.
 # The queries grow first, because searches are no longer measured once an index takes long.
-LEVELS = ((2, 64), (16, 64), (128, 64), (128, 512), (128, 4096), (128, 32768))
+LEVELS = ((2, 64), (16, 64), (128, 64), (128, 512), (128, 4096), (128, 32768), (128, 262144))
 ENOUGH = 1.0  # a step's cost is known if it took this many seconds more than `TIMES` its shortest time
 TIMES = 2.0  # the times of the same step may differ by this factor
 REPEATED = 10.0  # a training or making that took more seconds is not done again for the steps behind it
