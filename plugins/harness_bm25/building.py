@@ -17,7 +17,7 @@ from harness.toolkit.index import files
 from harness.toolkit.text.analysis import Analyse, Encoded, Vocabulary
 from harness_bm25 import storage
 from harness_bm25.inverting import PAIRS, WINDOW, hash_terms, invert
-from harness_bm25.merging import Window, Windows
+from harness_bm25.merging import Spilled, Window, Windows
 
 BATCH = 8192
 
@@ -148,14 +148,16 @@ def _invert(stretch: Stretch) -> list[Window]:
     return [
         Window(  # copies, because the buffers that they were made in are much larger
             stretch.lengths,
-            term[:blocks].copy(),
-            count[:blocks].copy(),
-            total[:blocks].copy(),
-            peak[:blocks].copy(),
             pair_tf[:known].copy(),
             pair_length[:known].copy(),
-            texts[:postings],
-            pairs[:postings],
+            total[:blocks].copy(),
+            Spilled(
+                term[:blocks].copy(),
+                count[:blocks].copy(),
+                peak[:blocks].copy(),
+                texts[:postings],
+                pairs[:postings],
+            ),
         )
     ]
 

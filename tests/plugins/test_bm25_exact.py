@@ -120,10 +120,10 @@ def test_a_window_with_too_many_pairs_for_two_bytes_is_halved():
     assert len(windows) == 2
     assert np.concatenate([window.lengths for window in windows]).tolist() == lengths.tolist()
     for window, part in zip(windows, (slice(0, 40), slice(40, 80)), strict=True):
-        assert window.block_count.tolist() == [40] * terms
+        assert window.spilled.block_count.tolist() == [40] * terms
         expected = shares.reshape(texts, terms)[part].T.ravel()
-        assert window.pair_tf[window.pairs].tolist() == expected.tolist()
-        assert window.pair_length[window.pairs].tolist() == np.tile(lengths[part], terms).tolist()
+        assert window.pair_tf[window.spilled.pairs].tolist() == expected.tolist()
+        assert window.pair_length[window.spilled.pairs].tolist() == np.tile(lengths[part], terms).tolist()
 
 
 REAL = [
