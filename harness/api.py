@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from harness import catalogue, runner, suite, user_cache
+from harness import catalogue, suite, user_cache
 from harness.errors import HarnessError
 from harness.execution import chosen_engine, progress
 from harness.leaderboard.board_file import Leaderboard
@@ -18,6 +18,8 @@ from harness.notebook.board import Board
 from harness.notebook.served import Served
 from harness.plan.graph import Plan
 from harness.problems import Problem
+from harness.running import preparation, suite_run
+from harness.steps.record import method_of
 from harness.store.artifacts import Store
 from harness.suite import Changes, Suite
 from harness.user_cache import default_store
@@ -37,7 +39,7 @@ def check(path: str | Path, *, store: str | Path | None = None) -> list[Problem]
     """The problems of a suite, each with its place. The list is empty if the suite can be planned. Its data
     need not be here."""
     try:
-        runner.read(Path(path), catalogue.load(), opened_store(store))
+        preparation.read(Path(path), catalogue.load(), opened_store(store))
     except HarnessError as error:
         return list(error.problems)
     return []
@@ -93,14 +95,14 @@ def run(
                 f"{objects[0][0]}: runs in this process ({objects[0][1]}), where no node of a cluster can "
                 "call it; say engine='local', or make it a plugin"
             )
-        prepared = runner.prepare(loaded, records, artifacts, only)
+        prepared = preparation.prepare(loaded, records, artifacts, only)
         reporter = _reporter(quiet)
         try:
             for name, reason in objects:
                 reporter.note(f"{name} runs every time: {reason}")
             target = Path(out) if out is not None else _folder(loaded, isinstance(path, Mapping))
             with chosen_engine.workers(artifacts, engine, address, jobs, ship, fresh) as at_work:
-                outcome = runner.execute(
+                outcome = suite_run.execute(
                     prepared, artifacts, target, reporter, jobs or 1, fresh, replace, workers=at_work
                 )
         finally:
@@ -129,7 +131,7 @@ def _reporter(quiet: bool) -> progress.Reporter:
 def _folder(loaded: Suite, of_dict: bool) -> Path:
     """The folder of the leaderboard. A dict's folder is named by the digest of its contents, so that equal
     dicts share a folder and different dicts do not replace each other's leaderboards."""
-    return user_cache.boards() / loaded.digest[:16] if of_dict else runner.default_folder(loaded)
+    return user_cache.boards() / loaded.digest[:16] if of_dict else preparation.default_folder(loaded)
 
 
 def _forget(planned: Plan, artifacts: Store) -> None:
@@ -137,7 +139,8 @@ def _forget(planned: Plan, artifacts: Store) -> None:
     them."""
     gone: builtins.set[str] = builtins.set()
     for step in planned.steps.values():  # each step comes after its inputs
-        if "unkeyed" in step.work.get("method", {}) or not gone.isdisjoint(step.inputs):
+        method = method_of(step.record)
+        if (method is not None and method.cannot_be_keyed) or not gone.isdisjoint(step.inputs):
             gone.add(step.id)
             artifacts.discard(step.id)
             artifacts.forget(step.id)

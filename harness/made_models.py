@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -49,14 +49,28 @@ class Made(str):
         return {key: value for key, value in parts.items() if value is not None}
 
 
-def planned(step: str, part: str) -> str:
-    """The text by which a planned step's parameters name a made model. `step` is the id of the step that
-    makes or chooses the model."""
+class Planned(str):
+    """A made model among the parameters of a planned method. Its text is for people."""
+
+    step: str  # the step that trains the model, or that chooses its checkpoint
+    part: str
+
+    def __new__(cls, step: str, part: str) -> Planned:
+        planned = super().__new__(cls, shown(step, part))
+        planned.step, planned.part = step, part
+        return planned
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return self.step, self.part
+
+
+def shown(step: str, part: str) -> str:
+    """A made model as a leaderboard shows it."""
     return f"made:{step}/{part}"
 
 
 def is_planned(model: object) -> bool:
-    return isinstance(model, str) and STEP.fullmatch(model) is not None
+    return isinstance(model, Planned)
 
 
 def replaced(params: T, put: Callable[[Made], Any]) -> T:
@@ -81,27 +95,6 @@ def references(params: Any) -> list[Made]:
     values = [getattr(params, field.name) for field in dataclasses.fields(params)]
     items = [item for value in values for item in (value if isinstance(value, tuple) else (value,))]
     return [item for item in items if isinstance(item, Made)]
-
-
-def steps_in(described: JSON) -> list[str]:
-    """The ids of the steps that make the models in a planned step's description, each once."""
-    if isinstance(described, str):
-        match = STEP.fullmatch(described)
-        return [match[1]] if match else []
-    inside = described.values() if isinstance(described, Mapping) else described
-    if not isinstance(described, Mapping | list | tuple):
-        return []
-    return list(dict.fromkeys(step for item in inside for step in steps_in(item)))
-
-
-def placed(value: JSON, folder_of: Callable[[str], Path]) -> JSON:
-    """Plain parameters with each made model replaced by the path of its folder."""
-    if isinstance(value, str):
-        match = STEP.fullmatch(value)
-        return str(folder_of(match[1]) / match[2]) if match else value
-    if isinstance(value, Mapping):
-        return {key: placed(item, folder_of) for key, item in value.items()}
-    return [placed(item, folder_of) for item in value] if isinstance(value, list | tuple) else value
 
 
 def backbones_of_environment() -> list[Path]:

@@ -19,6 +19,7 @@ Unit: TypeAlias = Literal["passage", "document"]
 # (FirstP).
 ColumnUnit: TypeAlias = Literal["passage", "document", "first"]
 Part: TypeAlias = Literal["corpus", "queries", "judgements"]
+PARTS: tuple[Part, ...] = ("corpus", "queries", "judgements")
 Form: TypeAlias = Literal["text", "terms", "vectors"]  # the form of a query
 
 

@@ -10,7 +10,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness import catalogue, runner
+from harness import catalogue
+
+from harness.running import preparation, suite_run
 from harness.execution import workers
 from harness.execution.progress import Silent
 from harness.execution.schedule import Schedule
@@ -81,8 +83,8 @@ def searched(folder: Path) -> tuple[Store, Step]:
     suite = folder / "suite.yaml"
     suite.write_text(SUITE, encoding="utf-8")
     store = Store(folder / "store").open()
-    prepared = runner.read(suite, catalogue.load(), store)
-    runner.execute(prepared, store, folder / "out", Silent())
+    prepared = preparation.read(suite, catalogue.load(), store)
+    suite_run.execute(prepared, store, folder / "out", Silent())
     return store, next(step for step in prepared.plan.steps.values() if step.kind == "search")
 
 

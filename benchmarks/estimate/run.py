@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import api, catalogue, runner
+from harness import api, catalogue
+
+from harness.running import preparation, suite_run
 from harness.cli import calibration
 from harness.cli.estimate import listing
 from harness.errors import HarnessError
@@ -78,8 +80,8 @@ def main() -> None:
 def compared(suite: Path, options: argparse.Namespace, folder: Path) -> Iterator[str]:
     """The lines of the table for one suite: each step or row, then all together."""
     store = api.opened_store(options.calibrated or folder / "calibration", None)
-    prepared = runner.read(suite, catalogue.load(), store, options.only, NO_CHANGES)
-    refused = runner.refusals(prepared, store)
+    prepared = preparation.read(suite, catalogue.load(), store, options.only, NO_CHANGES)
+    refused = preparation.refusals(prepared, store)
     if refused:
         raise HarnessError(f"its data or models are not here: {refused[0]}")
     asked = argparse.Namespace(
@@ -129,12 +131,12 @@ def _shown(cost: Cost) -> tuple[str, str, str]:
     return f"{cost.cpu_seconds:.1f} s", f"{cost.seconds:.1f} s", f"{cost.bytes / 1e6:.1f} MB"
 
 
-def _run(prepared: runner.Prepared, calibrated: Store, folder: Path) -> dict[str, Real]:
+def _run(prepared: preparation.Prepared, calibrated: Store, folder: Path) -> dict[str, Real]:
     """The costs of all steps in a run here, by label, without reading the datasets. Code that the calibration
     compiled is not compiled again."""
     store = Store(folder / "store").open()
     shutil.copytree(calibrated.compiled, store.compiled, dirs_exist_ok=True)
-    runner.execute(prepared, store, folder / "out", Silent(), keep_going=True)
+    suite_run.execute(prepared, store, folder / "out", Silent(), keep_going=True)
     return _in_store(prepared.plan, store, sorted(prepared.plan.ancestors(prepared.targets)))
 
 

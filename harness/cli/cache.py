@@ -7,9 +7,10 @@ import os
 import time
 from pathlib import Path
 
-from harness import api, catalogue, runner, user_cache
+from harness import api, catalogue, user_cache
 from harness.cli import arguments as shared
 from harness.errors import HarnessError, StoreError
+from harness.running import preparation
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
 from harness.store.remote import Damaged, Remote
@@ -64,7 +65,7 @@ def ls(options: argparse.Namespace) -> int:
             continue
         size = int(artifact.cost["bytes"])
         total += size
-        method = artifact.described.get("method", {}).get("name", "")
+        method = str(artifact.keyed.get("method", {}).get("name", ""))
         used = time.strftime("%Y-%m-%d", time.localtime(artifact.folder.stat().st_mtime))
         kind, _, key = step.partition("-")
         print(f"{kind:10}  {key[:12]}  {method:16}  {_size(size):>9}  used {used}")
@@ -102,7 +103,7 @@ def pull(options: argparse.Namespace) -> int:
     store.remote = remote = _remote(options)
     fetched = []
     for path in options.suites:
-        planned = runner.read(path, catalogue.load(), store).plan
+        planned = preparation.read(path, catalogue.load(), store).plan
         fetched += fetch_missing(store, planned.steps, planned.steps, print)
     none = "" if fetched else "; it has none that is missing here"
     print(f"{len(fetched)} artifacts fetched from {remote.address}{none}")
@@ -186,7 +187,7 @@ def _opened(root: Path | None) -> Store:
 
 
 def _steps_of(path: Path, store: Store) -> set[str]:
-    return set(runner.read(path, catalogue.load(), store).plan.steps)
+    return set(preparation.read(path, catalogue.load(), store).plan.steps)
 
 
 def _bytes(folder: Path) -> int:

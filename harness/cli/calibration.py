@@ -6,22 +6,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from harness import runner
 from harness.catalogue import Catalogue
 from harness.errors import HarnessError
+from harness.execution.alike import Alike, alike, record_in
 from harness.execution.engine import limits_of, missing_needs
 from harness.execution.estimate import free_seconds
 from harness.execution.open_dataset import with_rebuilds
 from harness.execution.progress import Reporter
-from harness.execution.step_work import Key, described_in, key_of
 from harness.plan.graph import Plan, Step
-from harness.plan.kinds import MAKE, METHODS, PARTS
+from harness.running import preparation
+from harness.steps import Make, Train
+from harness.steps.read import Read
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
 from harness.suite import Changes
 from harness.types import JSON
 
-Costs = dict[tuple[str, Key], dict[tuple[int, int], float]]  # dataset and key: seconds by size
+Costs = dict[tuple[str, Alike], dict[tuple[int, int], float]]  # dataset and key: seconds by size
 # Numbers of queries and passages. Only one of the two grows at a time, to show how a cost grows with each.
 # The queries grow first, because searches are no longer measured once an index takes long.
 LEVELS = ((2, 64), (16, 64), (128, 64), (128, 512), (128, 4096), (128, 32768), (128, 262144))
@@ -47,11 +48,11 @@ def calibrate(
             limit=min(queries, changes.limit or queries), sample=min(passages, changes.sample or passages)
         )
         try:
-            trial = runner.read(suite, catalogue, store, only, smaller).plan
+            trial = preparation.read(suite, catalogue, store, only, smaller).plan
         except HarnessError as error:
             reporter.note(f"calibration: {error}")
             return corpora
-        corpora |= {item.parts["corpus"]: name for name, item in trial.collections.items() if item.parts}
+        corpora |= {item.parts.corpus.step: name for name, item in trial.collections.items() if item.parts}
         wanted = _wanted(trial, costs, store, passages)
         if not wanted:
             return corpora
@@ -67,18 +68,18 @@ def calibrate(
     return corpora
 
 
-def _name(step: Step, plan: Plan) -> tuple[str, Key]:
-    return step.dataset, key_of(step.described, described_in(plan.steps))
+def _name(step: Step, plan: Plan) -> tuple[str, Alike]:
+    return step.dataset, alike(step.record, record_in(plan.steps))
 
 
 def _wanted(trial: Plan, costs: Costs, store: Store, passages: int) -> list[Step]:
     """The steps to measure. Of several steps that read a trained model and cost alike, only one is measured,
     so that only one model is trained."""
-    wanted: dict[tuple[str, Key] | str, Step] = {}
+    wanted: dict[tuple[str, Alike] | str, Step] = {}
     for step in trial.steps.values():
         if _is_wanted(step, trial, costs, store, passages):
             ancestors = trial.ancestors([step.id])
-            trains = any(trial.steps[name].kind == "train" for name in ancestors)
+            trains = any(isinstance(trial.steps[name].record, Train) for name in ancestors)
             wanted.setdefault(_name(step, trial) if trains else step.id, step)
     return list(wanted.values())
 
@@ -90,13 +91,15 @@ def _is_wanted(step: Step, trial: Plan, costs: Costs, store: Store, passages: in
     method and makes no collection is measured only while the queries grow."""
     if _name(step, trial) not in costs or missing_needs(trial.steps, store, [step.id]):
         return False
-    raw = step.kind in PARTS and "method" in step.described
-    if raw or (step.kind not in (*METHODS, MAKE) and passages > LEVELS[0][1]):
+    of_method = step.record.cost is not None
+    if isinstance(step.record, Read):
+        return False
+    if not of_method and not isinstance(step.record, Make) and passages > LEVELS[0][1]:
         return False
     for name in trial.ancestors([step.id]):
         item = trial.steps[name]
         known = costs.get(_name(item, trial), {}).values()
-        if item.kind in METHODS or name == step.id:
+        if item.record.cost is not None or name == step.id:
             if known and _is_known(known):
                 return False
         elif known and max(known) > REPEATED:

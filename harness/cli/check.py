@@ -10,7 +10,7 @@ from harness.cli import arguments as shared
 
 if TYPE_CHECKING:
     from harness.plan.graph import Row
-    from harness.runner import Prepared
+    from harness.running.preparation import Prepared
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -20,10 +20,11 @@ def arguments(command: argparse.ArgumentParser) -> None:
 
 
 def check(options: argparse.Namespace) -> int:
-    from harness import catalogue, runner, user_cache
+    from harness import catalogue, user_cache
     from harness.cli.run import counts, needs
     from harness.errors import HarnessError, Problems
     from harness.problems import Problem, shown_path
+    from harness.running import preparation
     from harness.store.artifacts import Store
 
     store = Store(options.store or user_cache.default_store()).open()
@@ -31,14 +32,14 @@ def check(options: argparse.Namespace) -> int:
     failing: list[Row] = []
     for path in options.suites:
         try:
-            prepared = runner.read(path, records, store)
+            prepared = preparation.read(path, records, store)
         except HarnessError as error:
             problems += error.problems
             continue
         shared.say(f"{shown_path(prepared.plan.suite.path)}: {counts(prepared, store)}")
         for need in needs(prepared):
             shared.say(f"needs: {need}")
-        if runner.refusals(prepared, store):
+        if preparation.refusals(prepared, store):
             shared.say("the suite is right; a run is refused until what it needs is here")
         for row in prepared.plan.rows:
             if row.error and not _needs_data(prepared, row):

@@ -18,13 +18,12 @@ from harness.collection import cards
 from harness.contracts import Fetching, Traced
 from harness.errors import HarnessError, Problems
 from harness.execution import open_dataset, progress
-from harness.leaderboard import made_stages
 from harness.plan.graph import Collection, Step
-from harness.plan.kinds import PARTS
 from harness.problems import Problem, shown_path
+from harness.running import made_stages
 from harness.store.artifacts import Store
 from harness.suite import Chosen, DatasetSpec, Suite
-from harness.types import JSON
+from harness.types import JSON, PARTS
 
 WIDTH = 100
 _COUNTS = (

@@ -13,8 +13,8 @@ from harness.errors import HarnessError
 from harness.execution import progress
 from harness.execution.estimate import Estimate, estimates, read_all
 from harness.execution.open_dataset import with_rebuilds
-from harness.plan.kinds import PARTS
-from harness.runner import Prepared
+from harness.running.preparation import Prepared
+from harness.steps.read import Read
 from harness.store.artifacts import Store
 from harness.store.remote import Damaged, Listed, Refused, Remote
 from harness.store.remote_speed import fetch_seconds, push_seconds
@@ -40,8 +40,7 @@ def listing(prepared: Prepared, store: Store, options: argparse.Namespace) -> li
     sizes. Datasets that the suite makes are not made."""
     planned, reporter = prepared.plan, progress.reporter(sys.stderr)
     ancestors = planned.ancestors(prepared.targets)
-    parts = [step for step in planned.steps.values() if step.id in ancestors and step.kind in PARTS]
-    data = [step.id for step in parts if "method" in step.described]
+    data = [id for id, step in planned.steps.items() if id in ancestors and isinstance(step.record, Read)]
     reporter.planned(len(data), sum(store.has(step) for step in data))
     try:
         with _pushing_nothing(store):

@@ -33,8 +33,9 @@ def arguments(command: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     import yaml
 
-    from harness import api, catalogue, runner
+    from harness import api, catalogue
     from harness.problems import shown_path
+    from harness.running import preparation
     from harness.store import disk
     from harness.suite import one_line
     from harness.suite.one_line import Asked
@@ -58,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         disk.replace_file(path, text.encode())
     try:
         store = api.opened_store(options.store, options.remote, push=not options.no_push)
-        prepared = runner.read(path, records, store, (), shared.changes_of(options))
+        prepared = preparation.read(path, records, store, (), shared.changes_of(options))
     except HarnessError:
         if not existed:  # a command with an error leaves no files
             path.unlink()
@@ -67,4 +68,4 @@ def run(options: argparse.Namespace) -> int:
         raise
     print(f"{shown_path(path.absolute())}:\n\n{text}")
     sys.stdout.flush()
-    return carried_out(prepared, store, runner.default_folder(prepared.plan.suite), options)
+    return carried_out(prepared, store, preparation.default_folder(prepared.plan.suite), options)

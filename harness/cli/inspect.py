@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from harness import catalogue, runner
+from harness import catalogue
 from harness.cli import arguments as shared
 from harness.collection.corpus import Corpus
 from harness.errors import HarnessError
@@ -18,6 +18,7 @@ from harness.inspect.material import Material
 from harness.leaderboard import board_file
 from harness.leaderboard.board_file import Leaderboard
 from harness.problems import shown_path
+from harness.running import preparation
 from harness.store import disk
 from harness.store.artifacts import Store
 
@@ -116,7 +117,7 @@ def _failures(options: argparse.Namespace, board: Leaderboard, store: Store, con
 def _context(options: argparse.Namespace, store: Store, console: Console) -> int:
     """Prints passages before and after context, as the systems of a suite would read them."""
     records = catalogue.load()
-    planned = runner.read(options.target, records, store).plan
+    planned = preparation.read(options.target, records, store).plan
     if options.dataset and options.dataset not in planned.collections:
         names = ", ".join(planned.collections)
         raise HarnessError(f"--dataset '{options.dataset}': the suite has no such dataset; it has {names}")
@@ -125,13 +126,13 @@ def _context(options: argparse.Namespace, store: Store, console: Console) -> int
     shown = False
     try:
         for name, collection in chosen.items():
-            if not collection.parts:
+            if collection.parts is None:
                 raise HarnessError(f"{name}: {collection.error or collection.needs[0]}; mend it first")
             staged = bool(options.context or options.write)
             chains = passage.chains(planned, collection) if staged else []
-            wanted = [collection.parts["corpus"], *(step for chain in chains for step in chain.steps)]
+            wanted = [collection.parts.corpus.step, *(step for chain in chains for step in chain.steps)]
             passage.make(planned, store, list(dict.fromkeys(wanted)), reporter)
-            corpus = Corpus(store.read(collection.parts["corpus"]).folder)
+            corpus = Corpus(store.read(collection.parts.corpus.step).folder)
             if options.passage is not None:
                 shown |= _passage(options, store, console, name, corpus, chains)
             if options.write:

@@ -13,7 +13,7 @@ from harness.cli.kinds import ENGINES
 from harness.errors import HarnessError
 
 if TYPE_CHECKING:
-    from harness.runner import Prepared
+    from harness.running.preparation import Prepared
     from harness.store.artifacts import Store
 
 
@@ -62,10 +62,13 @@ def execution(command: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from harness import api, catalogue, runner
+    from harness import api, catalogue
+    from harness.running import preparation
 
     store = api.opened_store(options.store, options.remote, push=not options.no_push)
-    prepared = runner.read(options.suite, catalogue.load(), store, options.only, shared.changes_of(options))
+    prepared = preparation.read(
+        options.suite, catalogue.load(), store, options.only, shared.changes_of(options)
+    )
     if options.estimate and not options.dry_run:
         raise HarnessError("--estimate: is of a plan that is not run; add --dry-run")
     if options.calibrate and not options.estimate:
@@ -77,23 +80,23 @@ def run(options: argparse.Namespace) -> int:
     if options.dry_run:
         shared.say("\n".join(dry_run(prepared, store)))
         return 0
-    out: Path = options.out or runner.default_folder(prepared.plan.suite)
+    out: Path = options.out or preparation.default_folder(prepared.plan.suite)
     return carried_out(prepared, store, out, options)
 
 
 def carried_out(prepared: Prepared, store: Store, out: Path, options: argparse.Namespace) -> int:
     """Runs a prepared suite, prints the leaderboard, and returns the exit code."""
-    from harness import runner
     from harness.execution import chosen_engine, progress
     from harness.leaderboard import history, text_tables
     from harness.problems import shown_path
+    from harness.running import suite_run
 
     reporter = progress.reporter(sys.stderr)
     try:
         with chosen_engine.workers(
             store, options.engine, options.address, options.jobs, options.ship, options.fresh
         ) as at_work:
-            outcome = runner.execute(
+            outcome = suite_run.execute(
                 prepared, store, out, reporter, options.jobs or 1, options.fresh, options.replace,
                 options.keep_going, at_work,
             )  # fmt: skip

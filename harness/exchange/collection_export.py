@@ -14,9 +14,10 @@ from harness.collection.corpus import Corpus
 from harness.collection.queries import read_judgements, read_queries
 from harness.errors import HarnessError
 from harness.exchange.collection_forms import FORMS, Whole
-from harness.leaderboard import made_stages
+from harness.leaderboard import stage_tables
 from harness.plan.graph import Collection, Step
 from harness.problems import shown_path
+from harness.running import made_stages
 from harness.store import disk
 from harness.store.artifacts import Store
 from harness.store.manifest import Artifact
@@ -105,17 +106,11 @@ def _card(
         "written_as": {"form": form, "notes": notes},
         "counts": cards.card(*folders, card),
         "stages": [
-            {"maker": known["maker"], "params": _params(step.described)}
+            {"maker": known["maker"], "params": made_stages.params(step)}
             | {key: known[key] for key in ("before", "after", "dropped", "facts", "flags", "judges")}
             for step, known in made_stages.facts(collection, steps, store)
         ],
     }
-
-
-def _params(described: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The parameters of a stage. A key names the retriever that a stage encodes texts with beside them."""
-    params, encoder = dict(described["method"]["params"]), described.get("encoder")
-    return params if encoder is None else {**params, "encoder": {encoder["name"]: encoder["params"]}}
 
 
 def _page(
@@ -142,8 +137,8 @@ def _page(
         yield ""
         yield "## How it was made"
         yield ""
-        yield from made_stages.table(
-            made_stages.Counted(step.subject, known["before"], known["after"], made_stages.dropped(known))
+        yield from stage_tables.table(
+            stage_tables.Counted(step.subject, known["before"], known["after"], stage_tables.dropped(known))
             for step, known in stages
         )
     if form != "pool":

@@ -11,8 +11,8 @@ from harness.exchange.measure_names import trec_eval
 from harness.exchange.written_files import Written, put, scored, target
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Cost, Row, Step
-from harness.plan.kinds import PREPARING
 from harness.scoring import run_files
+from harness.steps import Augment, Index, kinds
 from harness.store.artifacts import Store
 from harness.types import JSON
 
@@ -21,7 +21,7 @@ SCHEMA, RUN = 0.1, 1.0
 ENDING = ".ir_metadata.yaml"
 TOLD = "# actor, venue and publication are for whoever publishes the run to fill in\n"
 TIES = "descending id, compared as bytes (trec_eval's rule)"
-RANKING = {"search": "retrieval", "combine": "combination", "rerank": "re-ranking"}
+RANKING = {"search": "retrieval", "combine": "combination", "pick": "combination", "rerank": "re-ranking"}
 
 
 def write(board: Leaderboard, out: Path, store: Store) -> Written:
@@ -105,14 +105,14 @@ def _method(row: Row) -> JSON:
     steps = row.provenance.steps
     if row.origin == "imported":
         return {"run file": next((step.params for step in steps), None)}
-    making = [_stage(step) for step in steps if step.step in PREPARING]
+    making = [_stage(step) for step in steps if step.step in kinds(Augment, Index)]
     stages: list[JSON] = []
     unread: list[str] = []  # rankings that no later stage has read yet
     for number, step in enumerate(item for item in steps if item.step in RANKING):
         stage = {"name": f"{number + 1} {RANKING[step.step]}", **_stage(step)}
         if step.step == "rerank" and len(unread) == 1:
             stage["reranks"] = unread.pop()
-        elif step.step == "combine":
+        elif RANKING[step.step] == "combination":
             stage["interpolates"], unread = unread, []
         unread.append(stage["name"])
         stages.append(stage)

@@ -13,8 +13,8 @@ from harness.errors import HarnessError
 from harness.exchange import model_files
 from harness.exchange.written_files import Written, put, scored, target
 from harness.leaderboard.board_file import Leaderboard
+from harness.leaderboard.made_models import USERS, MadeModel, models_of
 from harness.leaderboard.model import Row, Step
-from harness.leaderboard.training_rows import USERS, MadeModel, models_of
 from harness.store.artifacts import Store
 from harness.types import JSON
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import orjson
 
 from harness.made_models import BACKBONE, BESIDE, FOLDERS, backbones_of_environment
-from harness.plan.kinds import kind_of
+from harness.steps import Validate
+from harness.steps.record import method_of
 from harness.store.artifacts import Store
 from harness.store.manifest import Artifact, Corrupt
 from harness.types import JSON
@@ -92,8 +93,12 @@ def trained(store: Store, step: str) -> Artifact | None:
     """The artifact of the training that made a model, or of its chosen checkpoint. None if the artifact is
     missing or damaged."""
     try:
-        if kind_of(step) == "validate" and store.has(step):
-            step = str(store.read(step).facts["validation"]["model"])
+        if not store.has(step):
+            return None
+        artifact = store.read(step)
+        if not isinstance(artifact.record, Validate):
+            return artifact
+        step = str(artifact.facts["validation"]["model"])
         return store.read(step) if store.has(step) else None
     except Corrupt:
         return None
@@ -118,7 +123,8 @@ def advice(system: str) -> str:
 
 
 def _folder(store: Store, artifact: Artifact) -> Path | None:
-    folders = (base_folder(store, value) for value in artifact.described["method"]["params"].values())
+    method = method_of(artifact.record)
+    folders = (base_folder(store, value) for value in ({} if method is None else method.params).values())
     return next(filter(None, folders), None)
 
 

@@ -9,21 +9,22 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from harness import runner
 from harness.catalogue import OWN, Catalogue
 from harness.collection import qrels_files
 from harness.collection.queries import Judgements
 from harness.errors import HarnessError, Problems
 from harness.exchange import run_forms
 from harness.exchange.run_forms import ForeignRun
+from harness.execution import checked
 from harness.execution.open_dataset import Opened, Unavailable, open_collection
 from harness.execution.progress import Reporter
-from harness.execution.steps import checked
-from harness.leaderboard import board_file, hints, ids_only, readme, run_rows, scored_numbers
+from harness.leaderboard import board_file, hints, ids_only, readme
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Board, Cost, Dataset, File, Provenance, Reported, Row, Step, SuiteFacts
 from harness.plan import keys
 from harness.problems import shown_path
+from harness.running import preparation, scored_numbers
+from harness.running.rows import columns_of, dataset_of, suite_facts
 from harness.scoring import protocols
 from harness.scoring.protocols import Scoring
 from harness.scoring.run_files import Run
@@ -143,7 +144,7 @@ def on_suite(
 ) -> Target:
     """A target that is a suite's dataset, scored as the suite says. Its rows can be merged into the suite's
     leaderboard."""
-    prepared = runner.prepare(suite, catalogue, store)
+    prepared = preparation.prepare(suite, catalogue, store)
     names = list(prepared.plan.collections)
     if dataset is None and len(names) == 1:
         dataset = names[0]
@@ -156,9 +157,9 @@ def on_suite(
         opened = open_collection(collection, prepared.plan.steps, store, reporter)
     except Unavailable as error:
         raise HarnessError(f"{where}: datasets.{dataset}: {error}") from None
-    block = run_rows.dataset_of(collection, opened)
+    block = dataset_of(collection, opened)
     places = Places(suite.path, store.root, collection.spec)
-    return Target(suite.name, run_rows.suite_facts(suite), block, opened, prepared.scoring, None, places)
+    return Target(suite.name, suite_facts(suite), block, opened, prepared.scoring, None, places)
 
 
 def write(target: Target, runs: Sequence[Foreign], out: Path, command: str) -> Leaderboard:
@@ -288,7 +289,7 @@ def _content(target: Target, rows: Sequence[Row]) -> Board:
         description="Runs that were made elsewhere, scored here.",
         suite=target.suite,
         datasets=(target.dataset,),
-        columns=run_rows.columns_of(target.scoring),
+        columns=columns_of(target.scoring),
         rows=tuple(rows),
         analyses=(),
         environment=board_file.environment(),

@@ -16,7 +16,7 @@ from harness.errors import HarnessError
 from harness.exchange.training_data import Example, Text
 from harness.exchange.written_files import Written, target
 from harness.leaderboard.board_file import Leaderboard
-from harness.plan.kinds import kind_of
+from harness.steps import Examples
 from harness.store import disk
 from harness.store.artifacts import Store
 from harness.store.manifest import Artifact
@@ -58,9 +58,10 @@ def write(board: Leaderboard, out: Path, store: Store, form: str) -> Written:
 
 def examples(store: Store, artifact: Artifact) -> Iterator[Example]:
     """Each query with its positives, and with all negatives that a trainer may draw, best first."""
-    inputs = {kind_of(step): step for step in artifact.described["inputs"]}
-    queries = read_queries(store.read(inputs["queries"]).folder)
-    corpus = Corpus(store.read(inputs["corpus"]).folder)
+    record = artifact.record
+    assert isinstance(record, Examples)
+    queries = read_queries(store.read(record.queries.step).folder)
+    corpus = Corpus(store.read(record.corpus.step).folder)
     view = View(corpus, [], "passage", None)
     with (
         np.load(artifact.folder / "positives.npz", allow_pickle=False) as good,

@@ -80,13 +80,15 @@ def _judgements(
 def _of_documents(dataset: Dataset, path: Path, store: Store, notes: list[str]) -> Path | None:
     """Writes the judgements of documents, derived from the passages and judgements in the store. Returns the
     path, or None with a note if the store lacks them."""
-    steps = {part: f"{part}-{dataset.digests.get(part)}" for part in ("corpus", JUDGEMENTS)}
-    if not all(map(store.has, steps.values())):
+    digests = dataset.digests
+    of_corpus = store.part("corpus", digests.get("corpus", ""))
+    of_judgements = store.part("judgements", digests.get("judgements", ""))
+    if of_corpus is None or of_judgements is None:
         notes.append(f"{dataset.name}: the store lacks its passages, and so the judgements of documents")
         return None
     try:
-        corpus = Corpus(store.read(steps["corpus"]).folder)
-        judgements = read_judgements(store.read(steps[JUDGEMENTS]).folder)
+        corpus = Corpus(store.read(of_corpus).folder)
+        judgements = read_judgements(store.read(of_judgements).folder)
     except Corrupt as error:
         notes.append(f"{dataset.name}: {error}; its judgements of documents are left out")
         return None

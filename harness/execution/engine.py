@@ -7,17 +7,18 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
+from harness import steps
 from harness.errors import StoreError
-from harness.execution import parts
+from harness.execution import parts, requests
 from harness.execution.clock import Clock
 from harness.execution.progress import Reporter
-from harness.execution.schedule import IDLE, Failure, Schedule
+from harness.execution.schedule import Failure, Idle, Schedule
 from harness.execution.workers import Worker, Workers
 from harness.plan.graph import Step
-from harness.plan.kinds import PART
 from harness.problems import Need
+from harness.steps import Part
 from harness.store import disk
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
@@ -88,7 +89,9 @@ class Engine:
                 self._end(child)
         if self.schedule.stopped is not None:
             raise self.schedule.stopped
-        executed = (step for step in self.schedule.executed if self.schedule.steps[step].kind != PART)
+        executed = (
+            step for step in self.schedule.executed if not isinstance(self.schedule.steps[step].record, Part)
+        )
         return Result(tuple(executed), dict(self.schedule.failures))
 
     # one thread for each child
@@ -97,10 +100,10 @@ class Engine:
         child: Worker | None = None
         try:
             while (step := self.schedule.next(self.workers.idle_seconds if child else None)) is not None:
-                if child is not None and (step is IDLE or not self.workers.fits(child, step)):
+                if child is not None and (step is Idle.IDLE or not self.workers.fits(child, step)):
                     self._end(child)
                     child = None
-                if step is not IDLE:
+                if step is not Idle.IDLE:
                     child = self._execute(step, child or self._child(step))
         except BaseException as error:
             self._stop(error)
@@ -120,7 +123,12 @@ class Engine:
 
     def _execute(self, step: Step, child: Worker) -> Worker | None:
         """Execute one step on the child. Returns the child, or None if the child can do no further steps."""
-        child.send(step, "blocks" if self._is_shared(step) else "result")
+        record = cast("steps.Step", step.record)
+        execute = requests.encode(requests.Execute(step.id, record, step.parts))
+        if self._is_shared(step):
+            child.send(requests.encode(requests.CountBlocks(step.id, record)))
+        else:
+            child.send(execute)
         began, clock = False, Clock(self.limits.timeout)
         while True:
             event = child.event(clock.left(), self.limits.memory)
@@ -134,7 +142,7 @@ class Engine:
                     joined, items = parts.cut(step, event["blocks"])
                     self.schedule.cut(step, joined, items, self.workers.has_part)
                     return child
-                child.send(step)
+                child.send(execute)
                 clock = Clock(self.limits.timeout)
             elif kind in UNDERWAY:
                 began = began or kind == "started"
@@ -148,7 +156,7 @@ class Engine:
         if kind == "started":
             child.steps += 1
             clock.go_on()
-            if step.kind != PART and "parts" not in step.work:  # the start of a cut step was reported
+            if not isinstance(step.record, Part) and not step.parts:  # the start of a cut step was reported
                 self.reporter.started(step)
         elif kind == "compiling":
             clock.pause()
@@ -160,7 +168,7 @@ class Engine:
             self.reporter.note(f"{step.label}: failed over what a killed run left; it is done from the start")
         elif kind == "note":
             self.reporter.note(f"{self.schedule.whole(step).label}: {event['text']}")
-        elif step.kind != PART:
+        elif not isinstance(step.record, Part):
             self.reporter.progress(step, event["done"], event["total"], event["note"])
 
     def _ended(self, step: Step, child: Worker, event: JSON, began: bool) -> bool:
@@ -237,7 +245,7 @@ class Engine:
             cost = {} if reused else self.store.read(step.id, trust=True).cost
             compiled = cost.get("compile_seconds", 0.0)
         self.schedule.done(step, reused)
-        if step.kind == PART:
+        if isinstance(step.record, Part):
             whole = self.schedule.whole(step)
             self.reporter.progress(whole, *self.schedule.parts_done(whole), "in parts")
             return

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness.errors import ContractError, StoreError
+from harness.execution import requests
 from harness.execution.engine import NO_LIMITS, StepLimits
 from harness.execution.worker_handle import Child
 from harness.records import Measure
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Values = tuple[NDArray[np.float64], NDArray[np.float64]]
-
-KIND = "measure"  # the kind of a request to a worker
 
 
 class IsolatedMeasures:
@@ -63,11 +62,7 @@ class IsolatedMeasures:
             raise ContractError(self.failed[name])
         with tempfile.TemporaryDirectory() as folder:
             np.savez(Path(folder, "asked.npz"), grades=grades, row=ideal.row, grade=ideal.grade)
-            request = {
-                "kind": KIND, "id": name, "folder": folder, "queries": ideal.queries, "rel": rel,
-                "cutoff": cutoff,
-            }  # fmt: skip
-            reason = self._ask(request)
+            reason = self._ask(requests.Measure(name, folder, ideal.queries, rel, cutoff))
             if reason is not None:
                 self.failed[name] = f"the measure {name} failed: {reason}"
                 self._keep_output(name)
@@ -76,10 +71,10 @@ class IsolatedMeasures:
             with np.load(Path(folder, "computed.npz"), allow_pickle=False) as computed:
                 return computed["numerator"], computed["denominator"]
 
-    def _ask(self, request: Mapping[str, object]) -> str | None:
+    def _ask(self, request: requests.Measure) -> str | None:
         """Send a request and wait for its end. Returns why it failed, or None if it succeeded."""
         child = self._child = self._child or Child(self._store, 1)
-        child.request(request)
+        child.send(requests.encode(request))
         deadline: float | None = None
         while True:
             event = child.event(deadline and max(0.0, deadline - time.monotonic()), self._limits.memory)
@@ -102,7 +97,7 @@ class IsolatedMeasures:
 
     def _keep_output(self, name: str) -> None:
         output = self._child.output() if self._child is not None else ""
-        log = self._store.failures / f"{KIND}-{name}.log"
+        log = self._store.failures / f"measure-{name}.log"
         if output:
             with contextlib.suppress(OSError):  # the store may be read-only
                 log.write_text(output + "\n", encoding="utf-8")

@@ -80,7 +80,7 @@ def made_parts(
     def read(failures: Mapping[str, Failure]) -> dict[Part, Artifact]:
         if failures:
             raise Unavailable("\n".join(dict.fromkeys(failure.reason for failure in failures.values())))
-        return read_parts(collection.parts, store)
+        return read_parts(collection.steps, store)
 
     return with_rebuilds(steps, targets, read, store, reporter)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import HarnessError, StoreError
-from harness.execution import node_stores, node_versions
+from harness.execution import node_stores, node_versions, requests
 from harness.execution.worker_handle import TICK, Child
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
@@ -73,13 +73,15 @@ class Node:
             return f"does not see the store {self.store.root}; {advice}"
         return None
 
-    def serve(self, request: JSON, memory: float | None) -> Iterator[JSON]:
-        """The events of one request. The last event contains what the process printed."""
+    def serve(self, data: bytes, memory: float | None) -> Iterator[JSON]:
+        """The events of one encoded request. The last event contains what the process printed."""
+        request = requests.decode(data)
+        assert isinstance(request, requests.Execute)
         try:
             if self.remote is not None:
                 self._fetch_inputs(request)
                 yield from self._noted()
-            for event in self._served(request, memory):
+            for event in self._served(request, data, memory):
                 yield from self._noted()
                 # only the disk of this node is full, not the engine's: another node can do the step
                 full = event["event"] == "stop" and self.remote is not None
@@ -93,9 +95,9 @@ class Node:
         while self.notes:
             yield {"event": "note", "text": self.notes.pop(0)}
 
-    def _served(self, request: JSON, memory: float | None) -> Iterator[JSON]:
+    def _served(self, request: requests.Execute, data: bytes, memory: float | None) -> Iterator[JSON]:
         child = self.child = self.child or Child(self.store, self.settings.threads)
-        child.request(request)
+        child.send(data)
         fetched = 0
         while True:
             event = child.event(TICK, memory)
@@ -106,7 +108,7 @@ class Node:
                 self.store.discard(event["step"])
                 fetched += 1
                 if self._fetch(event["step"]):
-                    child.request(request)
+                    child.send(data)
                     continue
             if kind == "done" and self.remote is not None:
                 try:
@@ -146,19 +148,18 @@ class Node:
     def printed(self) -> bytes:
         return self.child.printed if self.child is not None else b""
 
-    def _push(self, request: JSON) -> None:
+    def _push(self, request: requests.Execute) -> None:
         """Push the artifact of a request. If the request is for a part and this node has the whole step from
         an earlier run, the worker has not made the part, and the whole step is pushed instead."""
         assert self.remote is not None
-        step, whole = request["id"], request["work"].get("of")
-        self.remote.push(self.store, whole if whole is not None and self.store.has(whole) else step)
+        whole = request.whole
+        self.remote.push(self.store, whole if self.store.has(whole) else request.step)
 
-    def _fetch_inputs(self, request: JSON) -> None:
+    def _fetch_inputs(self, request: requests.Execute) -> None:
         """Fetch the artifacts that a request names. Most of them are needed."""
-        work = request["work"]
-        if "parts" in work and not self.settings.fresh and self._fetch(request["id"]):
+        if request.parts and not self.settings.fresh and self._fetch(request.step):
             return  # a node that had the whole step has pushed it instead of a part
-        for step in (*work["inputs"], *work.get("parts", ())):
+        for step in request.reads:
             self._fetch(step)
 
     def _fetch(self, step: str) -> bool:

@@ -11,9 +11,9 @@ import ray as untyped_ray
 from ray.exceptions import RayError, RayTaskError
 
 from harness.errors import HarnessError, StoreError
+from harness.execution import requests
 from harness.execution.ray_node import Node, Settings
-from harness.execution.worker_handle import STACK_SECONDS, TICK, Ask, has_stack, request_of
-from harness.plan.graph import Step
+from harness.execution.worker_handle import STACK_SECONDS, TICK, has_stack
 from harness.store.manifest import Corrupt
 from harness.types import JSON
 
@@ -63,13 +63,16 @@ class RayWorker:
         self._refused = self._actor.begin.remote()
         self.node = ""  # the id of the actor's node, once the actor has a place
         self._since: float | None = time.monotonic()  # when the wait for a place began; None: it was reported
-        self._request: JSON = None
+        self._data = b""
+        self._request: requests.Execute | None = None
         self._events: Any = None
         self._last: JSON = {}
         self._offered = 0
 
-    def send(self, step: Step, ask: Ask = "result") -> None:
-        self._request = request_of(step, ask)
+    def send(self, request: bytes) -> None:
+        decoded = requests.decode(request)
+        assert isinstance(decoded, requests.Execute)
+        self._data, self._request = request, decoded
         self._events, self._last, self._offered = None, {}, 0
 
     def event(self, timeout: float | None, memory: float | None = None) -> JSON:
@@ -105,16 +108,16 @@ class RayWorker:
         """Whether the lost node had pushed the artifact of its step. In a fresh run this cannot be known,
         because the remote may have the artifact from an earlier run."""
         remote, request = self.workers.store.remote, self._request
-        if remote is None or self.workers.fresh or request["ask"] != "result":
+        if remote is None or self.workers.fresh or type(request) is not requests.Execute:
             return False
-        return remote.has(request["id"])
+        return remote.has(request.step)
 
     def _begin(self, memory: float | None, deadline: float | None) -> JSON:
         """Offer the artifacts that the request names to the nodes, and send the request to the actor, once
         the actor has a place on a node. Returns BEGUN, an event, or None if the actor got no place before the
         `deadline`. Raises Corrupt if one of the artifacts is damaged here."""
-        work = self._request["work"]
-        for step in (*work["inputs"], *work.get("parts", ())):
+        assert self._request is not None
+        for step in self._request.reads:
             self.workers.offer(step)
         while not ray.wait([self._refused], timeout=TICK)[0]:
             if deadline is not None and time.monotonic() > deadline:
@@ -131,7 +134,7 @@ class RayWorker:
         if reason is not None:
             raise HarnessError(f"--engine ray: the node {name} {reason}")
         serve = self._actor.serve.options(num_returns="streaming")
-        self._events = serve.remote(self._request, memory)
+        self._events = serve.remote(self._data, memory)
         return BEGUN
 
     def output(self) -> str:
@@ -170,7 +173,7 @@ class _Actor:
             alone = isinstance(error, StoreError) and self.node.settings.remote is not None
             return name, node, f"cannot work: {error}", alone
 
-    def serve(self, request: JSON, memory: float | None) -> Any:
+    def serve(self, request: bytes, memory: float | None) -> Any:
         yield from self.node.serve(request, memory)
 
     def stack(self) -> str:

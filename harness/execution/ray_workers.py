@@ -21,7 +21,8 @@ from harness.execution.ray_node import TOKEN, Settings
 from harness.execution.ray_worker import RayWorker, Resources
 from harness.execution.workers import Worker
 from harness.plan.graph import Step
-from harness.plan.kinds import PART
+from harness.steps import Part
+from harness.steps.record import method_of
 from harness.store import disk
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
@@ -94,9 +95,9 @@ class RayWorkers:
     def resources(self, step: Step) -> Resources:
         """The resources of a step: those that the suite gives for its method. Where the suite gives no cores,
         the step gets one, or as many as the smallest node has if the method uses all cores."""
-        method = step.work.get("method", {})
-        wanted = dict(method.get("resources") or {})
-        cpus = wanted.pop("cpus", self.cores if method.get("cores") == "all" else 1)
+        method = method_of(step.record)
+        wanted = {} if method is None else dict(method.resources)
+        cpus = wanted.pop("cpus", self.cores if method is not None and method.cores == "all" else 1)
         gpus, memory = wanted.pop("gpus", 0), wanted.pop("memory", None)
         return Resources(cpus, gpus, memory, tuple(sorted(wanted.items())))
 
@@ -111,7 +112,11 @@ class RayWorkers:
     def done(self, step: Step) -> None:
         self._pushed.add(step.id)
         remote = self.store.remote
-        if remote is not None and step.kind != PART and not remote.fetch(self.store, step.id, remote.note):
+        if (
+            remote is not None
+            and not isinstance(step.record, Part)
+            and not remote.fetch(self.store, step.id, remote.note)
+        ):
             self._pushed.discard(step.id)
             raise Corrupt(step.id, f"{remote.address} has lost what it had pushed")
 

@@ -8,15 +8,21 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum, auto
 from typing import NamedTuple
 
 from harness.execution.progress import Reporter
 from harness.plan.graph import Step
-from harness.plan.kinds import PART
+from harness.steps import Part
 from harness.store.artifacts import Store
 
-IDLE = Step("", "", "", "", {}, {}, (), ())
 REBUILDS = 3  # how often one artifact is made again for one step that reads it
+
+
+class Idle(Enum):
+    """The answer of a schedule in which no step can begin yet."""
+
+    IDLE = auto()
 
 
 class Failure(NamedTuple):
@@ -62,7 +68,7 @@ class Schedule:
         self._todo[target] = None
         self._stale = True
 
-    def next(self, patience: float | None = None) -> Step | None:
+    def next(self, patience: float | None = None) -> Step | Idle | None:
         """The next step whose inputs are all made. Waits until there is one; returns IDLE after `patience`
         seconds without one (None: waits without limit), and None when no step is left or after `stop`."""
         began = time.monotonic()
@@ -78,7 +84,7 @@ class Schedule:
                         self._running[step] = len(self.executed)
                         return self.steps[step]
                 if patience is not None and time.monotonic() - began > patience:
-                    return IDLE
+                    return Idle.IDLE
                 self.changed.wait(0.5)
             return None
 
@@ -139,7 +145,7 @@ class Schedule:
 
     def whole(self, step: Step) -> Step:
         """The step that `step` is a part of; if it is no part, `step` itself."""
-        return self.steps[step.work["of"]] if step.kind == PART else step
+        return self.steps[step.record.of] if isinstance(step.record, Part) else step
 
     def parts_done(self, step: Step) -> tuple[int, int]:
         """How many parts of a cut step are done, and how many parts it has."""

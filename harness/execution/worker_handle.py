@@ -9,15 +9,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Literal, TypeAlias
+from typing import IO
 
 import orjson
 
 from harness import user_cache
 from harness.execution import process_memory
-from harness.plan.graph import Step
 from harness.store import responses
 from harness.store.artifacts import Store
 from harness.types import JSON
@@ -35,12 +34,6 @@ STACK_BEGINS, STACK_ENDS = b"(most recent call first)", b'File "<string>", line 
 CUT_SECONDS = 2.0  # a stack that is so deep that it has no end is taken to be printed after this time
 ENDING_SECONDS = 60.0  # time that a process gets to end once it gives up its memory
 DIED = {"event": "died"}
-Ask: TypeAlias = Literal["result", "blocks"]
-
-
-def request_of(step: Step, ask: Ask) -> dict[str, JSON]:
-    """The request that asks a worker process for a step."""
-    return {"ask": ask, "id": step.id, "kind": step.kind, "work": step.work, "described": step.described}
 
 
 class Child:
@@ -81,14 +74,10 @@ class Child:
         self.printed = b""
         self.steps = 0  # steps that the process has begun
 
-    def send(self, step: Step, ask: Ask = "result") -> None:
-        """Ask the process to execute a step, or to say into how many blocks the step can be cut."""
-        self.request(request_of(step, ask))
-
-    def request(self, request: Mapping[str, JSON]) -> None:
-        """Send a request. If the process is dead, the next call of `event` says so."""
+    def send(self, request: bytes) -> None:
+        """Send an encoded request. If the process is dead, the next call of `event` says so."""
         self.printed = b""
-        data = memoryview(orjson.dumps(request) + b"\n")
+        data = memoryview(request + b"\n")
         with contextlib.suppress(BrokenPipeError):
             while data:
                 data = data[self.requests.write(data) or 0 :]

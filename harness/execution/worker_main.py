@@ -23,7 +23,8 @@ import orjson
 from harness.errors import ContractError, HarnessError, StoreError
 from harness.execution import energy
 from harness.execution.error_text import error_text
-from harness.plan.kinds import PART
+from harness.execution.requests import CountBlocks, Execute, Measure, Request, decode
+from harness.steps import Part
 from harness.store import disk, responses
 from harness.store.artifacts import Store
 from harness.store.manifest import REMOVED, Corrupt, Stamp
@@ -31,7 +32,7 @@ from harness.store.step_cost import StepCost
 from harness.types import JSON
 
 if TYPE_CHECKING:  # imported late: a worker that only waits for another run need not load the methods
-    from harness.execution.steps import Outcome, Task
+    from harness.execution.task import Outcome, Task
 
 TELL_EVERY = 0.2  # seconds between two progress events
 LONGEST = 2000  # characters that a reason may have
@@ -75,7 +76,7 @@ def main(store_root: str, descriptor: int) -> NoReturn:
     # the Python stack goes where the plugin prints: after a crash, and on SIGUSR1 before a kill by timeout
     faulthandler.enable(os.dup(2))
     faulthandler.register(signal.SIGUSR1, os.dup(2))
-    requests: queue.Queue[JSON] = queue.Queue()
+    requests: queue.Queue[Request] = queue.Queue()
     threading.Thread(target=_listen, args=(requests, _own_stdin()), daemon=True).start()
     store = Store(Path(store_root))
     catalogue = None
@@ -84,13 +85,15 @@ def main(store_root: str, descriptor: int) -> NoReturn:
         request = requests.get()
         inputs: dict[str, Stamp] = {}
         try:
-            inputs = _inputs(request, store)
+            inputs = {} if isinstance(request, Measure) else store.stamps(request.reads)
             if catalogue is None:
                 from harness import catalogue as module
 
                 catalogue = module.load()
-            if request["kind"] == "measure":
+            if isinstance(request, Measure):
                 _measure(request, catalogue, line)
+            elif isinstance(request, CountBlocks):
+                _tell_blocks(request, store, catalogue, line, kept)
             else:
                 _serve(request, store, catalogue, line, kept)
         except BaseException as error:  # a plugin may fail in any way; the parent decides what follows
@@ -119,19 +122,19 @@ def _tell(error: BaseException, store: Store, line: Line, inputs: Mapping[str, S
         line.failed(error_text(error))
 
 
-def _measure(request: JSON, catalogue: Any, line: Line) -> None:
+def _measure(request: Measure, catalogue: Any, line: Line) -> None:
     """Compute a plugin's measure on the arrays in a folder, and write its values there."""
     import numpy as np
 
     from harness.scoring.measures.ideal import Ideal
 
     line.tell("started")
-    folder = Path(request["folder"])
+    folder = Path(request.folder)
     with np.load(folder / "asked.npz", allow_pickle=False) as arrays:
-        grades, ideal = arrays["grades"], Ideal(request["queries"], arrays["row"], arrays["grade"])
+        grades, ideal = arrays["grades"], Ideal(request.queries, arrays["row"], arrays["grade"])
     grades.flags.writeable = False
-    compute = catalogue.find("measures", request["id"]).record.build()
-    computed = compute(grades, ideal, request["rel"], request["cutoff"])
+    compute = catalogue.find("measures", request.name).record.build()
+    computed = compute(grades, ideal, request.rel, request.cutoff)
     if not isinstance(computed, tuple) or len(computed) != 2:
         raise ContractError(f"it must return a numerator and a denominator, not {type(computed).__name__}")
     values = [np.asarray(part, np.float64) for part in computed]
@@ -139,14 +142,10 @@ def _measure(request: JSON, catalogue: Any, line: Line) -> None:
     line.tell("done", reused=False)
 
 
-def _serve(request: JSON, store: Store, catalogue: Any, line: Line, kept: dict[str, Any]) -> None:
-    step, work = request["id"], request["work"]
-    whole = work["of"] if request["kind"] == PART else step
+def _serve(request: Execute, store: Store, catalogue: Any, line: Line, kept: dict[str, Any]) -> None:
+    step, whole = request.step, request.whole
     if whole not in kept:
         kept.clear()  # free the memory before another step needs it
-    if request["ask"] == "blocks":
-        _tell_blocks(request, store, catalogue, line, kept)
-        return
     if whole != step and store.has(whole):  # another run has joined it
         line.tell("done", reused=True)
         return
@@ -154,16 +153,14 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line, kept: dict[s
         if folder is None:
             line.tell("done", reused=True)
             return
-        from harness.execution import steps  # before the step's time begins, because it takes long
+        from harness.execution import executors  # before the step's time begins, because it takes long
 
         line.tell("started")
         _reset_peak()
         os.environ[responses.STEP] = whole
-        kind = request["kind"] if whole == step else work["kind"]
-        task = steps.Task(kind, work, folder, store, catalogue, line.progress, line.compiling, whole, kept)
-        task.name_backbones()
+        task = _task(request, folder, store, catalogue, line, kept)
         with StepCost(folder, _cpu, energy.Meter()) as spent:
-            outcome = _outcome(task, line)
+            outcome = _outcome(task, request.parts, line)
         cpu_seconds = spent.before.cpu_seconds + spent.cpu_seconds
         cost: dict[str, JSON] = {"cpu_seconds": cpu_seconds, "peak_mb": _peak_mb()}
         if (joules := spent.joules) is not None:
@@ -171,34 +168,46 @@ def _serve(request: JSON, store: Store, catalogue: Any, line: Line, kept: dict[s
         cost |= {**outcome.cost, "seconds": spent.before.seconds + outcome.cost["seconds"]}
         if whole == step and (services := responses.of_step(store.responses, step)) is not None:
             cost["services"] = services
-        if "parts" in work:
-            cost = steps.cutting.with_parts(cost, [store.read(part, trust=True) for part in work["parts"]])
-        store.finish(step, request["described"], outcome.facts, cost, durable=whole == step)
+        if request.parts:
+            cost = executors.with_parts(cost, [store.read(part, trust=True) for part in request.parts])
+        store.finish(step, request.record.keyed, outcome.facts, cost, durable=whole == step)
         line.tell("done", reused=False)
 
 
-def _tell_blocks(request: JSON, store: Store, catalogue: Any, line: Line, kept: dict[str, Any]) -> None:
+def _tell_blocks(
+    request: CountBlocks, store: Store, catalogue: Any, line: Line, kept: dict[str, Any]
+) -> None:
     """Tell the parent into how many blocks a step can be cut. Nothing is written to the store."""
-    from harness.execution import steps
+    from harness.execution import executors
 
+    if request.whole not in kept:
+        kept.clear()
     line.tell("started")
-    step, kind, nowhere = request["id"], request["kind"], Path(os.devnull)
-    task = steps.Task(
-        kind, request["work"], nowhere, store, catalogue, line.progress, line.compiling, step, kept
-    )
-    task.name_backbones()
-    line.tell("blocks", blocks=steps.cutting.blocks(task))
+    task = _task(request, Path(os.devnull), store, catalogue, line, kept)
+    line.tell("blocks", blocks=executors.blocks(task))
 
 
-def _outcome(task: Task, line: Line) -> Outcome:
+def _task(
+    request: Execute, folder: Path, store: Store, catalogue: Any, line: Line, kept: dict[str, Any]
+) -> Task:
+    from harness.execution.task import Task
+
+    part = request.record if isinstance(request.record, Part) else None
+    record = request.record if part is None else part.whole
+    if record is None:
+        raise ContractError(f"{request.step}: it does not say what it is a part of")
+    return Task(record, folder, store, catalogue, line.progress, line.compiling, part, request.whole, kept)
+
+
+def _outcome(task: Task, parts: tuple[str, ...], line: Line) -> Outcome:
     """Execute a step and return its outcome. A step that goes on with the files of a killed run may fail
     because of these files: a machine that stops can keep a file's name without its contents. Such a step is
     executed once more in an empty folder."""
-    from harness.execution import steps
+    from harness.execution import executors
 
     resumed = any(task.folder.iterdir())
     try:
-        return steps.execute(task)
+        return executors.execute(task, parts)
     except (HarnessError, ContractError, Corrupt, MemoryError):
         raise
     except Exception as error:
@@ -207,7 +216,7 @@ def _outcome(task: Task, line: Line) -> Outcome:
         traceback.print_exc()
     line.tell("again")
     task.store.clear(task.folder)
-    return steps.execute(task)
+    return executors.execute(task, parts)
 
 
 def _refused(error: BaseException, store: Store) -> StoreError | None:
@@ -232,12 +241,6 @@ def _lost(error: BaseException, store: Store) -> str | None:
     return None if store.has(step) else step
 
 
-def _inputs(request: JSON, store: Store) -> dict[str, Stamp]:
-    """The artifacts that the request names as inputs and that the store has, each with its stamp."""
-    work = request.get("work", {})
-    return store.stamps((*work.get("inputs", ()), *work.get("parts", ())))
-
-
 def _own_stdin() -> BinaryIO:
     """The stream of requests, moved to a descriptor that neither a plugin nor its processes read. Descriptor
     0 is now empty."""
@@ -247,9 +250,9 @@ def _own_stdin() -> BinaryIO:
     return io.open(duplicate, "rb")  # noqa: UP020 - for the child's whole life
 
 
-def _listen(requests: queue.Queue[JSON], stdin: BinaryIO) -> None:
+def _listen(requests: queue.Queue[Request], stdin: BinaryIO) -> None:
     for text in stdin:
-        requests.put(orjson.loads(text))
+        requests.put(decode(text))
     # The parent has ended, so the result is of no use. (Linux can kill a process together with its parent,
     # even while C code holds Python's lock, but the processes that the plugin started would live on.)
     os.killpg(os.getpgrp(), signal.SIGKILL)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from harness.execution import run_queue
-from harness.execution.worker_handle import Ask, Child
+from harness.execution.worker_handle import Child
 from harness.plan.graph import Step
+from harness.steps.record import method_of
 from harness.store.artifacts import Store
 from harness.types import JSON
 
@@ -17,7 +18,9 @@ class Worker(Protocol):
 
     steps: int  # steps that the process has begun
 
-    def send(self, step: Step, ask: Ask = "result") -> None: ...
+    def send(self, request: bytes) -> None:
+        """Send an encoded `harness.execution.requests.Request`."""
+        ...
 
     def event(self, timeout: float | None, memory: float | None = None) -> JSON:
         """The next event of the process; None after `timeout` seconds without one. Three events do not come
@@ -92,7 +95,8 @@ class LocalWorkers:
         return True
 
     def shares(self, step: Step) -> bool:
-        return self.count > 1 and step.work["method"]["cores"] != "all"
+        method = method_of(step.record)
+        return self.count > 1 and method is not None and method.cores != "all"
 
     def has_part(self, part: str) -> bool:
         return self.store.has(part)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from harness import steps as kinds
 from harness.collection.composed_texts import View
 from harness.collection.context_additions import Additions
 from harness.collection.corpus import Corpus
@@ -18,11 +19,9 @@ from harness.inspect.marks import Piece
 from harness.leaderboard import ids_only
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Dataset, Row
-from harness.plan.kinds import PARTS, kind_of, of_kind
-from harness.store import hits_files
 from harness.store.artifacts import Store
 from harness.store.manifest import Corrupt
-from harness.types import Hits, Unit
+from harness.types import PARTS, Hits, Unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,12 +127,14 @@ def opened(board: Leaderboard, dataset: Dataset, store: Store) -> Material | str
     """The material of a leaderboard's dataset, or a message on what the store lacks."""
     if ids_only.citing(board, dataset.name):
         return _of_judgements(board, dataset.name, store)
-    steps = {part: f"{part}-{digest}" for part, digest in dataset.digests.items()}
-    lacking = [part for part in PARTS if part not in steps or not store.has(steps[part])]
-    if lacking:
-        return f"{dataset.name}: the store has no {lacking[0]} {_short(steps, lacking[0])}"
+    cited = dataset.digests
+    steps = {part: store.part(part, cited[part]) for part in PARTS if part in cited}
+    for part in PARTS:
+        if steps.get(part) is None:
+            which = cited[part][:12] if part in cited else "of this leaderboard"
+            return f"{dataset.name}: the store has no {part} {which}"
     try:
-        folders = {part: store.read(steps[part]).folder for part in PARTS}
+        folders = {part: store.read(step).folder for part, step in steps.items() if step is not None}
     except Corrupt as error:
         return f"{dataset.name}: {error}"
     queries, judgements = read_queries(folders["queries"]), read_judgements(folders["judgements"])
@@ -148,10 +149,6 @@ def _of_judgements(board: Leaderboard, dataset: str, store: Store) -> Material |
         return str(error)
     collection = ids_only.opened(judgements, digest, ())
     return Material(store, collection.corpus, collection.queries, judgements, False)
-
-
-def _short(steps: dict[str, str], part: str) -> str:
-    return steps[part].partition("-")[2][:12] if part in steps else "of this leaderboard"
 
 
 def hits_step(row: Row) -> str | None:
@@ -175,9 +172,11 @@ def variant_of(row: Row, store: Store) -> Variant | None:
 def _stages(step: str, store: Store) -> tuple[str, ...]:
     """The context steps that a step reads. A combiner reads no text itself; for it, they are those of its
     first input that ranks passages."""
-    inputs = store.read(step, trust=True).described["inputs"]
-    below = hits_files.among(inputs)
-    if below and kind_of(step) != "rerank":
-        units = [store.read(each, trust=True).facts["unit"] for each in below]
-        return _stages(below[units.index("passage") if "passage" in units else 0], store)
-    return tuple(of_kind("augment", inputs))
+    record = store.read(step, trust=True).record
+    if isinstance(record, kinds.Search | kinds.Rerank):
+        return tuple(stage.step for stage in record.texts.stages)
+    below = record.hits if isinstance(record, kinds.Combine) else ()
+    below = record.trials if isinstance(record, kinds.Pick) else below
+    units = [store.read(each.step, trust=True).facts["unit"] for each in below]
+    first = units.index("passage") if "passage" in units else 0
+    return _stages(below[first].step, store) if below else ()

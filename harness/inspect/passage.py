@@ -21,6 +21,7 @@ from harness.inspect import marks
 from harness.inspect.marks import Piece
 from harness.plan.graph import Collection, Plan
 from harness.problems import shown_path
+from harness.steps import Index, Rerank, Rewrite, Search
 from harness.store import disk
 from harness.store.artifacts import Store
 
@@ -50,10 +51,12 @@ def chains(planned: Plan, collection: Collection) -> list[Chain]:
     """The contexts with which the suite's systems read this dataset, each once, in the order of the plan."""
     by_steps: dict[tuple[str, ...], Chain] = {}
     for step in planned.steps.values():
-        texts = step.work.get("texts")
-        if texts and texts["corpus"] == collection.parts.get("corpus") and texts["stages"]:
-            names = tuple(planned.steps[stage].subject for stage in texts["stages"])
-            by_steps.setdefault(tuple(texts["stages"]), Chain(tuple(texts["stages"]), names))
+        if isinstance(step.record, Index | Search | Rerank | Rewrite) and step.record.texts.stages:
+            texts = step.record.texts
+            stages = tuple(stage.step for stage in texts.stages)
+            if collection.parts is not None and texts.corpus == collection.parts.corpus:
+                names = tuple(planned.steps[stage].subject for stage in stages)
+                by_steps.setdefault(stages, Chain(stages, names))
     return list(by_steps.values())
 
 

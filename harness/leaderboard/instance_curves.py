@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import orjson
 
 from harness.findings import Finding
+from harness.leaderboard.made_models import models_of
 from harness.leaderboard.model import Board, Row
-from harness.leaderboard.training_rows import models_of
 
 LEAST = 3  # the fewest different numbers of passages that make a curve
 

@@ -8,7 +8,7 @@ from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import ContextCost, Row
 from harness.leaderboard.text_tables import Table
 
-COMPOSITE = ("combine", "rerank")
+COMPOSITE = ("combine", "pick", "rerank")
 
 
 def tables(board: Leaderboard, words: float | None) -> list[Table]:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
-from harness.leaderboard import made_stages, seed_rows
+from harness.leaderboard import seed_rows, stage_tables
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.text_tables import (
     Table,
@@ -176,10 +176,10 @@ def _made(board: Leaderboard) -> list[str]:
     for dataset in board.data.datasets:
         if dataset.made:
             stages = (
-                made_stages.Counted(each.maker, each.before, each.after, each.dropped)
+                stage_tables.Counted(each.maker, each.before, each.after, each.dropped)
                 for each in dataset.made
             )
-            lines += ["", f"How {escaped(dataset.name)} was made:", "", *made_stages.table(stages)]
+            lines += ["", f"How {escaped(dataset.name)} was made:", "", *stage_tables.table(stages)]
     return lines
 
 

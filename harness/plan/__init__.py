@@ -3,108 +3,162 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from harness.catalogue import Catalogue
+from harness.catalogue.rehearsal import Rehearsals
 from harness.errors import Problems
-from harness.plan import making, plugin_sources, tuning
-from harness.plan.dataset_steps import Datasets
+from harness.plan import context as contexts
+from harness.plan import datasets, label, methods, models, plugin_sources, systems
+from harness.plan.context import Context
 from harness.plan.graph import Analysis, Collection, Plan, Row, Step
 from harness.plan.guard import Broken
 from harness.plan.keys import Digest
-from harness.plan.systems import Systems
-from harness.problems import Problem
+from harness.problems import Need, Problem, unknown
+from harness.steps.record import Method
+from harness.steps.texts import Encoder
 from harness.suite import Chosen, DatasetSpec, Suite, System, made_datasets
+from harness.types import Facts
 
 __all__ = ["build", "dataset"]
 
 
 def build(suite: Suite, catalogue: Catalogue, digest: Digest, only: Sequence[str] = ()) -> Plan:
     """The whole graph of a suite. With `only`, rows that no pattern matches are marked as not selected."""
-    plugin_sources.digest.cache_clear()  # a notebook may have edited a plugin since the last run
-    with Systems(catalogue, digest, timeout=suite.timeout, suite=suite) as planner:
-        return _planned(planner, suite, only)
-
-
-def _planned(planner: Systems, suite: Suite, only: Sequence[str]) -> Plan:
-    # a dataset that is not scored is planned when a system is tuned or trained on it
-    scored = [spec for spec in suite.datasets if spec.scored]
-    for spec in sorted(scored, key=lambda spec: bool(spec.make)):  # made datasets may read the others
-        planner.collections[spec.name] = planner.collection(spec)
-    collections = {spec.name: planner.collections[spec.name] for spec in scored}
-    rows = []
-    for spec in scored:
-        for system in (system for system in suite.systems if system.scored):
-            chosen = _selected(spec.name, system.name, only)
-            rows.append(_row(planner, collections[spec.name], system, chosen))
-    tuning.refuse_scored(planner)
-    analyses = tuple(_analysis(planner, chosen) for chosen in suite.analyses)
-    unmatched = [
-        pattern for pattern in only
-        if not any(_selected(row.dataset, row.system, [pattern]) for row in rows)
-    ]  # fmt: skip
-    for pattern in unmatched:
-        hidden = [system.name for system in suite.systems if not system.scored]
-        unscored = any(_selected(spec.name, name, [pattern]) for spec in scored for name in hidden)
-        text = f"--only '{pattern}': " + (
-            "the system is not scored, so it has no row"
-            if unscored
-            else "no dataset or system has such a name"
-        )
-        planner.problems.append(Problem(None, (), text))
-    if planner.problems:
-        raise Problems(planner.problems)
-    rules = {name: planner.rules(collection) for name, collection in collections.items()}
-    return Plan(suite, planner.steps, collections, tuple(rows), analyses, rules)
-
-
-def _analysis(planner: Systems, chosen: Chosen) -> Analysis:
-    """The analysis of a suite. Besides the queries of its dataset it may read those of other splits; it then
-    has their steps too."""
-    analysis = planner.analysis(chosen)
-    for name in made_datasets.named(chosen, "splits"):
-        try:
-            step = making.other(planner, chosen, name).parts["queries"]
-            analysis = analysis._replace(queries_of=(*analysis.queries_of, (name, step)))
-        except Broken as error:
-            lacking = planner.tuned_on.get(name)
-            if lacking is not None and lacking.needs:
-                analysis = analysis._replace(needs=(*analysis.needs, *lacking.needs))
-            elif not planner.problems:
-                planner.problems.append(Problem(chosen.place, ("analyses", chosen.name), str(error)))
-    return analysis
+    with _begun(suite, catalogue, digest, suite.timeout) as context:
+        return _planned(context, suite, only)
 
 
 def dataset(
     spec: DatasetSpec, catalogue: Catalogue, digest: Digest, suite: Suite | None = None
 ) -> tuple[Collection, dict[str, Step]]:
     """One dataset by itself, with the steps that make it columnar. A made dataset needs its suite."""
-    plugin_sources.digest.cache_clear()
-    planner = Datasets(catalogue, digest) if suite is None else Systems(catalogue, digest, suite=suite)
-    with planner:
-        collection = planner.collection(spec)
-    if planner.problems:
-        raise Problems(planner.problems)
-    return collection, planner.steps
+    with _begun(suite or contexts.alone(spec), catalogue, digest, None) as context:
+        collection = datasets.collection(context, spec)
+    if context.problems:
+        raise Problems(context.problems)
+    return collection, context.graph.steps
 
 
-def _row(planner: Systems, collection: Collection, system: System, selected: bool) -> Row:
+@contextmanager
+def _begun(suite: Suite, catalogue: Catalogue, digest: Digest, timeout: float | None) -> Iterator[Context]:
+    plugin_sources.digest.cache_clear()  # a notebook may have edited a plugin since the last run
+    rehearsals = Rehearsals(timeout)
+    try:
+        yield Context(suite, catalogue, digest, rehearsals, timeout, models.planned)
+    finally:
+        rehearsals.close()
+
+
+def _planned(context: Context, suite: Suite, only: Sequence[str]) -> Plan:
+    # a dataset that is not scored is planned when a system is tuned or trained on it
+    scored, known = [spec for spec in suite.datasets if spec.scored], context.memo.collections
+    for spec in sorted(scored, key=lambda spec: bool(spec.make)):  # made datasets may read the others
+        known[spec.name] = datasets.collection(context, spec)
+    collections = {spec.name: known[spec.name] for spec in scored}
+    rows = []
+    for spec in scored:
+        for system in (system for system in suite.systems if system.scored):
+            selected = _selected(spec.name, system.name, only)
+            rows.append(_row(context, collections[spec.name], system, selected))
+    datasets.refuse_scored(context)
+    analyses = tuple(_analysis(context, chosen, collections) for chosen in suite.analyses)
+    _check_patterns(context, rows, only)
+    if context.problems:
+        raise Problems(context.problems)
+    rules = {name: contexts.rules(context, collection) for name, collection in collections.items()}
+    return Plan(suite, context.graph.steps, collections, tuple(rows), analyses, rules)
+
+
+def _check_patterns(context: Context, rows: Sequence[Row], only: Sequence[str]) -> None:
+    """Notes a problem for each pattern that matches no row."""
+    suite = context.suite
+    scored = [spec.name for spec in suite.datasets if spec.scored]
+    hidden = [system.name for system in suite.systems if not system.scored]
+    for pattern in only:
+        if not any(_selected(row.dataset, row.system, [pattern]) for row in rows):
+            unscored = any(_selected(name, system, [pattern]) for name in scored for system in hidden)
+            text = f"--only '{pattern}': " + (
+                "the system is not scored, so it has no row"
+                if unscored
+                else "no dataset or system has such a name"
+            )
+            context.problems.append(Problem(None, (), text))
+
+
+def _analysis(context: Context, chosen: Chosen, collections: dict[str, Collection]) -> Analysis:
+    """The analysis of a suite. Besides the queries of its dataset it may read those of other splits, and the
+    judgements of other datasets."""
+    path, record = ("analyses", chosen.name), chosen.entry.record
+    names = tuple(str(getattr(chosen.params, name)) for name in record.datasets)
+    for name in names:
+        if name not in collections:
+            text = f"{unknown('dataset', name, set(collections))}; it must be scored"
+            context.problems.append(Problem(chosen.place, path, text))
+    method, encoders, needs = _of_analysis(context, chosen, collections)
+    queries_of = []
+    for name in made_datasets.named(chosen, "splits"):
+        try:
+            queries_of.append((name, datasets.other(context, chosen, name).planned.queries))
+        except Broken as error:
+            lacking = context.memo.splits.get(name)
+            if lacking is not None and lacking.needs:
+                needs += lacking.needs
+            elif not context.problems:
+                context.problems.append(Problem(chosen.place, path, str(error)))
+    measures = {name: contexts.plugin_of(context, name) for name in context.catalogue.names("measures")}
+    return Analysis(
+        name=chosen.name,
+        method=method,
+        measures={name: plugin for name, plugin in measures.items() if plugin is not None},
+        needs=tuple(dict.fromkeys(needs)),
+        datasets=names,
+        encoders=encoders,
+        queries_of=tuple(queries_of),
+    )
+
+
+def _of_analysis(
+    context: Context, chosen: Chosen, collections: dict[str, Collection]
+) -> tuple[Method, dict[str, Encoder], list[Need]]:
+    """The method of an analysis, the retriever that it encodes the texts of each dataset with, if its
+    parameters name one, and its needs."""
+    named_by = chosen.entry.record.encoder
+    given = None if named_by is None else getattr(chosen.params, named_by)
+    encoders: dict[str, Encoder] = {}
+    needs = methods.missing_modules_of(chosen)
+    method = Method(name=chosen.name, version="", sources="")
+    noted = len(context.problems)
+    try:
+        contexts.rehearse(context, chosen, chosen.params)
+        with context.guarded(chosen):
+            leave_out = () if given is None else (str(named_by),)
+            facts = Facts(None, None, "passage")
+            method = methods.method(chosen, chosen.params, context.digest, facts, leave_out)
+        for name, collection in collections.items() if given is not None else ():
+            encoders[name], more = contexts.encoder(context, collection, chosen, given)
+            needs += more
+    except Broken as error:
+        if len(context.problems) == noted:  # not a user's mistake, which `refuse` has noted
+            text = f"{error}; leave it out, and report it to its author"
+            context.problems.append(Problem(chosen.place, ("analyses",), text))
+    return method, encoders, needs
+
+
+def _row(context: Context, collection: Collection, system: System, selected: bool) -> Row:
     name, split = collection.spec.name, collection.card.split
-    if not collection.parts:
+    if collection.parts is None:
         error = collection.error or str(collection.needs[0])
         return Row(name, split, system.name, system.unit, None, error, selected)
     try:
-        output = planner.output(collection, system.name)
+        output = systems.output(context, collection, system.name)
     except Broken as broken:
         return Row(name, split, system.name, system.unit, None, str(broken), selected)
-    texts = planner.texts(collection, output.context, output.unit)
-    labels = None
-    rules = planner.rules(collection)
-    if rules["by_answers"] and output.unit == "passage":
-        described = {"depth": rules["depth"]}
-        ids = (output.hits, collection.parts["corpus"], collection.parts["queries"])
-        labels = planner.add("label", name, system.name, described, described, ids, ())
-    return Row(name, split, system.name, output.unit, output.hits, None, selected, labels, texts)
+    labels, rules = None, contexts.rules(context, collection)
+    if rules.by_answers and rules.depth is not None and output.unit == "passage":
+        labels = label.step(context.graph, collection, system.name, output.hits, rules.depth).step
+    return Row(name, split, system.name, output.unit, output.hits.step, None, selected, labels, output.texts)
 
 
 def _selected(dataset: str, system: str, only: Sequence[str]) -> bool:

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from harness.problems import Need
+from harness.steps.artifacts import Corpus, Judgements, Queries
+from harness.steps.record import AnyRecord, Method, Record, Ref, Uses
+from harness.steps.rules import Rules
+from harness.steps.texts import Encoder, Texts
 from harness.suite import DatasetSpec, Suite
-from harness.types import JSON, Card, Part, Unit
+from harness.types import Card, Part, Unit
+
+Made = TypeVar("Made")
 
 
 class Step(NamedTuple):
-    """A step of the plan, as plain data, so that any engine can execute it on a shared store."""
+    """A step of the plan: its record, with what the plan knows of it."""
 
-    kind: str
-    key: str  # SHA-256 of `described`
+    record: AnyRecord
+    key: str  # SHA-256 of what is keyed of the record
     dataset: str
     subject: str  # the system, or the method with its parameters; empty for the parts of a dataset
-    described: dict[str, JSON]  # everything that can change a number of the result
-    work: dict[str, JSON]  # everything that a worker needs to execute the step
-    inputs: tuple[str, ...]  # ids of steps
-    needs: tuple[Need, ...]  # the needs of the step and of its inputs
+    inputs: tuple[str, ...]  # the steps that the record refers to
+    needs: tuple[Need, ...] = ()  # the needs of the step and of its inputs
+    parts: tuple[str, ...] = ()  # of a step that several workers share: the steps that it joins
+
+    @property
+    def kind(self) -> str:
+        return self.record.kind
 
     @property
     def id(self) -> str:
@@ -31,6 +40,31 @@ class Step(NamedTuple):
     def label(self) -> str:
         """The step as people read it: `index · scifact · bm25 (k1=0.9)`."""
         return " · ".join(filter(None, (self.kind, self.dataset, self.subject)))
+
+
+def step_of(record: AnyRecord, dataset: str = "", subject: str = "", needs: Sequence[Need] = ()) -> Step:
+    """The one maker of steps: its key and its inputs follow from the record."""
+    return Step(record, record.key, dataset, subject, record.inputs, tuple(needs))
+
+
+class Graph:
+    """The steps of a plan. `add` is the only way in."""
+
+    def __init__(self, steps: Mapping[str, Step] | None = None) -> None:
+        self.steps = dict(steps or {})  # by id; each step comes after its inputs
+
+    def add(
+        self, record: Record[Made], dataset: str, subject: str = "", needs: Sequence[Need] = ()
+    ) -> Ref[Made]:
+        """Add a step unless there is one with its key."""
+        step = step_of(record, dataset, subject)
+        inherited = [need for name in step.inputs for need in self.steps[name].needs]
+        step = step._replace(needs=tuple(dict.fromkeys([*needs, *inherited])))
+        self.steps.setdefault(step.id, step)
+        return Ref(step.id)
+
+    def record(self, ref: Ref[Any] | str) -> AnyRecord:
+        return self.steps[ref if isinstance(ref, str) else ref.step].record
 
 
 class Row(NamedTuple):
@@ -44,7 +78,23 @@ class Row(NamedTuple):
     error: str | None  # why there are no hits
     selected: bool  # whether `only` names the row
     labels: str | None = None  # the id of the step that says which hits contain an answer
-    texts: JSON = None  # the texts that the system's first retriever of passages reads, as in a step's work
+    texts: Texts | None = None  # the texts that the system's first retriever of passages reads
+
+
+class Parts(NamedTuple):
+    """The steps that make a dataset columnar."""
+
+    corpus: Ref[Corpus]
+    queries: Ref[Queries]
+    judgements: Ref[Judgements]
+
+    @property
+    def steps(self) -> dict[Part, str]:
+        """The ids of the steps by part."""
+        refs: dict[Part, Ref[Any]] = {
+            "corpus": self.corpus, "queries": self.queries, "judgements": self.judgements
+        }  # fmt: skip
+        return {part: ref.step for part, ref in refs.items()}
 
 
 class Collection(NamedTuple):
@@ -52,31 +102,39 @@ class Collection(NamedTuple):
 
     spec: DatasetSpec
     card: Card
-    parts: dict[Part, str]  # ids of steps; empty if the dataset's plugin failed
+    parts: Parts | None  # None if the dataset's plugin failed, or lacks something
     needs: tuple[Need, ...]
     error: str | None
     stages: tuple[str, ...] = ()  # of a made dataset: the `make` steps in order
 
     @property
+    def planned(self) -> Parts:
+        """The parts of a collection that has them."""
+        assert self.parts is not None
+        return self.parts
+
+    @property
+    def steps(self) -> dict[Part, str]:
+        """The ids of the steps of the parts; empty if there are none."""
+        return {} if self.parts is None else self.parts.steps
+
+    @property
     def targets(self) -> tuple[str, ...]:
         """The ids of all steps that a run executes for the dataset: its parts, and its stages, which may
         change no part."""
-        return (*self.parts.values(), *self.stages)
+        return (*self.steps.values(), *self.stages)
 
 
 class Analysis(NamedTuple):
     """An analysis of the suite, with the data that its steps share. There is one step for each dataset."""
 
     name: str
-    described: dict[str, JSON]
-    work: dict[str, JSON]
-    measures: dict[str, JSON]  # the measures of plugins by name, each with its description for a key
+    method: Method
+    measures: dict[str, Uses]  # the measures of plugins, by name
     needs: tuple[Need, ...]
     datasets: tuple[str, ...] = ()  # further datasets of the suite whose judgements the analysis reads
-    encoder: JSON = None  # the work of the retriever that it encodes texts with, if it names one
-    queries_of: tuple[
-        tuple[str, str], ...
-    ] = ()  # further splits that the analysis reads, each with the step of its queries
+    encoders: Mapping[str, Encoder] = {}  # by dataset: the retriever that it encodes texts with
+    queries_of: tuple[tuple[str, Ref[Queries]], ...] = ()  # further splits that the analysis reads
 
 
 @dataclass(frozen=True)
@@ -86,7 +144,7 @@ class Plan:
     collections: dict[str, Collection]
     rows: tuple[Row, ...]
     analyses: tuple[Analysis, ...] = ()
-    rules: dict[str, JSON] = field(default_factory=dict)  # `harness.scoring.rules.Rules` of each collection
+    rules: dict[str, Rules] = field(default_factory=dict)  # of each collection
 
     def ancestors(self, ids: Sequence[str], stop_at: Callable[[Step], bool] | None = None) -> set[str]:
         """The steps `ids` and all steps that they read, directly or not. The inputs of a step for which

@@ -11,8 +11,7 @@ from typing import Any
 
 import orjson
 
-from harness.catalogue import Entry, params
-from harness.plan import plugin_sources
+from harness.catalogue import params
 from harness.problems import exists
 from harness.types import JSON
 
@@ -27,22 +26,6 @@ def key(described: Mapping[str, JSON]) -> str:
     return hashlib.sha256(canonical(described)).hexdigest()
 
 
-def method(entry: Entry, values: Any, digest: Digest, leave_out: tuple[str, ...] = ()) -> dict[str, JSON]:
-    """The description of a plugin's record and parameters for a key. The parameters in `leave_out` are left
-    out."""
-    record = entry.record
-    addresses = {name: addressed(value, digest) for name, value in _items(values) if name not in leave_out}
-    by_param = record.libraries_by_param(values) if record.libraries_by_param else {}
-    further = [item for name in by_param if name not in leave_out for item in by_param[name]]
-    return {
-        "name": record.name,
-        "version": record.version,
-        "sources": plugin_sources.digest(entry.plugin.module, entry.plugin.distribution),
-        "libraries": {name: library(name) for name in sorted({*record.libraries, *further})},
-        "params": addresses,
-    }
-
-
 def addressed(value: Any, digest: Digest) -> JSON:
     """A parameter's value as plain data for a key. A path is replaced by the digest of the contents at it."""
     if isinstance(value, Path):
@@ -52,11 +35,12 @@ def addressed(value: Any, digest: Digest) -> JSON:
     if isinstance(value, list | tuple):
         return [addressed(item, digest) for item in value]
     if hasattr(value, "__dataclass_fields__"):
-        return {name: addressed(item, digest) for name, item in _items(value)}
+        return {name: addressed(item, digest) for name, item in keyed_items(value)}
     return params.plain(value)
 
 
-def _items(values: Any) -> list[tuple[str, Any]]:
+def keyed_items(values: Any) -> list[tuple[str, Any]]:
+    """The parameters that can change a number, by name."""
     fields = params.fields_of(type(values)).items()
     return [(name, getattr(values, name)) for name, (field, _) in fields if field.metadata.get("keyed", True)]
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from harness.plan.graph import Plan, Step
-from harness.plan.kinds import PARTS
 from harness.problems import Need
+from harness.steps.kinds import COLLECTION_PARTS
+from harness.steps.record import method_of
 
 SHOWN = 3  # systems or datasets that a line names
 
@@ -86,10 +87,10 @@ def _users_of(
     plan: Plan, need: Need, steps: Sequence[Step], ancestors_by_row: dict[tuple[str, str], set[str]]
 ) -> _Users:
     datasets = [name for name, collection in plan.collections.items() if need in collection.needs]
-    datasets += [step.dataset for step in steps if step.kind in PARTS]
+    datasets += [step.dataset for step in steps if isinstance(step.record, COLLECTION_PARTS)]
     if datasets:
         return _Users((), (), tuple(dict.fromkeys(datasets)))
-    methods = [step.work["method"]["name"] for step in steps]
+    methods = [method.name for step in steps if (method := method_of(step.record)) is not None]
     methods += [analysis.name for analysis in plan.analyses if need in analysis.needs]
     ids = {step.id for step in steps}
     rows = {row for row, ancestors in ancestors_by_row.items() if not ids.isdisjoint(ancestors)}

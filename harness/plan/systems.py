@@ -3,230 +3,195 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import partial
 
-from harness import made_models
-from harness.plan import making, models, rewriting, searching
-from harness.plan import tuning as tune
-from harness.plan.chosen_methods import named, work_of
+from harness.plan import augment, combine, datasets, index, rerank, rewrite, search, tune
+from harness.plan.context import Context, Output, Resolved, measured, of_index, resolved
 from harness.plan.graph import Collection
 from harness.plan.guard import Broken
-from harness.plan.steps import Base
-from harness.problems import Keys, Need, Place
-from harness.suite import Chosen, DatasetSpec, System
-from harness.types import JSON, Unit
+from harness.problems import Need
+from harness.steps import artifacts
+from harness.steps.artifacts import Additions, Rewritten
+from harness.steps.combine import Tuned
+from harness.steps.record import Found, Ref
+from harness.steps.texts import Searcher, Texts
+from harness.suite import Chosen, System
+from harness.types import Unit
+
+ON_ANOTHER = "tune on another, or across 'folds: 5'"
 
 
-class Searched(NamedTuple):
-    """A retriever with its index, for the combiners and rewriters that search with it again."""
-
-    described: dict[str, JSON]
-    work: dict[str, JSON]
-    inputs: tuple[str, ...]  # the index and the stages of context
-    needs: tuple[Need, ...]
-    queries: str | None = None  # the step that rewrites the queries
-
-
-class Output(NamedTuple):
-    """A planned system, as the systems that build on it need it."""
-
-    hits: str  # the id of the step
-    unit: Unit
-    context: tuple[str, ...]  # the `augment` steps of the system's first input that ranks passages
-    searched: Searched | None = None  # how to search again, if the hits are a retriever's own
+def output(context: Context, collection: Collection, name: str) -> Output:
+    """The output of a suite's system, planned once per collection. Raises Broken."""
+    key, outputs = (collection.spec.name, name), context.memo.outputs
+    if key not in outputs:
+        try:
+            outputs[key] = unshared(context, collection, context.suite.system(name))
+        except Broken as error:
+            outputs[key] = str(error)
+    planned = outputs[key]
+    if isinstance(planned, str):
+        raise Broken(planned)
+    return planned
 
 
-@dataclass
-class Systems(Base):
-    """The planner of a suite's systems. Work that two systems share becomes one step."""
+def unshared(context: Context, collection: Collection, system: System) -> Output:
+    """The output of a system, which need not be one of the suite's. It is planned again in each call."""
+    searched = next((item for item in system.methods if item.searched is not None), None)
+    if searched is not None:
+        return _searched(context, collection, system, searched)
+    if system.retriever is not None:
+        planned = _retrieved(context, collection, system, system.retriever)
+    else:
+        inputs = [output(context, collection, name) for name in system.of]
+        planned = inputs[0]
+        if system.combine is not None:
+            planned = _combined(context, collection, system, system.combine, inputs)
+    for i in range(len(system.rerank)):
+        planned = _reranked(context, collection, system, i, planned)
+    return planned
 
-    done: dict[tuple[str, str], Output | str] = field(default_factory=dict)  # a text is the error
-    trained: dict[tuple[str, int], models.Trained | str] = field(default_factory=dict)  # by name and seed
-    begun: list[str] = field(default_factory=list)  # the made datasets that are being planned
-    apart: list[tuple[str, Place, Keys, str]] = field(default_factory=list)  # splits tuned or trained on
 
-    def collection(self, spec: DatasetSpec) -> Collection:
-        """The collection of a dataset. For a made dataset, its stages are applied."""
-        return making.made(self, spec, super().collection(spec))
+def _texts(context: Context, collection: Collection, chosen: Sequence[Chosen], unit: Unit) -> Texts:
+    """The texts with these stages of context."""
+    stages: list[Ref[Additions]] = [
+        augment.step(context.graph, collection, resolved(context, collection, stage, "passage"))
+        for stage in chosen
+    ]
+    return Texts(
+        corpus=collection.planned.corpus, stages=tuple(stages), unit=unit, language=collection.card.language
+    )
 
-    def add(
-        self, kind: str, dataset: str, subject: str, described: JSON, work: JSON, inputs: Sequence[str],
-        needs: Sequence[Need],
-    ) -> str:  # fmt: skip
-        """Add a step unless there is one with its key, and return its id. The steps that make its models and
-        their backbones, and that find its tuned values, become inputs."""
-        backbones = models.backbones(self, described)
-        made = [*made_models.steps_in(described), *made_models.steps_in(backbones)]
-        inputs = (*inputs, *dict.fromkeys(made), *searching.steps_in(described))
-        work = {**searching.placed(described, work), **({"backbones": backbones} if backbones else {})}
-        return super().add(kind, dataset, subject, described, work, inputs, needs)
 
-    def method(
-        self, collection: Collection, chosen: Chosen, values: Any, leave_out: tuple[str, ...] = ()
-    ) -> dict[str, JSON]:
-        """The description of a method for a key. Tuned values are named by the steps that find them."""
-        method = super().method(collection, chosen, values, leave_out)
-        return searching.described(chosen, method, leave_out)
+def _index(context: Context, collection: Collection, method: Resolved, texts: Texts) -> Ref[artifacts.Index]:
+    indexing = of_index(context, collection, method, texts.unit)
+    return index.step(context.graph, collection, indexing, texts)
 
-    def resolved(self, collection: Collection, chosen: Chosen, unit: Unit) -> tuple[Any, list[Need]]:
-        """The method's parameters with every `auto` replaced, and its missing needs. The parameters refer to
-        a made model by the id of the step that makes it."""
-        values = made_models.replaced(
-            chosen.params, lambda reference: models.planned(self, reference, chosen.place)
-        )
-        return super().resolved(collection, chosen._replace(params=values), unit)
 
-    def output(self, collection: Collection, name: str) -> Output:
-        """The output of a suite's system, planned once per collection. Raises Broken."""
-        key = (collection.spec.name, name)
-        if key not in self.done:
-            try:
-                self.done[key] = self.unshared(collection, self.suite.system(name))
-            except Broken as error:
-                self.done[key] = str(error)
-        output = self.done[key]
-        if isinstance(output, str):
-            raise Broken(output)
-        return output
+def _retrieved(context: Context, collection: Collection, system: System, chosen: Chosen) -> Output:
+    """The output of a retriever for the queries as the system's rewriters leave them."""
+    texts = _texts(context, collection, system.context or (), system.unit)
+    retriever = resolved(context, collection, chosen, system.unit)
+    at = _index(context, collection, retriever, texts)
+    searcher = Searcher(method=retriever.method, texts=texts, index=at)
+    needs = retriever.needs
+    for i in range(len(system.queries)):
+        rewritten = _rewritten(context, collection, system, i, searcher, needs)
+        searcher = Searcher(method=retriever.method, texts=texts, index=at, rewritten=rewritten)
+    hits = search.step(context.graph, collection, system.name, searcher, context.suite.depth, needs)
+    return Output(hits, texts, searcher, needs)
 
-    def unshared(self, collection: Collection, system: System) -> Output:
-        """The output of a system, which need not be one of the suite's. It is planned again in each call."""
-        if (output := searching.output(self, collection, system)) is not None:
-            return output
-        if system.retriever is not None:
-            context = self.stages(collection, system.context or ())
-            output = self.search(collection, system, context)
-        else:
-            inputs = [self.output(collection, name) for name in system.of]
-            output = inputs[0] if system.combine is None else self.combined(collection, system, inputs)
-        for i in range(len(system.rerank)):
-            output = self.reranked(collection, system, i, output)
-        return output
 
-    def stages(self, collection: Collection, chosen: Sequence[Chosen]) -> tuple[str, ...]:
-        return tuple(self.stage(collection, stage) for stage in chosen)
+def _rewritten(
+    context: Context, collection: Collection, system: System, i: int, searcher: Searcher,
+    needs: Sequence[Need],
+) -> Ref[Rewritten]:  # fmt: skip
+    """The queries after the system's i-th rewriter."""
+    item, unit = system.queries[i], system.unit
+    chosen, record = item.chosen, item.chosen.entry.record
+    rewriter = resolved(context, collection, chosen, unit)
+    with context.guarded(chosen):
+        feedback = record.feedback(rewriter.values)
+    own = _index(context, collection, rewriter, searcher.texts) if record.indexed else None
+    if record.gives != "text":  # the rewriter asks the retriever for its terms or vectors
+        rewriter = rewriter._replace(needs=(*rewriter.needs, *needs))
+    hits = None
+    if feedback and item.of is None:
+        subject = f"{system.name} (first)"
+        hits = search.step(context.graph, collection, subject, searcher, context.suite.depth, needs)
+    elif feedback and item.of is not None:
+        below = output(context, collection, item.of)
+        if below.unit != unit:
+            what = f"'{item.of}' finds {below.unit}s and '{system.name}' searches {unit}s"
+            context.refuse(chosen.place, ("systems", system.base, "queries", i), f"{what}; name another")
+        hits = below.hits
+    return rewrite.step(context.graph, collection, system.name, rewriter, searcher, own, feedback, hits)
 
-    def stage(self, collection: Collection, chosen: Chosen) -> str:
-        values, needs = self.resolved(collection, chosen, "passage")
-        described = {
-            "method": self.method(collection, chosen, values),
-            "language": collection.card.language,
-        }
-        work = {"method": work_of(chosen, values), "language": collection.card.language}
-        subject = named(chosen.name, chosen.as_written)
-        inputs = (collection.parts["corpus"],)
-        return self.add("augment", collection.spec.name, subject, described, work, inputs, needs)
 
-    def search(self, collection: Collection, system: System, context: tuple[str, ...]) -> Output:
-        """The output of a system's retriever for the queries as the system's rewriters leave them."""
-        chosen = system.retriever
-        assert chosen is not None
-        values, needs = self.resolved(collection, chosen, system.unit)
-        index = self.index(collection, chosen, values, needs, context, system.unit)
-        method = self.method(collection, chosen, values)
-        texts = self.texts(collection, context, system.unit)
-        again = {"method": work_of(chosen, values), "texts": texts, "index": index}
-        searched = Searched({"method": method}, again, (index, *context), tuple(needs))
-        for i in range(len(system.queries)):
-            searched = searched._replace(queries=rewriting.step(self, collection, system, i, searched))
-        return self.searched(collection, system.name, searched, system.unit, context)
+def _combined(
+    context: Context, collection: Collection, system: System, chosen: Chosen, inputs: Sequence[Output]
+) -> Output:
+    _check_within(context, system, chosen, inputs)
+    tuning, unit = chosen.tuned, combine.unit_of(inputs)
+    leave_out = (tuning.parameter,) if tuning else ()
+    combiner = _with_needs_within(resolved(context, collection, chosen, unit, leave_out), inputs)
+    mixed = combine.mixture(collection, combiner, inputs, context.suite.depth)
+    tuned = None
+    if tuning is not None:
+        on, on_inputs, on_mixed, on_combiner = collection, inputs, mixed, combiner
+        if tuning.on is not None:
+            path = ("systems", system.base, "combine", "tune")
+            on = datasets.split_of(context, tuning.on, tuning.place, path, ON_ANOTHER)
+            on_inputs = [output(context, on, name) for name in system.of]
+            _check_within(context, system, chosen, on_inputs)
+            on_combiner = _with_needs_within(resolved(context, on, chosen, unit, leave_out), on_inputs)
+            on_mixed = combine.mixture(on, on_combiner, on_inputs, context.suite.depth)
+        compared = measured(context, tuning.measure, on)
+        choice = tune.step(context.graph, on, system.name, on_combiner, on_mixed, tuning, compared)
+        tuned = Tuned(tuning.parameter, choice)
+    hits = combine.step(context.graph, collection, system.name, combiner, mixed, tuned)
+    first = next((item for item in inputs if item.unit == "passage"), inputs[0])
+    return Output(hits, _of_unit(first.texts, unit))
 
-    def searched(
-        self, collection: Collection, subject: str, searched: Searched, unit: Unit, context: tuple[str, ...]
-    ) -> Output:
-        """The output of the step that searches an index for all queries."""
-        described = {**searched.described, "depth": self.suite.depth}
-        work = {name: item for name, item in searched.work.items() if name != "index"}
-        work["depth"] = self.suite.depth
-        index = searched.work["index"]
-        rewritten = () if searched.queries is None else (searched.queries,)
-        inputs = (index, collection.parts["queries"], collection.parts["corpus"], *context, *rewritten)
-        step = self.add("search", collection.spec.name, subject, described, work, inputs, searched.needs)
-        return Output(step, unit, context, searched)
 
-    def index(
-        self, collection: Collection, chosen: Chosen, values: Any, needs: Sequence[Need],
-        context: tuple[str, ...], unit: Unit,
-    ) -> str:  # fmt: skip
-        record = chosen.entry.record
-        texts = self.texts(collection, context, unit)
-        described = {
-            "method": self.method(collection, chosen, values, record.search_only),
-            "texts": {"unit": unit, "language": collection.card.language},
-        }
-        work = {"method": work_of(chosen, values), "texts": texts}
-        subject = self.variant(chosen, context, unit)
-        inputs = (collection.parts["corpus"], *context)
-        needs = self.index_needs(chosen, values, needs)
-        return self.add("index", collection.spec.name, subject, described, work, inputs, needs)
+def _check_within(context: Context, system: System, chosen: Chosen, inputs: Sequence[Output]) -> None:
+    """Raises Broken if an input that must score further passages for a combiner is no retriever of
+    passages."""
+    for i in chosen.entry.record.within:
+        if inputs[i].searcher is None or inputs[i].unit != "passage":
+            what = f"'{chosen.name}' scores further passages with '{system.of[i]}'"
+            text = f"{what}, which must be a retriever of passages; name one"
+            context.refuse(chosen.place, ("systems", system.base, "of"), text)
 
-    def combined(self, collection: Collection, system: System, inputs: list[Output]) -> Output:
-        chosen = system.combine
-        assert chosen is not None
-        unit: Unit = "document" if all(output.unit == "document" for output in inputs) else "passage"
-        values, needs = self.resolved(collection, chosen, unit)
-        tuning = chosen.tuned
-        leave_out = (tuning.parameter,) if tuning else ()
-        described = {
-            "method": self.method(collection, chosen, values, leave_out),
-            "depth": self.suite.depth,
-        }
-        work = {"method": work_of(chosen, values), "depth": self.suite.depth, "unit": unit}
-        ids = [*(output.hits for output in inputs), collection.parts["corpus"], collection.parts["queries"]]
-        self.add_rescoring(chosen, system, inputs, described, work, ids, needs)
-        if tuning is not None:
-            work["tuned"] = tuning.parameter
-            ids.append(tune.step(self, collection, system, unit, inputs))
-        step = self.add("combine", collection.spec.name, system.name, described, work, ids, needs)
-        first = next((output for output in inputs if output.unit == "passage"), inputs[0])
-        return Output(step, unit, first.context)
 
-    def add_rescoring(
-        self, chosen: Chosen, system: System, inputs: Sequence[Output], described: dict[str, JSON],
-        work: dict[str, JSON], ids: list[str], needs: list[Need],
-    ) -> None:  # fmt: skip
-        """Add to a combiner's step how its inputs score further passages. Raises Broken if an input that must
-        do so is no retriever of passages."""
-        again: dict[str, Searched] = {}
-        for i in chosen.entry.record.within:
-            searched = inputs[i].searched
-            if searched is None or inputs[i].unit != "passage":
-                what = f"'{chosen.name}' scores further passages with '{system.of[i]}'"
-                text = f"{what}, which must be a retriever of passages; name one"
-                self.refuse(chosen.place, ("systems", system.base, "of"), text)
-            again[str(i)] = searched
-        if again:
-            described["within"] = {i: item.described for i, item in again.items()}
-            work["within"] = {i: {**item.work, "queries": item.queries} for i, item in again.items()}
-            ids += dict.fromkeys(step for item in again.values() for step in item.inputs)
-            ids += dict.fromkeys(item.queries for item in again.values() if item.queries is not None)
-            needs += [need for item in again.values() for need in item.needs]
+def _with_needs_within(combiner: Resolved, inputs: Sequence[Output]) -> Resolved:
+    more = [need for i in combiner.chosen.entry.record.within for need in inputs[i].needs]
+    return combiner._replace(needs=(*combiner.needs, *more))
 
-    def reranked(self, collection: Collection, system: System, i: int, below: Output) -> Output:
-        item = system.rerank[i]
-        chosen, depth = item.chosen, item.depth or self.suite.depth
-        if system.retriever is None and system.context is not None:
-            context = self.stages(collection, system.context)
-        else:
-            context = below.context
-        values, needs = self.resolved(collection, chosen, below.unit)
-        texts = self.texts(collection, context, below.unit)
-        index = None
-        if chosen.entry.record.indexed:
-            index = self.index(collection, chosen, values, needs, context, below.unit)
-        described = {
-            "method": self.method(collection, chosen, values),
-            "texts": {"unit": below.unit, "language": collection.card.language},
-            "depth": depth,
-            "tail": item.tail,
-        }
-        work = {
-            "method": work_of(chosen, values), "texts": texts, "depth": depth, "tail": item.tail,
-            "indexed": index is not None,
-        }  # fmt: skip
-        first = (index,) if index else ()
-        ids = (*first, below.hits, collection.parts["queries"], collection.parts["corpus"], *context)
-        subject = system.name if len(system.rerank) == 1 else f"{system.name} ({i + 1}: {chosen.name})"
-        step = self.add("rerank", collection.spec.name, subject, described, work, ids, needs)
-        return Output(step, below.unit, context)
+
+def _of_unit(texts: Texts, unit: Unit) -> Texts:
+    return Texts(corpus=texts.corpus, stages=texts.stages, unit=unit, language=texts.language)
+
+
+def _reranked(context: Context, collection: Collection, system: System, i: int, below: Output) -> Output:
+    item = system.rerank[i]
+    texts = below.texts
+    if system.retriever is None and system.context is not None:
+        texts = _texts(context, collection, system.context, below.unit)
+    reranker = resolved(context, collection, item.chosen, below.unit)
+    own = None
+    if item.chosen.entry.record.indexed:
+        own = _index(context, collection, reranker, texts)
+    subject = system.name if len(system.rerank) == 1 else f"{system.name} ({i + 1}: {item.chosen.name})"
+    hits = rerank.step(
+        context.graph, collection, subject, reranker, below.hits, texts, own,
+        item.depth or context.suite.depth, item.tail,
+    )  # fmt: skip
+    return Output(hits, texts)
+
+
+def _searched(context: Context, collection: Collection, system: System, chosen: Chosen) -> Output:
+    """The output of a system that has a method with searched parameters: the system runs with each point.
+    With `on`, the best point is found on another split, and the system then runs with that point. With
+    `folds`, all points run on the scored queries, and each query takes the hits of the point that is best on
+    the other folds."""
+    points = chosen.searched
+    assert points is not None
+    on = collection
+    if points.on is not None:
+        path = ("systems", system.base, chosen.name, "tune")
+        on = datasets.split_of(context, points.on, points.place, path, ON_ANOTHER)
+    trials = []
+    for point in points.points:
+        values = dict(zip(points.parameters, point, strict=True))
+        trials.append(unshared(context, on, tune.replaced(system, partial(tune.tried, values=values))))
+    unit, hits = trials[0].unit, [trial.hits for trial in trials]
+    method = resolved(context, collection, chosen, unit, points.parameters)
+    compared = measured(context, points.measure, on)
+    choice = tune.trials(context.graph, on, system.name, method, hits, points, compared, unit)
+    if points.on is not None:
+        found = tuple((name, Found(choice.step, name)) for name in points.parameters)
+        best = tune.replaced(system, lambda item: item._replace(searched=None, found=found))
+        return unshared(context, collection, best)
+    picked = combine.pick(context.graph, collection, system.name, hits, choice, unit)
+    return Output(picked, trials[0].texts)

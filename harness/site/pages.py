@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from harness.leaderboard.model import Measure
-from harness.plan.kinds import PARTS
 from harness.site.collected import COUNTS, Entry, Line, lines_of, slug_of, states
+from harness.steps import COLLECTION_PARTS, kinds
 from harness.types import JSON
 
 ORIGINS = {"run": "run here", "imported": "imported", "published": "published"}
@@ -207,7 +207,7 @@ def _head(head: str, line: Line) -> JSON:
     if head == "leaderboard":
         return _link(entry.name + (" (earlier)" if entry.earlier else ""), "boards", entry.slug)
     if head == "methods":
-        steps = [step.name for step in row.provenance.steps if step.step not in PARTS]
+        steps = [step.name for step in row.provenance.steps if step.step not in kinds(*COLLECTION_PARTS)]
         return ", ".join(dict.fromkeys(steps))
     return ORIGINS[row.origin] if head == "origin" else entry.date
 

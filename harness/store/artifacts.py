@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import ContractError, HarnessError
-from harness.plan.kinds import PART
+from harness.steps import Part, ids_of_part
 from harness.store import disk, manifest
 from harness.store.file_digests import FileDigests
 from harness.store.manifest import MANIFEST, Artifact, Corrupt, Stamp
 from harness.types import JSON
+from harness.types import Part as PartOfCollection
 
 if TYPE_CHECKING:
     from harness.store.remote import Remote
@@ -82,6 +83,10 @@ class Store:
                 manifest.verify(artifact)
                 self._verified[step] = seen
         return artifact
+
+    def part(self, part: PartOfCollection, key: str) -> str | None:
+        """The id of the step that made a part of a collection, by its key; None if the store lacks it."""
+        return next((step for step in ids_of_part(part, key) if self.has(step)), None)
 
     def is_whole(self, step: str) -> bool:
         """Whether the store has an artifact undamaged. Every byte is read, whatever was verified before."""
@@ -168,7 +173,7 @@ class Store:
                 time.sleep(0.1)
             os.close(descriptor)
 
-    def finish(self, step: str, described: JSON, facts: JSON, cost: JSON, durable: bool = True) -> None:
+    def finish(self, step: str, keyed: JSON, facts: JSON, cost: JSON, durable: bool = True) -> None:
         """Make a claimed folder an artifact: its files are hashed, synced and renamed into place. Without
         `durable` they are not synced; if the machine stops, the artifact may then be found damaged."""
         partial = self.partial / step
@@ -183,7 +188,7 @@ class Store:
                 for path, checksum in zip(paths, sums, strict=True)
             }
             cost = {**cost, "bytes": sum(entry["size"] for entry in listed.values())}
-            content = {"step": step, "described": described, "facts": facts, "cost": cost, "files": listed}
+            content = {"step": step, "keyed": keyed, "facts": facts, "cost": cost, "files": listed}
             disk.write(files / MANIFEST, manifest.encoded(content))
             try:
                 if durable:
@@ -222,9 +227,10 @@ class Store:
 
     def discard_parts(self, steps: Container[str]) -> None:
         """Remove the finished parts of these steps that no run has joined."""
-        for folder in sorted(self.artifacts.glob(f"{PART}-*")):
+        for folder in sorted(self.artifacts.glob("part-*")):
             with contextlib.suppress(Corrupt):
-                if manifest.read(folder.name, folder).described["of"] in steps:
+                record = manifest.read(folder.name, folder).record
+                if isinstance(record, Part) and record.of in steps:
                     self.discard(folder.name)
 
     def forget(self, step: str) -> None:

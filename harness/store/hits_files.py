@@ -8,23 +8,21 @@ from typing import Any, cast
 
 import numpy as np
 
-from harness.plan.kinds import RANKINGS, kind_of, of_kind
+from harness.steps import artifacts
+from harness.steps.record import Ref
 from harness.store.manifest import Artifact
 from harness.types import JSON, Hits, Unit
 
 
-def among(steps: Sequence[str]) -> list[str]:
-    """Those ids in `steps` that belong to steps with hits."""
-    return [step for step in steps if kind_of(step) in RANKINGS]
-
-
-def save(folder: Path, hits: Hits, inputs: Sequence[str]) -> dict[str, JSON]:
+def save(
+    folder: Path, hits: Hits, corpus: Ref[artifacts.Corpus], queries: Ref[artifacts.Queries]
+) -> dict[str, JSON]:
     """Write hits and return their facts, which name the corpus and queries that the hits' numbers refer
     to."""
     np.save(folder / "passages.npy", hits.passages.astype(np.int64))
     np.save(folder / "scores.npy", hits.scores.astype(np.float32))
-    of = {kind: of_kind(kind, inputs)[0] for kind in ("corpus", "queries")}
-    return {"unit": hits.unit, **of, "hits": int((hits.passages >= 0).sum())}
+    found = int((hits.passages >= 0).sum())
+    return {"unit": hits.unit, "corpus": corpus.step, "queries": queries.step, "hits": found}
 
 
 def load(artifact: Artifact) -> Hits:

@@ -8,8 +8,10 @@ import hashlib
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+import msgspec
 import orjson
 
+from harness import steps
 from harness.store import disk
 from harness.types import JSON
 
@@ -23,10 +25,19 @@ class Artifact(NamedTuple):
 
     id: str
     folder: Path
-    described: dict[str, JSON]  # the data whose digest is the step's key
+    keyed: dict[str, JSON]  # what is keyed of the step's record
     facts: dict[str, JSON]  # results that depend on the inputs alone
     cost: dict[str, JSON]  # time, memory and bytes of the first execution
     files: dict[str, dict[str, JSON]]  # relative path -> size and SHA-256
+
+    @property
+    def record(self) -> steps.Step:
+        """The step's record, with what is keyed of it alone. Raises Corrupt if another version of the harness
+        has written it."""
+        try:
+            return steps.of_keyed(self.keyed)
+        except msgspec.ValidationError as error:
+            raise Corrupt(self.id, f"its {MANIFEST} is of another version of passage-harness") from error
 
 
 class Corrupt(Exception):
@@ -69,7 +80,7 @@ def read(step: str, folder: Path) -> Artifact:
     content = orjson.loads(body)
     if content["step"] != step:
         raise Corrupt(step, f"its {MANIFEST} is another step's")
-    return Artifact(step, folder, content["described"], content["facts"], content["cost"], content["files"])
+    return Artifact(step, folder, content["keyed"], content["facts"], content["cost"], content["files"])
 
 
 def stamp(folder: Path) -> Stamp | None:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from harness.plan.kinds import PART
 from harness.store.remote import FRESH_SECONDS, THREADS, Damaged, Remote
 
 PART_SECONDS = 30 * 24 * 3600  # a part may wait this long for the others of its step
@@ -35,7 +34,7 @@ def unneeded(remote: Remote, before: float) -> list[Entry]:
     needed: set[str] = set()
     unneeded_lists = []
     for entry, digests in zip(lists, named, strict=True):
-        is_old_part = entry.path.startswith(f"steps/{PART}-") and entry.changed < before_of_parts
+        is_old_part = entry.path.startswith("steps/part-") and entry.changed < before_of_parts
         if is_old_part or (digests is None and entry.changed < before):
             unneeded_lists.append(entry)
         else:

@@ -13,6 +13,7 @@ import orjson
 from harness.catalogue import Entry
 from harness.errors import Problems
 from harness.problems import Place, Problem
+from harness.steps.record import Found
 from harness.suite.changes import Changes
 from harness.types import JSON, Unit
 
@@ -52,9 +53,7 @@ class Chosen(NamedTuple):
     place: Place | None  # None: the plugin is not named in a suite's file
     tuned: Tuning | None = None  # if given, `params` holds the first of its values
     searched: Search | None = None  # if given, `params` holds its first point
-    tuning_steps: tuple[
-        tuple[str, str], ...
-    ] = ()  # in a planned system: each tuned parameter with the id of the step that finds its value
+    found: tuple[tuple[str, Found], ...] = ()  # in a planned system: the parameters that a step finds
     resources: tuple[tuple[str, float], ...] = ()  # what the plugin's steps ask a cluster for
 
     @property

@@ -15,7 +15,6 @@ from harness.execution.progress import Reporter
 from harness.leaderboard import board_file, hints, ids_only
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Dataset
-from harness.plan.kinds import PARTS
 from harness.scoring import protocols
 from harness.scoring.protocols import Scoring
 from harness.store.artifacts import Store
@@ -24,7 +23,7 @@ from harness.suite import DatasetSpec, yaml_nodes
 from harness.suite.check import Checker
 from harness.suite.include import read as read_suite
 from harness.suite.yaml_nodes import Node
-from harness.types import JSON
+from harness.types import JSON, PARTS
 
 KEY = re.compile("[0-9a-f]{64}")
 SAY_WHERE = "name the suite that says where it lies: --suite SUITE"
@@ -122,8 +121,11 @@ class Data:
         """The dataset from the store, by the keys that the leaderboard cites, or None if a part is missing or
         damaged. This needs no paths, which are relative to a suite that may be elsewhere."""
         cited = block.digests
-        steps = {part: f"{part}-{cited[part]}" for part in PARTS if KEY.fullmatch(cited.get(part, ""))}
-        if len(steps) < len(PARTS) or not all(map(self.store.has, steps.values())):
+        found = {
+            part: self.store.part(part, cited[part]) for part in PARTS if KEY.fullmatch(cited.get(part, ""))
+        }
+        steps = {part: step for part, step in found.items() if step is not None}
+        if len(steps) < len(PARTS):
             return None
         policy = block.unknown_judgements or "keep"
         try:

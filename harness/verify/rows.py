@@ -12,17 +12,19 @@ import numpy as np
 
 from harness.errors import ContractError, HarnessError
 from harness.execution.open_dataset import Opened
-from harness.leaderboard import board_file, cited_files, ids_only, per_query, scored_numbers
+from harness.leaderboard import board_file, cited_files, ids_only, per_query
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Measure, Row, Slice
-from harness.plan.kinds import MAKE, MAKING
+from harness.running import scored_numbers
 from harness.scoring import bootstrap, ranking, run_files
 from harness.scoring.bootstrap import Sample
 from harness.scoring.measures.names import Average, is_sum
 from harness.scoring.protocols import Scoring
+from harness.steps import Examples, Make, Train, Trials, Tune, Validate, kinds
 from harness.store import disk
 from harness.types import Hits
 
+OTHERS = kinds(Make, Tune, Trials, Examples, Train, Validate)  # they may read other judgements
 SHOWN = 5  # how many differing queries of one file are shown
 
 
@@ -64,7 +66,7 @@ def keys(board: Leaderboard, row: Row) -> Iterator[str]:
     """The steps of a row that are not the steps of its dataset. If the suite made the dataset, a model or a
     tuned value, the row also has steps that read other judgements, so judgements are not compared."""
     digests = dict(board.dataset(row.dataset).digests)
-    if any(step.step in (MAKE, "tune", *MAKING) for step in row.provenance.steps):
+    if any(step.step in OTHERS for step in row.provenance.steps):
         digests.pop("judgements", None)
     for step in row.provenance.steps:
         cited = digests.get(step.step)

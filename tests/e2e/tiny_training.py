@@ -6,7 +6,9 @@ import itertools
 import json
 from pathlib import Path
 
-from harness import catalogue, runner, suite
+from harness import catalogue, suite
+
+from harness.running import preparation
 from harness.plan.graph import Plan
 from harness.store.artifacts import Store
 
@@ -70,4 +72,4 @@ def written(folder: Path, rate: float = 0.001, **replace: str) -> Path:
 def planned(path: Path) -> Plan:
     records = catalogue.load()
     store = Store(path.parent / "store").open()
-    return runner.prepare(suite.load(path, records), records, store).plan
+    return preparation.prepare(suite.load(path, records), records, store).plan

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness import catalogue, cli, runner, suite
+from harness import catalogue, cli, suite
+
+from harness.running import preparation
 from harness.store.artifacts import Store
 
 PAGE = (Path(__file__).parents[3] / "docs" / "store.md").read_text(encoding="utf-8")
@@ -45,7 +47,7 @@ def steps(folder: Path, **changes) -> set[str]:
     (folder / "suite.yaml").write_text(yaml.safe_dump({**SUITE, **changes}), encoding="utf-8")
     records = catalogue.load()
     store = Store(folder / "store").open()
-    return set(runner.prepare(suite.load(folder / "suite.yaml", records), records, store).plan.steps)
+    return set(preparation.prepare(suite.load(folder / "suite.yaml", records), records, store).plan.steps)
 
 
 def again(before: set[str], after: set[str]) -> set[str]:

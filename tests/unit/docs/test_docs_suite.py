@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness import catalogue, runner, suite
+from harness import catalogue, suite
+
+from harness.running import preparation
 from harness.errors import Problems
 from harness.store.artifacts import Store
 from harness.suite import check, systems
@@ -46,7 +48,7 @@ def test_every_suite_in_the_documentation_can_be_planned(block, tmp_path):
     path = tmp_path / "suite.yaml"
     path.write_text(completed(block), encoding="utf-8")
     records = catalogue.load()
-    prepared = runner.prepare(suite.load(path, records), records, Store(tmp_path / "store").open())
+    prepared = preparation.prepare(suite.load(path, records), records, Store(tmp_path / "store").open())
     errors = [row.error for row in prepared.plan.rows if row.error]
     assert [error for error in errors if "pip install 'passage-harness[" not in error] == []
 

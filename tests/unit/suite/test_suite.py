@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from harness import catalogue, runner, suite
+from harness import catalogue, suite
+
+from harness.running import preparation
 from harness.errors import HarnessError
 from harness.store.artifacts import Store
 
@@ -278,7 +280,7 @@ measures: [nDCG@10, Foo@3]
 """
     (tmp_path / "s.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(HarnessError) as error:
-        runner.read(tmp_path / "s.yaml", CATALOGUE, Store(tmp_path / "store").open())
+        preparation.read(tmp_path / "s.yaml", CATALOGUE, Store(tmp_path / "store").open())
     told = str(error.value)
     for what in ("unknown parameter 'k'", "unknown system 'nothere'", "unknown analyser 'nosuch'", "'Foo'"):
         assert told.count(what) == 1, what

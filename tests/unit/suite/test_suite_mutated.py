@@ -13,7 +13,9 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from harness import catalogue, runner
+from harness import catalogue
+
+from harness.running import preparation
 from harness.errors import HarnessError
 from harness.store.artifacts import Store
 
@@ -112,7 +114,7 @@ def try_it(folder: Path, text: bytes) -> int:
     (folder / "base.yaml").write_bytes(BASE)
     (folder / "suite.yaml").write_bytes(text)
     try:
-        runner.read(folder / "suite.yaml", CATALOGUE, Store(folder / "store").open())
+        preparation.read(folder / "suite.yaml", CATALOGUE, Store(folder / "store").open())
     except HarnessError as error:
         for problem in error.problems:
             assert LINE.match(str(problem)), str(problem)

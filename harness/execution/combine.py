@@ -1,0 +1,151 @@
+"""The step that combines systems. It can ask their retrievers for further scores."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from harness.collection.queries import Queries
+from harness.contracts import Searcher
+from harness.errors import ContractError
+from harness.execution import checked, folding, rewrite
+from harness.execution.search import QUERIES
+from harness.execution.task import Outcome, Task, Texts
+from harness.steps.combine import Combine, Mixing, Pick, Tuned
+from harness.steps.texts import Searcher as PlannedSearcher
+from harness.store import hits_files
+from harness.types import Hits, Rewritten, Unit
+
+if TYPE_CHECKING:
+    from harness.types import Ints
+
+REMEMBERED = 1 << 24  # scores that are remembered at most, of 12 bytes each
+
+
+def combine(step: Combine, task: Task) -> Outcome:
+    merged = combiner(step, task, None if step.tuned is None else step.tuned.parameter)
+    began = time.perf_counter()
+    hits = merged(None) if step.tuned is None else _tuned(step, step.tuned, task, merged)
+    seconds = time.perf_counter() - began
+    inputs = [task.hits(ref) for ref in step.hits]
+    checked.check_only_found(hits, inputs, task.corpus(step.corpus))
+    facts = hits_files.save(task.folder, hits, step.corpus, step.queries)
+    return Outcome(facts, {"queries": len(hits.passages), "combine_seconds": seconds})
+
+
+def combiner(step: Mixing[Any], task: Task, parameter: str | None) -> Callable[[Any], Hits]:
+    """A function that combines the step's inputs. Its argument is the value of `parameter` (None: the one
+    that the method has). The inputs are read once, and further scores of retrievers are computed once."""
+    read, queries, depth = task.corpus(step.corpus), task.queries(step.queries), step.depth
+    inputs = [task.hits(ref) for ref in step.hits]
+    # a combiner that spreads a document over its passages may bring an excluded passage back
+    excluded = checked.excluded(read, queries, step.unit)
+    extra = max((len(item) for item in excluded), default=0) if excluded else 0
+    again = {item.input: _opened_again(task, item.searcher, queries) for item in step.within}
+    rescore = _Remembered(functools.partial(_rescored, task, again, queries))
+    structure = read.structure()
+
+    def merged(value: Any) -> Hits:
+        method = task.built(step.method, **({} if value is None or parameter is None else {parameter: value}))
+        more = (rescore,) if again else ()
+        hits = method.combine(inputs, depth + extra, structure, *more)
+        checked.check_unit(hits, step.unit)
+        return checked.canonical(hits, read, depth, len(queries.texts), depth + extra, excluded)
+
+    return merged
+
+
+def _tuned(step: Combine, tuned: Tuned, task: Task, merged: Callable[[Any], Hits]) -> Hits:
+    """The hits of each query, combined with the value that was found for that query."""
+    tuning = task.read(tuned.choice).facts["tuning"]
+    if tuning["folds"] is None:
+        return merged(tuning["value"])
+    fold_of = folding.folds(task.queries(step.queries).ids, len(tuning["folds"]))  # int[Q]
+    parts = {value: merged(value) for value in dict.fromkeys(tuning["folds"])}
+    return _by_query(np.array(tuning["folds"])[fold_of], parts, step.unit)
+
+
+def pick(step: Pick, task: Task) -> Outcome:
+    """The hits of each query from the trial that was best on the queries of the other folds."""
+    began = time.perf_counter()
+    of_fold = task.read(step.choice).facts["trials"]
+    fold_of = folding.folds(task.queries(step.queries).ids, len(of_fold))  # int[Q]
+    parts = {i: task.hits(step.trials[i]) for i in dict.fromkeys(of_fold)}
+    hits = _by_query(np.array(of_fold)[fold_of], parts, step.unit)
+    facts = hits_files.save(task.folder, hits, step.corpus, step.queries)
+    return Outcome(facts, {"queries": len(hits.passages), "combine_seconds": time.perf_counter() - began})
+
+
+def _by_query(value_of: Any, parts: Mapping[Any, Hits], unit: Unit) -> Hits:
+    """The hits of each query from the one of `parts` that `value_of` names for that query."""
+    width = max(part.passages.shape[1] for part in parts.values())
+    passages = np.full((len(value_of), width), -1, np.int64)
+    scores = np.full((len(value_of), width), -np.inf, np.float32)
+    for value, part in parts.items():
+        rows = value_of == value
+        passages[rows, : part.passages.shape[1]] = part.passages[rows]
+        scores[rows, : part.passages.shape[1]] = part.scores[rows]
+    return Hits(passages, scores, unit)
+
+
+class _Opened(NamedTuple):
+    """The retriever of another step, opened on its index, with the queries that it is asked."""
+
+    texts: Texts
+    searcher: Searcher
+    excluded: Any  # as `checked.excluded` returns it
+    rewritten: Rewritten
+
+
+def _opened_again(task: Task, planned: PlannedSearcher, queries: Queries) -> _Opened:
+    texts = task.texts(planned.texts)
+    searcher = task.built(planned.method).open(texts, task.read(planned.index).folder)
+    rewritten = rewrite.rewritten_of(task, planned.rewritten, queries)
+    return _Opened(texts, searcher, checked.excluded(texts.corpus, queries, texts.unit), rewritten)
+
+
+@dataclasses.dataclass
+class _Remembered:
+    """A `harness.contracts.Rescore` that remembers its answers, because a trial of many weights asks for the
+    same scores each time."""
+
+    ask: Callable[[int, Ints, int], Hits]
+    room: int = REMEMBERED  # scores that it may still remember
+    answers: dict[tuple[int, int, bytes], Hits] = dataclasses.field(default_factory=dict)
+
+    def __call__(self, number: int, positions: Ints, first: int = 0) -> Hits:
+        key = (number, first, hashlib.sha256(repr(positions.shape).encode() + positions.tobytes()).digest())
+        if key in self.answers:
+            return self.answers[key]
+        hits = self.ask(number, positions, first)
+        if hits.passages.size <= self.room:
+            self.room -= hits.passages.size
+            self.answers[key] = hits
+        return hits
+
+
+def _rescored(
+    task: Task, again: Mapping[int, _Opened], queries: Queries, number: int, positions: Ints, first: int
+) -> Hits:
+    texts, searcher, excluded, rewritten = again[number]
+    last, (count, width) = first + len(positions), positions.shape
+    if not 0 <= first <= last <= len(queries.texts):
+        raise ContractError(
+            f"positions of the queries {first} to {last - 1} were asked for; there are {len(queries.texts)}"
+        )
+    parts = []
+    for start in range(0, count, QUERIES):
+        rows = positions[start : start + QUERIES]
+        block = slice(first + start, first + start + len(rows))
+        hits = rewrite.search(searcher, rewrite.part_of(rewritten, block), width, rows)
+        hits = checked.of_unit(hits, texts.unit)
+        without = excluded[block] if excluded else None
+        parts.append(checked.canonical(hits, texts.corpus, width, len(rows), width, without))
+        task.progress(block.stop, len(queries.texts))
+    return hits_files.joined(parts, texts.unit)

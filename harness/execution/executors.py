@@ -1,0 +1,121 @@
+"""Executes a step in a worker, by the function of its record's type. The result depends only
+on the step's inputs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+from harness import steps
+from harness.execution import (
+    analyse,
+    augment,
+    combine,
+    compile_time,
+    examples,
+    index,
+    label,
+    make,
+    read,
+    rerank,
+    rewrite,
+    run_queue,
+    search,
+    subset,
+    train,
+    tune,
+    validate,
+)
+from harness.execution.task import Outcome, Task
+from harness.steps.record import AnyRecord
+from harness.store.manifest import Artifact
+from harness.types import JSON
+
+EXECUTORS: Final[dict[type[AnyRecord], Callable[[Any, Task], Outcome]]] = {
+    steps.ReadCorpus: read.read_corpus,
+    steps.ReadQueries: read.read_queries,
+    steps.ReadJudgements: read.read_judgements,
+    steps.Subset: subset.subset,
+    steps.Make: make.make,
+    steps.MadePart: make.made_part,
+    steps.Augment: augment.augment,
+    steps.Index: index.index,
+    steps.Search: search.search,
+    steps.Rewrite: rewrite.rewrite,
+    steps.Combine: combine.combine,
+    steps.Pick: combine.pick,
+    steps.Rerank: rerank.rerank,
+    steps.Tune: tune.tune,
+    steps.Trials: tune.trials,
+    steps.Label: label.label,
+    steps.Examples: examples.examples,
+    steps.Train: train.train,
+    steps.Validate: validate.validate,
+    steps.Analyse: analyse.analyse,
+}
+
+
+class Cutting(NamedTuple):
+    """The functions by which several workers share the steps of one kind."""
+
+    blocks: Callable[[Any, Task], int]  # at most 1 for a step that is done in one piece
+    part: Callable[[Any, Task, int, int], Outcome]  # does a range of the blocks
+    join: Callable[[Any, Task, Sequence[Artifact]], Outcome]
+
+
+CUTTINGS: Final[dict[type[AnyRecord], Cutting]] = {
+    steps.Augment: Cutting(augment.blocks, augment.part, augment.join),
+    steps.Index: Cutting(index.blocks, index.part, index.join),
+    steps.Search: Cutting(search.blocks, search.part, search.join),
+    steps.Rerank: Cutting(rerank.blocks, rerank.part, rerank.join),
+}
+
+
+def execute(task: Task, parts: Sequence[str] = ()) -> Outcome:
+    """Execute a step, or join its `parts`, and return its facts and cost. `seconds` in the cost includes
+    neither the time of compiling, which is in `compile_seconds`, nor the time that only serves to measure the
+    method. A machine that nobody else uses would have saved `queued_seconds` of them."""
+    compiled, queued = compile_time.watch(task.libraries, task.compiling), run_queue.watch()
+    began = time.perf_counter()
+    try:
+        outcome = _join(task, parts) if parts else _execute(task)
+        total = time.perf_counter() - began
+    finally:
+        spent = compiled()  # after a failed step too, because the process goes on with other steps
+    seconds = total - spent - outcome.cost.pop("apart_seconds", 0.0)
+    cost = {"seconds": seconds, **({"compile_seconds": spent} if spent else {}), **outcome.cost}
+    if (share := queued()) is not None:
+        cost["queued_seconds"] = seconds * share
+    return Outcome(outcome.facts, cost)
+
+
+def blocks(task: Task) -> int:
+    """Into how many blocks a step can be cut."""
+    return CUTTINGS[type(task.record)].blocks(task.record, task)
+
+
+def _execute(task: Task) -> Outcome:
+    if task.part is None:
+        return EXECUTORS[type(task.record)](task.record, task)
+    return CUTTINGS[type(task.record)].part(task.record, task, task.part.start, task.part.stop)
+
+
+def _join(task: Task, parts: Sequence[str]) -> Outcome:
+    """Make the result of a step from its parts. The cost is that of the parts and of joining them."""
+    task.store.clear(task.folder)  # a killed run may have begun the step in one piece
+    return CUTTINGS[type(task.record)].join(task.record, task, [task.store.read(part) for part in parts])
+
+
+def with_parts(cost: dict[str, JSON], parts: Sequence[Artifact]) -> dict[str, JSON]:
+    """The cost of a joined step: its own time and that of its parts added up, and the highest peak of
+    memory."""
+    total = dict(cost)
+    if not all("energy_joules" in each for each in (cost, *(item.cost for item in parts))):
+        total.pop("energy_joules", None)  # a sum over some of the parts would look like the whole
+    for item in parts:
+        for name in ("seconds", "queued_seconds", "cpu_seconds", "compile_seconds", "energy_joules"):
+            if name in item.cost and (name in total or name != "energy_joules"):
+                total[name] = total.get(name, 0.0) + item.cost[name]
+        total["peak_mb"] = max(total["peak_mb"], item.cost["peak_mb"])
+    return total

@@ -1,0 +1,77 @@
+"""Plans the steps of a suite's analyses, after its systems ran, over the systems that have hits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from harness.plan import keys
+from harness.plan.graph import Analysis, Collection, Graph, Plan, Row, Step
+from harness.records import Column
+from harness.steps import analyse
+from harness.steps.analyse import Analyse, Analysed, Reporting
+from harness.steps.artifacts import Hits
+from harness.steps.augment import Augment
+from harness.steps.combine import Combine
+from harness.steps.index import Index
+from harness.steps.record import Ref, keyed
+
+
+def steps(plan: Plan, rows: Sequence[Row], columns: Sequence[Column]) -> Iterator[Step]:
+    """The steps of the analyses: one for each analysis and dataset. `rows` are the rows with hits in the
+    store."""
+    graph = Graph(plan.steps)
+    for name, collection in plan.collections.items():
+        rows_here = [row for row in rows if row.dataset == name and row.hits is not None]
+        for analysis in plan.analyses if rows_here else ():
+            record = _record(plan, collection, rows_here, columns, analysis)
+            yield graph.steps[graph.add(record, name, analysis.name, analysis.needs).step]
+
+
+def _record(
+    plan: Plan, collection: Collection, rows: Sequence[Row], columns: Sequence[Column], analysis: Analysis
+) -> Analyse:
+    name, card, parts = collection.spec.name, collection.card, collection.planned
+    others = {other: plan.collections[other].parts for other in analysis.datasets}
+    return Analyse(
+        method=analysis.method,
+        systems=tuple(_system(plan, row) for row in rows),
+        columns=tuple(analyse.Column(column.measure, column.unit) for column in columns),
+        measures={
+            measure: plugin
+            for measure, plugin in analysis.measures.items()
+            if any(re.match(rf"{measure}\b", column.measure) for column in columns)
+        },
+        dataset=name,
+        notes=tuple(card.notes),
+        language=card.language,
+        rules=plan.rules[name],
+        corpus=parts.corpus,
+        queries=parts.queries,
+        judgements=parts.judgements,
+        judgements_of={other: read.judgements for other, read in others.items() if read is not None},
+        queries_of=dict(analysis.queries_of),
+        encoder=analysis.encoders.get(name),
+    )
+
+
+def _system(plan: Plan, row: Row) -> Analysed:
+    assert row.hits is not None
+    assert row.texts is not None
+    record, ancestors = plan.steps[row.hits].record, plan.ancestors([row.hits])
+    preparing = [
+        (id, step.record) for id, step in plan.steps.items()
+        if id in ancestors and isinstance(step.record, Augment | Index)
+    ]  # fmt: skip
+    indexes = [step for _, step in preparing if isinstance(step, Index)]
+    hits: Ref[Hits] = Ref(row.hits)
+    return Analysed(
+        name=row.system,
+        hits=hits,
+        texts=row.texts,
+        unit=row.unit,
+        context=tuple(plan.steps[stage.step].subject for stage in row.texts.stages),
+        retriever=keys.key(keyed(indexes[0].method)) if len(indexes) == 1 else None,
+        reporting=tuple(Reporting(step.kind, step.method.name, id) for id, step in preparing),
+        combine=record if isinstance(record, Combine) else None,
+    )

@@ -1,0 +1,20 @@
+"""Plans the step of one stage of context."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.plan.graph import Collection, Graph
+from harness.plan.methods import named
+from harness.steps.artifacts import Additions
+from harness.steps.augment import Augment
+from harness.steps.record import Ref
+
+if TYPE_CHECKING:
+    from harness.plan.context import Resolved
+
+
+def step(graph: Graph, collection: Collection, stage: Resolved) -> Ref[Additions]:
+    record = Augment(method=stage.method, corpus=collection.planned.corpus, language=collection.card.language)
+    subject = named(stage.chosen.name, stage.chosen.as_written)
+    return graph.add(record, collection.spec.name, subject, stage.needs)

@@ -1,0 +1,34 @@
+"""Plans the step that indexes texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.plan.graph import Collection, Graph
+from harness.plan.methods import named
+from harness.steps import artifacts
+from harness.steps.index import Index
+from harness.steps.record import Ref
+from harness.steps.texts import Texts
+from harness.suite import Chosen
+
+if TYPE_CHECKING:
+    from harness.plan.context import Resolved
+
+
+def step(graph: Graph, collection: Collection, method: Resolved, texts: Texts) -> Ref[artifacts.Index]:
+    """The index of a method, which `harness.plan.context.of_index` has prepared for it."""
+    record = Index(method=method.method, texts=texts)
+    return graph.add(record, collection.spec.name, subject(graph, method.chosen, texts), method.needs)
+
+
+def subject(graph: Graph, chosen: Chosen, texts: Texts) -> str:
+    """The method with the suite's parameters, the unit and the context."""
+    search_only = chosen.entry.record.search_only
+    kept = {name: value for name, value in chosen.as_written.items() if name not in search_only}
+    words = [
+        named(chosen.name, kept),
+        *(["documents"] if texts.unit == "document" else []),
+        *(f"+{graph.steps[stage.step].subject}" for stage in texts.stages),
+    ]
+    return " ".join(words)

@@ -1,0 +1,46 @@
+"""Plans the step that compares the checkpoints of a training, over the whole corpus or a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.plan.graph import Collection, Graph
+from harness.steps.artifacts import Best, Hits, Weights
+from harness.steps.record import Ref
+from harness.steps.rules import Measured
+from harness.steps.subset import Subset
+from harness.steps.validate import Shortened, Validate
+from harness.suite.models import ModelSpec, Validation
+from harness.suite.models import Subset as PartOfCorpus
+from harness.types import Unit
+
+
+def step(
+    graph: Graph, collection: Collection, searched: Collection, spec: ModelSpec, how: Validation, seed: int,
+    subject: str, checkpoints: Sequence[Ref[Weights]], hits: Sequence[Ref[Hits]],
+    whole: Sequence[Ref[Hits]], measured: Measured, unit: Unit,
+) -> Ref[Best]:  # fmt: skip
+    """The step that names the best checkpoint. `hits` are those with each checkpoint on the collection
+    `searched`, which may be a part of `collection`; `whole` are those on all of it, if they are asked for."""
+    parts = searched.planned
+    record = Validate(
+        checkpoints=tuple(checkpoints), hits=tuple(hits), whole=tuple(whole), corpus=parts.corpus,
+        queries=parts.queries, judgements=parts.judgements, measured=measured, unit=unit,
+        on="/".join(how.on), shortened=how.corpus and Shortened(how.corpus.of, how.corpus.depth),
+        recipe=spec.name, seed=seed,
+    )  # fmt: skip
+    return graph.add(record, collection.spec.name, subject)
+
+
+def shortened(graph: Graph, collection: Collection, subset: PartOfCorpus, hits: Ref[Hits]) -> Collection:
+    """The collection with fewer candidates: the top of a run and the judged passages. All other passages
+    still serve as context."""
+    parts = collection.planned
+    record = Subset(
+        corpus=parts.corpus, queries=parts.queries, judgements=parts.judgements, hits=hits,
+        depth=subset.depth,
+    )  # fmt: skip
+    name = f"{collection.spec.name}, top {subset.depth} of {subset.of}"
+    corpus = graph.add(record, name)
+    spec = collection.spec._replace(name=name)
+    return collection._replace(spec=spec, parts=parts._replace(corpus=corpus))

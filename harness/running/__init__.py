@@ -1,0 +1,1 @@
+"""Runs a suite from its plan to its leaderboard."""

@@ -1,0 +1,83 @@
+"""The steps of a row as its leaderboard records them: methods with parameters and versions."""
+
+from __future__ import annotations
+
+from harness.catalogue import OWN
+from harness.leaderboard import model
+from harness.leaderboard.model import Provenance
+from harness.made_models import shown
+from harness.plan.graph import Plan, Row, Step
+from harness.plan.keys import library
+from harness.steps import MadePart, Subset, Train
+from harness.steps.record import AnyRecord, Bound, Method, Model, Uses, method_of
+from harness.types import JSON
+
+
+def steps_of(row: Row, plan: Plan) -> list[Step]:
+    """All steps that a row needs, in the order of the plan."""
+    ancestors = plan.ancestors([row.hits]) if row.hits is not None else set()
+    return [step for step in plan.steps.values() if step.id in ancestors]
+
+
+def provenance(row: Row, plan: Plan) -> Provenance:
+    if row.hits is None:
+        return Provenance(None, plan.suite.seed)
+    steps = tuple(_step(step) for step in steps_of(row, plan))
+    return Provenance(plan.steps[row.hits].key, plan.suite.seed, steps)
+
+
+def name_of(step: Step) -> str:
+    """The method of a step; the kind, if the harness itself does the step."""
+    method = method_of(step.record)
+    return step.kind if method is None else method.name
+
+
+def _step(step: Step) -> model.Step:
+    method, record = method_of(step.record), step.record
+    if method is None:
+        params = {name: value for name, value in record.keyed.items() if name not in ("kind", "format")}
+        return model.Step(
+            step=_kind(record), key=step.key, name=step.kind, version=str(record.format), sources=None,
+            libraries={}, params=params, plugin=f"{OWN} {library(OWN)}",
+        )  # fmt: skip
+    described = {**_uses(method), "params": params_of(method), "plugin": method.plugin}
+    if method.uses:
+        described["uses"] = [_uses(used) for used in method.uses]
+    if isinstance(record, Train):
+        described["training"] = {
+            "seed": record.seed, "segment": [record.segment, record.segments], "take": record.take,
+            "draw": record.draw, "share": record.share, "queries": record.queries,
+        }  # fmt: skip
+    return model.Step(step=step.kind, key=step.key, **described)
+
+
+def _kind(record: AnyRecord) -> str:
+    """The kind of a step as rows have it. All steps that make one part of a collection have the part's."""
+    if isinstance(record, MadePart):
+        return record.part
+    return "corpus" if isinstance(record, Subset) else record.kind
+
+
+def _uses(uses: Uses) -> dict[str, JSON]:
+    return {
+        "name": uses.name, "version": uses.version, "sources": uses.sources, "libraries": uses.libraries,
+        "params": uses.params,
+    }  # fmt: skip
+
+
+def params_of(method: Method) -> dict[str, JSON]:
+    """The parameters of a method. What other steps make is named by these steps."""
+    params = dict(method.params)
+    for bound in method.bound:
+        if bound.item is None:
+            params[bound.parameter] = _text(bound)
+        else:
+            items = [*params[bound.parameter]]
+            items[bound.item] = _text(bound)
+            params[bound.parameter] = items
+    return params
+
+
+def _text(bound: Bound) -> str:
+    value = bound.value
+    return shown(value.step, value.part) if isinstance(value, Model) else f"tuned:{value.step}/{value.name}"

@@ -1,0 +1,81 @@
+"""The cost of a row: what the first executions of its own steps took, as the store keeps it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from harness.leaderboard.model import ContextCost, Cost, Latency, ServiceCost
+from harness.plan.graph import Plan, Row
+from harness.running import made_models
+from harness.steps import Augment, Search, Trials, Tune
+from harness.store.artifacts import Store
+from harness.types import JSON
+
+
+def cost(row: Row, plan: Plan, store: Store) -> Cost:
+    """The summed cost of a row's own steps. Writing the dataset in columnar form is not counted; tuning and
+    training are counted in fields of their own."""
+    assert row.hits is not None
+    ancestors = plan.ancestors([row.hits], stop_at=lambda step: step.record.is_apart)
+    steps = [step for step in plan.steps.values() if step.id in ancestors]
+    costs = {step.id: store.read(step.id, trust=True).cost for step in steps}
+    methods = [(step.record.cost, costs[step.id]) for step in steps if step.record.cost is not None]
+    compiling = sum(spent.get("compile_seconds", 0) for _, spent in methods)
+    contexts = {
+        step.record.method.name: _context(costs[step.id])
+        for step in steps
+        if isinstance(step.record, Augment)
+    }
+    tuned = [step.id for step in steps if isinstance(step.record, Tune | Trials)]
+    tuning_steps = {*(plan.ancestors(tuned) - ancestors), *tuned}
+    tuning = [store.read(step, trust=True).cost["seconds"] for step in tuning_steps]
+    making = made_models.making_costs(row, plan, store)
+    latencies = [
+        spent["latency_ms"] for kind, spent in methods if kind == Search.cost and "latency_ms" in spent
+    ]
+    services = [spent["services"] for _, spent in methods if "services" in spent]
+    by_kind: dict[str, JSON] = {}
+    for kind in dict.fromkeys(kind for kind, _ in methods):
+        seconds = [spent["seconds"] for other, spent in methods if other == kind]
+        if seconds:
+            by_kind[f"{kind}_seconds"] = round(sum(seconds), 3)
+    return Cost(
+        seconds=round(sum(spent["seconds"] for _, spent in methods), 3),
+        cpu_seconds=round(sum(spent["cpu_seconds"] for _, spent in methods), 3),
+        energy_joules=made_models.joules(spent for _, spent in methods),
+        peak_mb=max(spent["peak_mb"] for _, spent in methods),
+        bytes=sum(spent["bytes"] for _, spent in methods),
+        compile_seconds=round(compiling, 3) if compiling else None,
+        tuning_seconds=round(sum(tuning), 3) if tuned else None,
+        training_seconds=round(sum(spent["seconds"] for spent in making), 3) if making else None,
+        training_energy_joules=made_models.joules(making),
+        **made_models.pace(row, plan, store),
+        contexts=contexts or None,
+        search_latency_ms=_latency(latencies) if latencies else None,
+        services=_services(services) if services else None,
+        **by_kind,
+    )
+
+
+def _services(spent: Sequence[JSON]) -> ServiceCost:
+    retries: Counter[str] = Counter()
+    for item in spent:
+        retries.update(item["retries"])
+    counts = {
+        name: sum(item[name] for item in spent)
+        for name in ("requests", "unsure", "input_tokens", "output_tokens", "kept")
+    }
+    money = round(sum(item["money"] for item in spent), 6)
+    return ServiceCost(**counts, money=money, retries=dict(sorted(retries.items())))
+
+
+def _context(spent: JSON) -> ContextCost:
+    speed = spent.get("words", 0) / max(spent["seconds"], 1e-6)
+    return ContextCost(round(spent["seconds"], 3), round(speed, 1))
+
+
+def _latency(latencies: list[dict[str, float]]) -> Latency:
+    """The latency of searches that run one after the other: the sums of their percentiles."""
+    p50, p95 = (round(sum(latency[name] for latency in latencies), 3) for name in ("p50", "p95"))
+    return Latency(p50, p95)

@@ -1,0 +1,82 @@
+"""All kinds of steps, and their form on the wire: a record encoded, and decoded strictly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Final, TypeAlias
+
+import msgspec
+
+from harness.steps.analyse import Analyse
+from harness.steps.augment import Augment
+from harness.steps.combine import Combine, Pick
+from harness.steps.examples import Examples
+from harness.steps.index import Index
+from harness.steps.label import Label
+from harness.steps.make import MadePart, Make
+from harness.steps.read import ReadCorpus, ReadJudgements, ReadQueries
+from harness.steps.record import UNKEYED, AnyRecord, Record
+from harness.steps.rerank import Rerank
+from harness.steps.rewrite import Rewrite
+from harness.steps.search import Search
+from harness.steps.subset import Subset
+from harness.steps.train import Train
+from harness.steps.tune import Trials, Tune
+from harness.steps.validate import Validate
+from harness.types import JSON
+from harness.types import Part as PartOfCollection
+
+Whole: TypeAlias = (
+    ReadCorpus | ReadQueries | ReadJudgements | Subset | Make | MadePart | Augment | Index | Search | Rewrite
+    | Combine | Pick | Rerank | Tune | Trials | Label | Examples | Train | Validate | Analyse
+)  # fmt: skip
+
+
+class Part(Record[None], frozen=True, kw_only=True, tag="part"):
+    """What one worker does of a step that several share. Its result is joined with those of the others."""
+
+    of: str  # the id of the whole step
+    start: int  # the blocks that this part does
+    stop: int
+    whole: Annotated[Whole | None, UNKEYED] = None
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return () if self.whole is None else self.whole.inputs
+
+
+Step: TypeAlias = Whole | Part
+COLLECTION_PARTS: Final = (ReadCorpus, ReadQueries, ReadJudgements, Subset, MadePart)
+RANKINGS: Final = (Search, Combine, Pick, Rerank)  # their artifacts hold hits
+
+
+def kinds(*records: type[AnyRecord]) -> frozenset[str]:
+    """The kinds of these records, as leaderboards and the ids of steps have them."""
+    return frozenset(str(record.__struct_config__.tag) for record in records)
+
+
+def ids_of_part(part: PartOfCollection, key: str) -> tuple[str, ...]:
+    """The ids that the step of a part with this key may have."""
+    return f"{part}-{key}", f"{MadePart.__struct_config__.tag}-{key}"
+
+
+_decoder = msgspec.json.Decoder(Step)
+
+
+def encode(record: AnyRecord) -> bytes:
+    """The whole record, as workers need it."""
+    return msgspec.json.encode(record)
+
+
+def decode(data: bytes) -> Step:
+    """Raises msgspec.ValidationError for anything that is no record."""
+    decoded: Step = _decoder.decode(data)
+    return decoded
+
+
+def of_keyed(keyed: Mapping[str, JSON]) -> Step:
+    """A record from its keyed fields alone, as a manifest has them. Raises msgspec.ValidationError."""
+    record: Step = msgspec.convert({name: value for name, value in keyed.items() if name != "format"}, Step)
+    if keyed.get("format") != record.format:
+        raise msgspec.ValidationError(f"format {keyed.get('format')}, expected {record.format}")
+    return record

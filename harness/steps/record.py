@@ -1,0 +1,178 @@
+"""The base of all steps: what enters a key, which steps it reads, and its form on the wire."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import typing
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
+
+import orjson
+from msgspec import Struct
+
+from harness.steps.sizes import Amount, Counts, Sizes
+from harness.types import JSON, Unit
+
+Made = TypeVar("Made", covariant=True)
+
+UNKEYED: Final = "unkeyed"  # marks a field that changes no number: it is in no key, and names no input
+
+
+class Ref(Struct, Generic[Made], frozen=True):
+    """The result of another step. `Made` is the type of the result; only type checkers read it."""
+
+    step: str  # the id of the step
+
+
+class Found(Struct, frozen=True, tag="found", tag_field="by"):
+    """A parameter's value that a tuning step finds."""
+
+    step: str
+    name: str  # of the parameter
+
+
+class Model(Struct, frozen=True, tag="model", tag_field="by"):
+    """A model that the suite makes, or one of several that one training makes."""
+
+    step: str  # the step that trains the model, or that chooses its checkpoint
+    part: str
+
+
+class Backbone(Struct, frozen=True):
+    """A model without which a made model cannot be loaded: a folder, or another made model. The trainer's
+    parameters have the digest of the folder."""
+
+    model: Model | None = None
+    folder: Annotated[str, UNKEYED] = ""
+
+
+class Bound(Struct, frozen=True):
+    """A parameter whose value another step makes."""
+
+    parameter: str
+    value: Found | Model
+    item: int | None = None  # the place of the value, if the parameter is a list
+
+
+class Uses(Struct, frozen=True):
+    """A record of a plugin as it enters a key."""
+
+    name: str
+    version: str
+    sources: str  # the digest of the plugin's code
+    libraries: dict[str, str] = {}
+    params: dict[str, JSON] = {}
+
+
+class Method(Uses, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A method with its parameters. `params` has the values as they enter the key, with digests in place of
+    paths; `given` has all values, as the method is built from them."""
+
+    bound: tuple[Bound, ...] = ()  # parameters that are in neither `params` nor `given`
+    backbones: tuple[Backbone, ...] = ()  # of the models in `bound`
+    uses: tuple[Uses, ...] = ()  # the records that the method builds on
+    kind: Annotated[str, UNKEYED] = ""  # in `harness.catalogue.KINDS`
+    given: Annotated[dict[str, JSON], UNKEYED] = {}
+    plugin: Annotated[str, UNKEYED] = ""  # the distribution and its version
+    cores: Annotated[Literal["one", "all"], UNKEYED] = "one"
+    resources: Annotated[dict[str, float], UNKEYED] = {}
+    cannot_be_keyed: Annotated[str | None, UNKEYED] = None  # why its results cannot be found again by a key
+    language: Annotated[str | None, UNKEYED] = None
+    query_language: Annotated[str | None, UNKEYED] = None
+    unit: Annotated[Unit, UNKEYED] = "passage"
+
+
+class Record(Struct, Generic[Made], frozen=True, kw_only=True, tag_field="kind", forbid_unknown_fields=True):
+    """A step: what is done, to which results of other steps. `Made` is the type of its result."""
+
+    # A number in every key. It is raised when the harness itself writes the artifact differently, or writes
+    # other numbers into it.
+    format: ClassVar[int] = 1
+    is_cuttable: ClassVar[bool] = False  # whether several workers can share the step
+    is_apart: ClassVar[bool] = False  # whether the steps behind this one are not a system's own work
+    cost: ClassVar[str | None] = None  # the part of a system's cost that the step counts for
+
+    @property
+    def kind(self) -> str:
+        return str(self.__struct_config__.tag)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The ids of the steps that this one reads, each once, in the order of the fields."""
+        return tuple(dict.fromkeys(_steps_in(self)))
+
+    @property
+    def keyed(self) -> dict[str, JSON]:
+        """Everything that can change a number of the result, as plain data."""
+        return {"kind": self.kind, "format": self.format, **_keyed_fields(self)}
+
+    @property
+    def key(self) -> str:
+        return hashlib.sha256(orjson.dumps(self.keyed, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+    def amount(self, sizes: Sizes) -> Amount | None:
+        """The counts that the step's cost grows with, or None if they are not known."""
+        return None
+
+    def counted(self, counts: Counts, sizes: Sizes) -> Amount | None:
+        """The same counts of the finished step, from what it counted itself."""
+        return self.amount(sizes)
+
+
+class ByMethod(Record[Made], frozen=True, kw_only=True):
+    """A step that a plugin's method does."""
+
+    method: Method
+
+
+def method_of(record: Record[Any]) -> Method | None:
+    return record.method if isinstance(record, ByMethod) else None
+
+
+def keyed(value: JSON) -> JSON:
+    """A value of a record as plain data, without the fields that are not keyed."""
+    if isinstance(value, Record):
+        return value.keyed
+    if isinstance(value, Struct):
+        return {**_tag(value), **_keyed_fields(value)}
+    if isinstance(value, list | tuple):
+        return [keyed(item) for item in value]
+    if isinstance(value, Mapping):
+        return {name: keyed(item) for name, item in value.items()}
+    return value
+
+
+def _tag(value: Struct) -> dict[str, JSON]:
+    config = value.__struct_config__
+    return {} if config.tag_field is None else {config.tag_field: config.tag}
+
+
+def _keyed_fields(value: Struct) -> dict[str, JSON]:
+    return {name: keyed(getattr(value, name)) for name in _keyed_names(type(value))}
+
+
+def _steps_in(value: JSON) -> Iterator[str]:
+    if isinstance(value, Ref | Found | Model):
+        yield value.step
+    elif isinstance(value, Struct):
+        for name in _keyed_names(type(value)):
+            yield from _steps_in(getattr(value, name))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _steps_in(item)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _steps_in(item)
+
+
+@functools.cache
+def _keyed_names(kind: type[Struct]) -> tuple[str, ...]:
+    """The fields of a type that are keyed, in order."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    return tuple(
+        name for name in kind.__struct_fields__ if UNKEYED not in getattr(hints[name], "__metadata__", ())
+    )
+
+
+AnyRecord: TypeAlias = Record[Any]

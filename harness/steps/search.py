@@ -1,0 +1,31 @@
+"""The step that searches an index for all queries."""
+
+from __future__ import annotations
+
+from harness.steps.artifacts import Hits, Index, Queries, Rewritten
+from harness.steps.record import ByMethod, Ref
+from harness.steps.sizes import Amount, Counts, Sizes
+from harness.steps.texts import Searcher, Texts
+
+
+class Search(ByMethod[Hits], frozen=True, kw_only=True, tag="search"):
+    is_cuttable = True
+    cost = "search"
+
+    texts: Texts
+    index: Ref[Index]
+    queries: Ref[Queries]
+    rewritten: Ref[Rewritten] | None = None
+    depth: int
+
+    @property
+    def searcher(self) -> Searcher:
+        return Searcher(method=self.method, texts=self.texts, index=self.index, rewritten=self.rewritten)
+
+    def amount(self, sizes: Sizes) -> Amount | None:
+        queries, texts = sizes.queries.get(self.queries.step), self.texts.count(sizes)
+        return None if queries is None or texts is None else (float(queries), queries * texts)
+
+    def counted(self, counts: Counts, sizes: Sizes) -> Amount | None:
+        texts, queries = sizes.texts.get(self.index.step), float(counts.cost["queries"])
+        return None if texts is None else (queries, queries * texts)
