@@ -5,28 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from harness.collection.queries import read_queries
-from harness.plan.graph import Plan, Row
+from harness.plan.graph import Step
 from harness.scoring.overlap import NEAR, overlap
-from harness.steps import Examples, Train, Validate
+from harness.steps import Examples, Train
 from harness.store.artifacts import Store
 from harness.types import JSON
-
-MAKING = (Train, Validate)
-
-
-def making_costs(row: Row, plan: Plan, store: Store) -> list[JSON]:
-    """The costs of the steps that made a row's models, with their negatives and validation; empty if the row
-    has no made model."""
-    assert row.hits is not None
-    ancestors = plan.ancestors([row.hits])
-    making = [
-        step.id for step in plan.steps.values() if step.id in ancestors and isinstance(step.record, MAKING)
-    ]
-    if not making:
-        return []
-    ranking_steps = plan.ancestors([row.hits], stop_at=lambda step: isinstance(step.record, MAKING))
-    spent = {*plan.ancestors(making), *making} - (ranking_steps - set(making))
-    return [store.read(step, trust=True).cost for step in sorted(spent)]
 
 
 def joules(costs: Iterable[JSON]) -> float | None:
@@ -35,35 +18,26 @@ def joules(costs: Iterable[JSON]) -> float | None:
     return round(sum(energy), 1) if energy and None not in energy else None
 
 
-def pace(row: Row, plan: Plan, store: Store) -> dict[str, JSON]:
+def pace(steps: Sequence[Step], store: Store) -> dict[str, JSON]:
     """The speed of the last training of a row's models, and the largest memory of any of them. Empty if none
     was trained."""
-    assert row.hits is not None
-    ancestors = plan.ancestors([row.hits])
-    trained = [
-        step.id for step in plan.steps.values() if step.id in ancestors and isinstance(step.record, Train)
-    ]
-    if not trained:
+    costs = [store.read(step.id, trust=True).cost for step in steps if isinstance(step.record, Train)]
+    if not costs:
         return {}
-    costs = [store.read(step, trust=True).cost for step in trained]
     numbers: dict[str, JSON] = {"training_peak_mb": max(cost["peak_mb"] for cost in costs)}
     if "tokens_per_second" in costs[-1]:
         numbers["training_tokens_per_second"] = round(costs[-1]["tokens_per_second"], 1)
     return numbers
 
 
-def flags(row: Row, plan: Plan, texts: Sequence[str], store: Store) -> list[str]:
+def flags(steps: Sequence[Step], texts: Sequence[str], store: Store) -> list[str]:
     """A flag if queries of the scored split also occur in the data that a row's models were trained on."""
-    assert row.hits is not None
-    ancestors = plan.ancestors([row.hits])
     trained: list[str] = []
-    for step in plan.steps.values():
-        if isinstance(step.record, Examples) and step.id in ancestors:
+    for step in steps:
+        if isinstance(step.record, Examples):
             trained += read_queries(store.read(step.record.queries.step).folder).texts
-    if not trained:
-        return []
-    shared = overlap(texts, trained)
-    if not (shared.same or shared.near):
+    shared = overlap(texts, trained) if trained else None
+    if shared is None or not (shared.same or shared.near):
         return []
     return [
         f"{shared.same} of {len(texts)} queries stand in what its models were trained on, and {shared.near} "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from harness.catalogue import OWN
 from harness.leaderboard import model
 from harness.leaderboard.model import Provenance
@@ -13,17 +15,11 @@ from harness.steps.record import AnyRecord, Bound, Method, Model, Uses, method_o
 from harness.types import JSON
 
 
-def steps_of(row: Row, plan: Plan) -> list[Step]:
-    """All steps that a row needs, in the order of the plan."""
-    ancestors = plan.ancestors([row.hits]) if row.hits is not None else set()
-    return [step for step in plan.steps.values() if step.id in ancestors]
-
-
-def provenance(row: Row, plan: Plan) -> Provenance:
+def provenance(row: Row, plan: Plan, steps: Sequence[Step]) -> Provenance:
+    """The provenance of a row that needs these steps."""
     if row.hits is None:
         return Provenance(None, plan.suite.seed)
-    steps = tuple(_step(step) for step in steps_of(row, plan))
-    return Provenance(plan.steps[row.hits].key, plan.suite.seed, steps)
+    return Provenance(plan.steps[row.hits].key, plan.suite.seed, tuple(_step(step) for step in steps))
 
 
 def name_of(step: Step) -> str:

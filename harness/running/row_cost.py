@@ -6,31 +6,26 @@ from collections import Counter
 from collections.abc import Sequence
 
 from harness.leaderboard.model import ContextCost, Cost, Latency, ServiceCost
-from harness.plan.graph import Plan, Row
 from harness.running import made_models
-from harness.steps import Augment, Search, Trials, Tune
+from harness.running.lineage import Lineage
+from harness.steps import Augment, Search
 from harness.store.artifacts import Store
 from harness.types import JSON
 
 
-def cost(row: Row, plan: Plan, store: Store) -> Cost:
+def cost(lineage: Lineage, store: Store) -> Cost:
     """The summed cost of a row's own steps. Writing the dataset in columnar form is not counted; tuning and
     training are counted in fields of their own."""
-    assert row.hits is not None
-    ancestors = plan.ancestors([row.hits], stop_at=lambda step: step.record.is_apart)
-    steps = [step for step in plan.steps.values() if step.id in ancestors]
-    costs = {step.id: store.read(step.id, trust=True).cost for step in steps}
-    methods = [(step.record.cost, costs[step.id]) for step in steps if step.record.cost is not None]
+    costs = {step.id: store.read(step.id, trust=True).cost for step in lineage.own}
+    methods = [(step.record.cost, costs[step.id]) for step in lineage.own if step.record.cost is not None]
     compiling = sum(spent.get("compile_seconds", 0) for _, spent in methods)
     contexts = {
         step.record.method.name: _context(costs[step.id])
-        for step in steps
+        for step in lineage.own
         if isinstance(step.record, Augment)
     }
-    tuned = [step.id for step in steps if isinstance(step.record, Tune | Trials)]
-    tuning_steps = {*(plan.ancestors(tuned) - ancestors), *tuned}
-    tuning = [store.read(step, trust=True).cost["seconds"] for step in tuning_steps]
-    making = made_models.making_costs(row, plan, store)
+    tuning = [store.read(step.id, trust=True).cost["seconds"] for step in lineage.tuning]
+    making = [store.read(step.id, trust=True).cost for step in lineage.making]
     latencies = [
         spent["latency_ms"] for kind, spent in methods if kind == Search.cost and "latency_ms" in spent
     ]
@@ -47,10 +42,10 @@ def cost(row: Row, plan: Plan, store: Store) -> Cost:
         peak_mb=max(spent["peak_mb"] for _, spent in methods),
         bytes=sum(spent["bytes"] for _, spent in methods),
         compile_seconds=round(compiling, 3) if compiling else None,
-        tuning_seconds=round(sum(tuning), 3) if tuned else None,
+        tuning_seconds=round(sum(tuning), 3) if tuning else None,
         training_seconds=round(sum(spent["seconds"] for spent in making), 3) if making else None,
         training_energy_joules=made_models.joules(making),
-        **made_models.pace(row, plan, store),
+        **made_models.pace(lineage.every, store),
         contexts=contexts or None,
         search_latency_ms=_latency(latencies) if latencies else None,
         services=_services(services) if services else None,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -21,7 +22,7 @@ from harness.leaderboard.seed_rows import with_seeds
 from harness.made_models import Seed
 from harness.plan.graph import Collection, Plan, Row
 from harness.running import made_models, made_stages, provenance, row_cost, scored_numbers, training_curves
-from harness.running.provenance import steps_of
+from harness.running.lineage import Lineage, lineage
 from harness.scoring import bounds
 from harness.scoring.protocols import Scoring
 from harness.steps import Rerank, Trials, Tune
@@ -33,6 +34,9 @@ from harness.suite import Suite, System, grid
 GRID_ON_TEST = "one of a grid scored on the test split: choosing the best of it selects on test"
 TUNED_BY_FOLDS = "tuned across folds of the split that it is scored on"
 NO_COLUMN = "it ranks documents, for which the protocol has no column"
+
+
+RowsBefore: TypeAlias = Mapping[tuple[str, str], model.Row]  # by dataset and system
 
 
 class _Context(NamedTuple):
@@ -49,7 +53,9 @@ def board_of_run(
     scoring: Scoring,
     store: Store,
     out: Path,
-    failures: dict[str, Failure],
+    shown: Sequence[Row],
+    before: RowsBefore,
+    failures: Mapping[str, Failure],
     reporter: Reporter,
     analyses: tuple[Finding, ...],
 ) -> tuple[Board, list[Failure]]:
@@ -59,8 +65,6 @@ def board_of_run(
     datasets: list[Dataset] = []
     rows: list[model.Row] = []
     failed: list[Failure] = []
-    before = _rows_before(planned, out)
-    shown = shown_rows(planned, store, out)
     for name, collection in planned.collections.items():
         chosen = [row for row in shown if row.dataset == name]
         if not chosen:
@@ -73,7 +77,7 @@ def board_of_run(
         datasets.append(dataset_of(collection, known, made))
         for row in chosen:
             reporter.scored(len(rows), len(shown))
-            steps = [failures[step] for step in (row.hits, row.labels) if step in failures]
+            steps = [failures[step] for step in (row.hits, row.labels) if step and step in failures]
             failure = collected if isinstance(collected, Failure) else next(iter(steps), None)
             if failure is None and isinstance(collected, Opened) and row.hits is not None:
                 try:
@@ -83,7 +87,8 @@ def board_of_run(
                     failure = Failure(row.hits, f"scoring {name}: {error}", isinstance(error, HarnessError))
                     failed.append(failure)
             reason = failure.reason if failure else row.error
-            rows.append(msgspec.structs.replace(_empty_row(row, context), status="failed", error=reason))
+            empty = _empty_row(row, context, lineage(row, planned))
+            rows.append(msgspec.structs.replace(empty, status="failed", error=reason))
     board = Board(
         schema=board_file.SCHEMA,
         name=planned.suite.name,
@@ -137,11 +142,10 @@ def dataset_of(
     )
 
 
-def shown_rows(planned: Plan, store: Store, out: Path) -> list[Row]:
+def shown_rows(planned: Plan, store: Store, before: RowsBefore) -> list[Row]:
     """The rows that the leaderboard will have. These are the selected rows, and every other row that is in
     the suite's earlier leaderboard in this folder and whose ranking is in the store. Other artifacts of the
     store add no row."""
-    before = _rows_before(planned, out)
     return [
         row for row in planned.rows
         if row.selected
@@ -149,16 +153,14 @@ def shown_rows(planned: Plan, store: Store, out: Path) -> list[Row]:
     ]  # fmt: skip
 
 
-def _rows_before(planned: Plan, out: Path) -> dict[tuple[str, str], model.Row]:
-    """The rows of the suite's earlier leaderboard in this folder, by dataset and system; empty if there is
-    none that can be read."""
-    board = board_file.read_if_any(out)
-    if board is None or board.data.name != planned.suite.name:
+def rows_before(board: Leaderboard | None, suite: Suite) -> RowsBefore:
+    """The rows of the suite's earlier leaderboard in a folder; empty if there is none."""
+    if board is None or board.data.name != suite.name:
         return {}
     return {(row.dataset, row.system): row for row in board.rows}
 
 
-def _opened(collection: Collection, store: Store, failures: dict[str, Failure]) -> Opened | Failure | None:
+def _opened(collection: Collection, store: Store, failures: Mapping[str, Failure]) -> Opened | Failure | None:
     """The opened dataset, or the failure because of which it cannot be scored on. None if its plugin failed
     while the run was planned."""
     broken = next((failures[step] for step in collection.steps.values() if step in failures), None)
@@ -171,7 +173,7 @@ def _opened(collection: Collection, store: Store, failures: dict[str, Failure]) 
         return Failure(collection.parts.judgements.step, str(error), True)
 
 
-def _empty_row(row: Row, context: _Context) -> model.Row:
+def _empty_row(row: Row, context: _Context, behind: Lineage) -> model.Row:
     """A row with the fields that do not depend on whether scoring succeeds."""
     protocol = context.scoring.protocol
     return model.Row(
@@ -184,7 +186,7 @@ def _empty_row(row: Row, context: _Context) -> model.Row:
         origin="run",
         status="ok",
         error=None,
-        flags=tuple(_flags(row, context)),
+        flags=tuple(_flags(row, context, behind)),
         measures={},
         slices={},
         scored={},
@@ -192,7 +194,7 @@ def _empty_row(row: Row, context: _Context) -> model.Row:
         reported=(),
         tuning=(),
         files={},
-        provenance=provenance.provenance(row, context.plan),
+        provenance=provenance.provenance(row, context.plan, behind.every),
         cost=Cost(),
     )
 
@@ -202,11 +204,11 @@ def _recipe(system: System) -> str | msgspec.UnsetType:
     return grid.name(system.base, others) if others != system.varied else msgspec.UNSET
 
 
-def _flags(row: Row, context: _Context) -> list[str]:
+def _flags(row: Row, context: _Context, behind: Lineage) -> list[str]:
     plan = context.plan
     varied = [value for _, value in plan.suite.system(row.system).varied if not isinstance(value, Seed)]
     flags = [GRID_ON_TEST] if varied and row.split == "test" else []
-    methods = [method_of(step.record) for step in steps_of(row, plan)]
+    methods = [method_of(step.record) for step in behind.every]
     flags += dict.fromkeys(
         f"{method.given.get('name', method.name)}: {method.cannot_be_keyed}"
         for method in methods
@@ -215,7 +217,7 @@ def _flags(row: Row, context: _Context) -> list[str]:
     if limits := plan.collections[row.dataset].spec.limits:
         parts = " and ".join(f"{number:,} {what}" for what, number in limits.items())
         flags.append(f"a trial, limited to {parts}: not comparable with a full run")
-    if any(isinstance(step.record, Tune | Trials) and step.record.folds for step in steps_of(row, plan)):
+    if any(isinstance(step.record, Tune | Trials) and step.record.folds for step in behind.every):
         flags.append(TUNED_BY_FOLDS)
     if not context.scoring.of_unit(row.unit):
         flags.append(NO_COLUMN)
@@ -228,21 +230,22 @@ def _scored_row(row: Row, context: _Context, collected: Opened, before: model.Ro
     unchanged."""
     assert row.hits is not None
     plan, store, out = context.plan, context.store, context.out
-    empty = _empty_row(row, context)
+    behind = lineage(row, plan)
+    empty = _empty_row(row, context, behind)
     hits = hits_files.load(store.read(row.hits))
     labels = np.load(store.read(row.labels).folder / "labels.npy") if row.labels else None
     below = _below(plan.steps[row.hits].record, store)
     numbers, values = scored_numbers.scored(hits, collected, context.scoring, plan.suite.seed, labels, below)
     run = not _has_run(out, before, empty.provenance.fingerprint)
     reported, tuning = [], []
-    for step in steps_of(row, plan):
+    for step in behind.every:
         facts = store.read(step.id, trust=True).facts
         if facts.get("reported"):
             reported.append(Reported(step.kind, provenance.name_of(step), facts["reported"]))
         if isinstance(step.record, Tune | Trials):
             entry = {"key": step.key, "on": step.record.on, **facts["tuning"]}
             tuning.append(msgspec.convert(entry, Tuning))
-    trained = made_models.flags(row, plan, collected.queries.texts, store)
+    trained = made_models.flags(behind.every, collected.queries.texts, store)
     made = made_stages.flags(plan.collections[row.dataset], plan, store)
     flags = [*empty.flags, *made, *trained, *numbers.flags]
     return msgspec.structs.replace(
@@ -251,7 +254,7 @@ def _scored_row(row: Row, context: _Context, collected: Opened, before: model.Ro
         reported=tuple(reported),
         tuning=tuple(tuning),
         files=scored_numbers.write_files(out, collected, row.dataset, row.system, hits, values, run=run),
-        cost=row_cost.cost(row, plan, store),
+        cost=row_cost.cost(behind, store),
     )
 
 

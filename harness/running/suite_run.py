@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +16,8 @@ from harness.execution.workers import Workers
 from harness.leaderboard import board_file, hints, history, readme
 from harness.leaderboard.board_file import Leaderboard
 from harness.leaderboard.model import Board
-from harness.plan.graph import Plan
+from harness.plan import analyse
+from harness.plan.graph import Plan, Row, Step
 from harness.problems import shown_path
 from harness.running import findings, rows, space
 from harness.running.preparation import Prepared, refusals
@@ -54,13 +55,6 @@ def _check_same_suite(before: Leaderboard, suite: Suite) -> None:
         raise HarnessError(f"{where}: is of a run without limits; {advice}")
 
 
-def _unmet(prepared: Prepared, store: Store) -> dict[str, Failure]:
-    """The targets that cannot be made here, each with its first need."""
-    steps = prepared.plan.steps
-    needs = {target: missing_needs(steps, store, [target]) for target in prepared.targets}
-    return {target: Failure(target, f"needs: {need[0]}", True) for target, need in needs.items() if need}
-
-
 def execute(
     prepared: Prepared, store: Store, out: Path, reporter: Reporter, jobs: int = 1, fresh: bool = False,
     replace: bool = False, keep_going: bool = False, workers: Workers | None = None,
@@ -69,57 +63,39 @@ def execute(
     `out`. A folder that has the leaderboard of another suite is refused, unless `replace` says to replace it
     with its files. A plan with missing needs is refused; with `keep_going`, only the rows with missing needs
     fail. Steps run on the `workers`, or in `jobs` processes of this machine."""
-    planned, targets = prepared.plan, prepared.targets
+    planned, limits = prepared.plan, limits_of(prepared.plan.suite)
     before = board_file.read_if_any(out)
     if before is not None and not replace:
         _check_same_suite(before, planned.suite)
     if store.remote is not None:
         store.remote.read, store.remote.replace, store.remote.note = not fresh, fresh, reporter.note
-        fetch_missing(store, planned.steps, targets, reporter.note)  # fetched steps have no needs here
-    unmet = _unmet(prepared, store)
-    refused = refusals(prepared, store)
-    if refused and not (keep_going and len(unmet) < len(targets)):
-        where = shown_path(planned.suite.path)
-        advice = "the other rows run with --keep-going, or by name with --only"
-        raise Problems([*(f"{where}: needs: {need}" for need in refused), f"{where}: {advice}"])
+        fetch_missing(store, planned.steps, prepared.targets, reporter.note)  # these have no needs here
+    failures: dict[str, Failure] = _unmet(prepared, store, keep_going)
     disk.check_writable(out)
-    corpora = space.short_of_corpora(planned, store, planned.ancestors(targets))
-    for note in filter(None, (corpora, space.short_of(planned, store, out))):
-        reporter.note(note)
-    if fresh:
-        store.discard_parts(planned.ancestors(targets))
-        for step in planned.ancestors(targets):
-            store.discard(step)
-            store.forget(step)
-    store.forget_finished()
-    targets = [target for target in targets if target not in unmet]
-    ancestors = planned.ancestors(targets)
-    reporter.planned(len(ancestors), sum(store.has(step) for step in ancestors))
-    for step in sorted(ancestors):  # before the work, so that a concurrent `cache gc` keeps them
-        store.touch(step)
+    targets = [target for target in prepared.targets if target not in failures]
+    _make_room(planned, store, out, targets, reporter, fresh)
+    failures |= with_rebuilds(
+        planned.steps, targets, lambda failed: dict(failed), store, reporter, jobs, limits, workers
+    )
+    earlier = rows.rows_before(before, planned.suite)
+    shown = rows.shown_rows(planned, store, earlier)
+    analyses = _analyses(prepared, shown, failures, store, fresh)
 
-    def scored(failures: Mapping[str, Failure]) -> tuple[Board, list[Failure]]:
-        nonlocal fresh
-        failures = {**unmet, **failures}
-        analysed, failed = findings.findings_of_run(
-            planned, scoring.columns, store, out, reporter, jobs, fresh, workers
-        )
-        fresh = False  # if `scored` is called again, analyses are not discarded again
+    def scored(failed: Mapping[str, Failure]) -> tuple[Board, list[Failure]]:
+        known = {**failures, **failed}
+        found = findings.findings_of_run(planned, list(analyses.values()), known, store)
         with disk.explaining(out):
             content, at_scoring = rows.board_of_run(
-                planned, scoring, store, out, dict(failures), reporter, analysed
+                planned, scoring, store, out, shown, earlier, known, reporter, found
             )
-        return content, [*failures.values(), *at_scoring, *failed]
+        return content, [*known.values(), *at_scoring]
 
-    with IsolatedMeasures(store, limits_of(planned.suite)) as isolated:
+    with IsolatedMeasures(store, limits) as isolated:
         scoring = prepared.scoring._replace(plugin_measures=isolated.of(prepared.scoring.plugin_measures))
-        content, failures = with_rebuilds(
-            planned.steps, targets, scored, store, reporter, jobs, limits_of(planned.suite), workers
-        )
-    for name, reason in isolated.failed.items():
-        log = isolated.logs.get(name)
-        reporter.note(f"{reason}; its column is left out" + (f"; its output is in {log}" if log else ""))
-        failures.append(Failure(name, reason, False))
+        every = {**planned.steps, **analyses}
+        wanted = [*(target for target in targets if target not in failures), *analyses]
+        content, failed = with_rebuilds(every, wanted, scored, store, reporter, jobs, limits, workers)
+    failed += _failed_measures(isolated, reporter)
     for dataset in content.datasets:
         if unknown := dataset.counts.get("judgements_of_unknown_passages"):
             reporter.note(f"{dataset.name}: judgements of passages that the corpus lacks: {unknown}")
@@ -127,8 +103,65 @@ def execute(
     store.forget_all("analyse")
     board = Leaderboard(content, out)
     changes = _write(board, before, planned, store, reporter)
-    by_reason = {failure.reason: failure for failure in failures}
+    by_reason = {failure.reason: failure for failure in failed}
     return Outcome(board, out / board_file.FILE, tuple(by_reason.values()), tuple(changes))
+
+
+def _unmet(prepared: Prepared, store: Store, keep_going: bool) -> dict[str, Failure]:
+    """The targets that cannot be made here, each with its first need. Raises Problems if there are any,
+    unless the run may keep going without them."""
+    steps, targets = prepared.plan.steps, prepared.targets
+    needs = {target: missing_needs(steps, store, [target]) for target in targets}
+    unmet = {target: Failure(target, f"needs: {need[0]}", True) for target, need in needs.items() if need}
+    refused = refusals(prepared, store)
+    if refused and not (keep_going and len(unmet) < len(targets)):
+        where = shown_path(prepared.plan.suite.path)
+        advice = "the other rows run with --keep-going, or by name with --only"
+        raise Problems([*(f"{where}: needs: {need}" for need in refused), f"{where}: {advice}"])
+    return unmet
+
+
+def _make_room(
+    planned: Plan, store: Store, out: Path, targets: Sequence[str], reporter: Reporter, fresh: bool
+) -> None:
+    """Prepare the store for a run: note what the disks lack, and remove what killed runs left; if the run is
+    `fresh`, also what it is to do again."""
+    ancestors = planned.ancestors(targets)
+    corpora = space.short_of_corpora(planned, store, ancestors)
+    for note in filter(None, (corpora, space.short_of(planned, store, out))):
+        reporter.note(note)
+    if fresh:
+        store.discard_parts(ancestors)
+        for step in ancestors:
+            store.discard(step)
+            store.forget(step)
+    store.forget_finished()
+    reporter.planned(len(ancestors), sum(store.has(step) for step in ancestors))
+    for step in sorted(ancestors):  # before the work, so that a concurrent `cache gc` keeps them
+        store.touch(step)
+
+
+def _analyses(
+    prepared: Prepared, shown: Sequence[Row], failures: Mapping[str, Failure], store: Store, fresh: bool
+) -> dict[str, Step]:
+    """The steps of the analyses over the rows that have hits."""
+    ranked = [row for row in shown if row.hits is not None and row.hits not in failures]
+    steps = analyse.steps(prepared.plan, ranked, prepared.scoring.columns)
+    by_id = {step.id: step for step in steps}
+    for step in by_id if fresh else ():
+        store.discard(step)
+        store.forget(step)
+    return by_id
+
+
+def _failed_measures(isolated: IsolatedMeasures, reporter: Reporter) -> list[Failure]:
+    """The measures of plugins that failed. Their columns are left out."""
+    failed = []
+    for name, reason in isolated.failed.items():
+        log = isolated.logs.get(name)
+        reporter.note(f"{reason}; its column is left out" + (f"; its output is in {log}" if log else ""))
+        failed.append(Failure(name, reason, False))
+    return failed
 
 
 def _write(
