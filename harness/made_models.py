@@ -6,11 +6,12 @@ import dataclasses
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.errors import HarnessError
+from harness.step_context import CURRENT
 from harness.types import JSON
 
 T = TypeVar("T")
@@ -97,9 +98,14 @@ def references(params: Any) -> list[Made]:
     return [item for item in items if isinstance(item, Made)]
 
 
-def backbones_of_environment() -> list[Path]:
-    """The folders that the environment names, among which the backbone of a made model may be: a JSON list of
-    paths, or paths with colons between them. Raises HarnessError for another JSON value."""
+def backbone_folders() -> list[Path]:
+    """The folders among which the backbone of a made model may be: those of the step that is executed, and
+    those that the user names in the environment: a JSON list of paths, or paths with colons between them.
+    Raises HarnessError for another JSON value."""
+    return [*CURRENT.get().backbones, *_of_environment()]
+
+
+def _of_environment() -> list[Path]:
     text = os.environ.get(FOLDERS, "")
     if not text.lstrip().startswith("["):
         return [Path(path) for path in text.split(os.pathsep) if path]
@@ -111,10 +117,3 @@ def backbones_of_environment() -> list[Path]:
         advice = """write it as '["/first/folder", "/second/folder"]'"""
         raise HarnessError(f"{FOLDERS}: begins with '[' but is no JSON list of folders; {advice}")
     return [Path(path) for path in paths]
-
-
-def name_backbones(folders: Sequence[Path]) -> None:
-    """Name folders in the environment, before those that it names already. As a JSON list, because a path may
-    contain colons."""
-    paths = dict.fromkeys(str(path) for path in (*folders, *backbones_of_environment()))
-    os.environ[FOLDERS] = json.dumps(list(paths))

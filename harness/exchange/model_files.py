@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 
-from harness.made_models import BACKBONE, BESIDE, FOLDERS, backbones_of_environment
+from harness.made_models import BACKBONE, BESIDE, FOLDERS, backbone_folders
 from harness.steps import Validate
 from harness.steps.record import method_of
 from harness.store.artifacts import Store
@@ -109,7 +109,7 @@ def base_folder(store: Store, value: JSON) -> Path | None:
     machine: to the store, or from the environment."""
     if not isinstance(value, Mapping) or "sha256" not in value:
         return None
-    for path in backbones_of_environment():
+    for path in backbone_folders():
         if path.is_dir() and store.digests.of(path) == value["sha256"]:
             return path
     return store.digests.folder_with(value["sha256"])

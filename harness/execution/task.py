@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
-from harness import made_models
 from harness.catalogue import Catalogue, params
 from harness.collection import context_additions
 from harness.collection.composed_texts import View
 from harness.collection.corpus import Corpus
 from harness.collection.queries import Judgements, Queries, read_judgements, read_queries
 from harness.errors import ContractError, check_is
+from harness.step_context import CURRENT
 from harness.steps import artifacts
 from harness.steps import texts as texts_of_step
 from harness.steps.kinds import Part
@@ -101,7 +101,9 @@ class Task:
                 items = [*given[bound.parameter]]
                 items[bound.item] = value
                 given[bound.parameter] = items
-        made_models.name_backbones([self._backbone(item) for item in method.backbones])
+        if method.backbones:
+            context, folders = CURRENT.get(), [self._backbone(item) for item in method.backbones]
+            CURRENT.set(context._replace(backbones=tuple(dict.fromkeys([*folders, *context.backbones]))))
         values, problems = params.convert(record.params, given, Path("/"))
         if problems:
             raise ContractError(

@@ -17,7 +17,6 @@ import orjson
 
 from harness import user_cache
 from harness.execution import process_memory
-from harness.store import responses
 from harness.store.artifacts import Store
 from harness.types import JSON
 
@@ -209,7 +208,6 @@ def _environment(store: Store, threads: int) -> dict[str, str]:
     folder that all stores share, unless the user sets NUMBA_CACHE_DIR."""
     counts = {f"{name}_NUM_THREADS": str(threads) for name in ("OMP", "MKL", "OPENBLAS", "NUMBA")}
     fixed = {**counts, "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0"}
-    fixed[responses.FOLDER] = str(store.responses)
     return {"NUMBA_CACHE_DIR": str(_compiled_folder(store)), **os.environ, **fixed}
 
 

@@ -15,6 +15,7 @@ import threading
 import time
 import traceback
 from collections.abc import Mapping
+from contextvars import copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
@@ -24,6 +25,7 @@ from harness.errors import ContractError, HarnessError, StoreError
 from harness.execution import energy
 from harness.execution.error_text import error_text
 from harness.execution.requests import CountBlocks, Execute, Measure, Request, decode
+from harness.step_context import CURRENT, StepContext
 from harness.steps import Part
 from harness.store import disk, responses
 from harness.store.artifacts import Store
@@ -95,7 +97,8 @@ def main(store_root: str, descriptor: int) -> NoReturn:
             elif isinstance(request, CountBlocks):
                 _tell_blocks(request, store, catalogue, line, kept)
             else:
-                _serve(request, store, catalogue, line, kept)
+                current = StepContext(request.whole, store.responses)
+                copy_context().run(_serve_in, current, request, store, catalogue, line, kept)
         except BaseException as error:  # a plugin may fail in any way; the parent decides what follows
             _tell(error, store, line, inputs)
 
@@ -142,6 +145,13 @@ def _measure(request: Measure, catalogue: Any, line: Line) -> None:
     line.tell("done", reused=False)
 
 
+def _serve_in(
+    current: StepContext, request: Execute, store: Store, catalogue: Any, line: Line, kept: dict[str, Any]
+) -> None:
+    CURRENT.set(current)
+    _serve(request, store, catalogue, line, kept)
+
+
 def _serve(request: Execute, store: Store, catalogue: Any, line: Line, kept: dict[str, Any]) -> None:
     step, whole = request.step, request.whole
     if whole not in kept:
@@ -157,7 +167,6 @@ def _serve(request: Execute, store: Store, catalogue: Any, line: Line, kept: dic
 
         line.tell("started")
         _reset_peak()
-        os.environ[responses.STEP] = whole
         task = _task(request, folder, store, catalogue, line, kept)
         with StepCost(folder, _cpu, energy.Meter()) as spent:
             outcome = _outcome(task, request.parts, line)

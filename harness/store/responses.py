@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
@@ -13,8 +12,6 @@ from typing import NamedTuple
 from harness.store import disk
 from harness.types import JSON
 
-FOLDER = "HARNESS_RESPONSES"  # the environment variable that names the folder to a worker
-STEP = "HARNESS_STEP"  # the environment variable that names the step to a worker
 WAIT = 180.0  # seconds to wait while another process writes
 _TABLES = """
 CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer BLOB NOT NULL) WITHOUT ROWID;
@@ -169,9 +166,3 @@ def of_step(folder: Path, step: str) -> dict[str, JSON] | None:
         "kept": events.get("kept", 0),
         "retries": retries,
     }
-
-
-def here() -> tuple[Path | None, str]:
-    """The folder of the store's responses, or None outside of a run, and the step of this worker."""
-    folder = os.environ.get(FOLDER)
-    return (Path(folder) if folder else None), os.environ.get(STEP, "")

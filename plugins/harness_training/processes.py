@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 from harness.errors import HarnessError
+from harness.step_context import CURRENT, StepContext
 from harness.types import JSON, Training
 
 if TYPE_CHECKING:
@@ -141,7 +142,9 @@ def _others(
         for number in range(1, params.processes):
             ours, theirs = spawn.Pipe()
             group = Group(number, params.processes)
-            arguments = (learner, params, course.steps, course.folder, where, group, meeting, theirs)
+            arguments = (
+                learner, params, course.steps, course.folder, where, group, meeting, theirs, CURRENT.get()
+            )  # fmt: skip
             started = spawn.Process(target=_other, args=arguments, daemon=True)
             started.start()
             theirs.close()
@@ -159,9 +162,10 @@ def _others(
 
 def _other(
     learner: Callable[[Any], Learner], params: Any, steps: int, folder: Path, where: tuple[Any, ...],
-    group: Group, meeting: Path, pipe: Connection,
+    group: Group, meeting: Path, pipe: Connection, context: StepContext,
 ) -> None:  # fmt: skip
     """The work of a process other than the first. If it fails, it sends the reason to the first process."""
+    CURRENT.set(context)
     try:
         pipe.send(READY)
         with _member(group, params.device, meeting):

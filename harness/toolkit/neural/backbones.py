@@ -63,7 +63,7 @@ def network(folder: Path) -> Path:
     beside = folder / made_models.BESIDE
     if beside.is_dir():
         return _checked(folder, card, beside)
-    for path in made_models.backbones_of_environment():
+    for path in made_models.backbone_folders():
         if path.is_dir() and digest(model_folder.network(path)) == card["sha256"]:
             return model_folder.network(path)
     if "step" in card and (made := folder.absolute().parents[1] / card["step"] / card["part"]).is_dir():

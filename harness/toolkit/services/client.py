@@ -17,7 +17,7 @@ import httpx
 import orjson
 
 from harness.errors import HarnessError
-from harness.store import responses
+from harness.step_context import CURRENT
 from harness.store.responses import Charge, Responses
 from harness.toolkit.services import sending
 from harness.toolkit.services.pace import Pace
@@ -51,7 +51,8 @@ class Client:
     client."""
 
     def __init__(self, service: Service, folder: Path | None = None, first_wait: float = FIRST_WAIT) -> None:
-        here, self._step = responses.here()
+        context = CURRENT.get()
+        here, self._step = context.responses, context.step
         self.service = service
         temporary = None if folder or here else Path(tempfile.mkdtemp())
         self._kept = Responses(folder or here or temporary or Path())

@@ -8,7 +8,7 @@ import pytest
 from stand_in_service import standing_in, vector
 
 from harness.errors import HarnessError
-from harness.store import responses
+from harness.step_context import CURRENT, StepContext
 
 pytest.importorskip("httpx")
 pytestmark = pytest.mark.extras
@@ -19,9 +19,10 @@ from harness.toolkit.services.client import most_tokens  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
-def _in_a_step(monkeypatch, tmp_path):
-    monkeypatch.setenv(responses.FOLDER, str(tmp_path / "responses"))
-    monkeypatch.setenv(responses.STEP, "rerank-1")
+def _in_a_step(tmp_path):
+    token = CURRENT.set(StepContext("rerank-1", tmp_path / "responses"))
+    yield
+    CURRENT.reset(token)
 
 
 def client_of(service, **settings):

@@ -1,0 +1,19 @@
+"""What a worker tells the methods of the step that it executes, beside their parameters and inputs."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from pathlib import Path
+from typing import NamedTuple
+
+
+class StepContext(NamedTuple):
+    """The step that this process executes. Outside of a worker there is none."""
+
+    step: str = ""  # its id
+    responses: Path | None = None  # the folder in which the answers of services are kept
+    backbones: tuple[Path, ...] = ()  # models without which its made models cannot be loaded
+
+
+# Threads that a method starts do not see it; a method reads it where it is made or opened.
+CURRENT: ContextVar[StepContext] = ContextVar("step_context", default=StepContext())  # noqa: B039 - immutable
