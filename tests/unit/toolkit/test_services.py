@@ -9,6 +9,7 @@ from stand_in_service import standing_in, vector
 
 from harness.errors import HarnessError
 from harness.step_context import CURRENT, StepContext
+from harness.store import responses
 
 pytest.importorskip("httpx")
 pytestmark = pytest.mark.extras
