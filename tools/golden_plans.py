@@ -20,7 +20,7 @@ from unittest import mock
 
 from harness import catalogue, plan, suite
 from harness.catalogue import Catalogue, Entry, params
-from harness.plan import analyses, keys
+from harness.plan import analyse, keys
 from harness.plan.graph import Plan, Step
 from harness.records import Column
 from harness.toolkit.neural import hardware, models
@@ -46,7 +46,7 @@ class Facts(NamedTuple):
 
 def facts_of(step: Step) -> Facts:
     """The only code here that knows the form of a step."""
-    return Facts(step.kind, step.dataset, step.subject, step.inputs, step.described)
+    return Facts(step.kind, step.dataset, step.subject, step.inputs, step.record.keyed)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,7 +111,7 @@ def planned(path: Path, found: Catalogue) -> Plan:
 def steps_of(planned: Plan) -> dict[str, Step]:
     """The steps of a plan by id, and after them those of its analyses, as if each row had hits."""
     rows = [row for row in planned.rows if row.hits is not None]
-    return {**planned.steps, **{step.id: step for step in analyses.steps(planned, rows, COLUMNS)}}
+    return {**planned.steps, **{step.id: step for step in analyse.steps(planned, rows, COLUMNS)}}
 
 
 def settled(value: JSON, inputs: Sequence[str]) -> JSON:

@@ -36,7 +36,7 @@ def stage(
         ),
         dataset, named(chosen.name, chosen.as_written), maker.needs,
     )  # fmt: skip
-    changed = {part: graph.add(MadePart(stage=step, part=part), dataset) for part in record.changes}
+    changed = {part: graph.add(MadePart(stage=step, part=part), dataset, part) for part in record.changes}
     parts = before.planned._replace(**changed)
     return before._replace(parts=parts, stages=(*before.stages, step.step))
 
