@@ -68,7 +68,7 @@ TRAINER = Form(lambda forms, node, path: forms.chosen(node, path, "trainers"), p
 class Model:
     """The keys of a model."""
 
-    train: Chosen = key(help="how it is trained: {dual-encoder: {...}}", form=TRAINER)
+    train: Chosen = key(help="how it is trained: {TRAINER: {...}}", form=TRAINER)
     on: tuple[Split, ...] = key(help="on what it trains: DATASET/SPLIT, or a list", form=list_of(SPLIT, 1))
     level: int = key(1, "the lowest grade of a positive", meant_by=("grade",))
     queries: int | None = key(None, "how many training queries are used; without it, all", minimum=1)
