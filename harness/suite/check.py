@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from harness.problems import Keys, Problem
@@ -35,17 +35,18 @@ class Checker(SystemForms):
             self.note(root, (), "nothing to measure; add 'measures: [nDCG@10, R@100]', or a 'protocol'")
         datasets, systems, averages = keys.datasets or (), keys.systems or (), keys.averages or {}
         made = tuple(spec._replace(seeds=spec.seeds or (keys.seed,)) for spec in keys.models)
-        analyses = tuple(chosen for chosen, _ in keys.analyses)
-        together = {chosen.name: names for chosen, names in keys.analyses if names}
+        analyses = tuple(analysis.chosen for analysis in keys.analyses)
+        together = {item.chosen.name: item.together for item in keys.analyses if item.together}
         beside = tuple(Beside(rows.published, rows.as_) for rows in keys.beside)
-        self.check_groups(root, {spec.name for spec in datasets if spec.scored}, averages, keys.analyses)
+        self.check_groups(root, {spec.name for spec in datasets if spec.scored}, keys)
         for key, listed in (
             ("analyses", [item.name for item in analyses]),
             ("beside", [item.published for item in beside]),
         ):
             for name in sorted({name for name in listed if listed.count(name) > 1}):
                 self.note(root.at((key,)), (key,), f"'{name}' is listed twice; remove one of the two")
-        written = set(root.value["systems"].value) if systems else set()
+        named = root.at(("systems",)).value if "systems" in given else {}
+        written = set(named) if isinstance(named, dict) else set()
         used = models.splits_used(made) | made_datasets.used(datasets, analyses)
         read = {*models.systems_used(made), *made_datasets.systems_used(datasets)}
         names = {*written, *(system.name for system in systems)}
@@ -77,16 +78,11 @@ class Checker(SystemForms):
             raise Unsound(problems, suite)
         return suite
 
-    def check_groups(
-        self,
-        root: Node,
-        scored: set[str],
-        averages: dict[str, tuple[str, ...]],
-        analyses: Sequence[tuple[Chosen, tuple[str, ...]]],
-    ) -> None:
+    def check_groups(self, root: Node, scored: set[str], keys: SuiteKeys) -> None:
         """Checks that averages, and analyses of several datasets, are of scored datasets."""
+        averages = keys.averages or {}
         groups: dict[Keys, tuple[str, ...]] = {("averages", name): group for name, group in averages.items()}
-        groups |= {("analyses", i, "together"): group for i, (_, group) in enumerate(analyses)}
+        groups |= {(*analysis.path, "together"): analysis.together for analysis in keys.analyses}
         for path, group in groups.items():
             for name in [name for name in group if name not in scored][:1]:
                 self.note(

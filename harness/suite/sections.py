@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from harness.catalogue import params
 from harness.problems import Keys
-from harness.suite import made_datasets, models
+from harness.suite import made_datasets
 from harness.suite.grid import Varied
 from harness.suite.keys import (
     DATASETS_TOGETHER,
@@ -22,8 +22,9 @@ from harness.suite.keys import (
     names,
     plugin,
     within,
-)  # fmt: skip
+)
 from harness.suite.model import Chosen, DatasetSpec, Rerank, Rewrite, Stage, System
+from harness.suite.models import Model, ModelSpec, read
 from harness.suite.yaml_nodes import Node
 from harness.types import JSON, Unit
 
@@ -84,8 +85,6 @@ BESIDE: dict[str, type] = {  # the keys beside a plugin, by the plugin's kind
     "makers": BesideMaker,
     "analyses": BesideAnalysis,
 }
-
-
 STAGES = Form(made_datasets.stages, list_of(Form(made_datasets.stages, plugin("makers")), 1).schema)
 
 
@@ -137,9 +136,15 @@ class BesideRows:
     as_: str = key(help="the split of this suite's datasets")
 
 
-def _analysis(forms: Any, node: Node, path: Keys) -> tuple[Chosen, tuple[str, ...]] | None:
+class AnalysisOf(NamedTuple):
+    chosen: Chosen
+    together: tuple[str, ...]
+    path: Keys
+
+
+def _analysis(forms: Any, node: Node, path: Keys) -> AnalysisOf | None:
     beside, variants = forms.variants(node, path, "analyses", fan=False)
-    return (variants[0][0], beside.together) if variants else None
+    return AnalysisOf(variants[0][0], beside.together, path) if variants else None
 
 
 _dataset: JSON = {"anyOf": [plugin("datasets"), params.schema(MadeDataset), {"type": "null"}]}
@@ -152,7 +157,7 @@ SYSTEMS = Form(
     lambda forms, node, path: forms.systems(node),
     {"type": "object", "additionalProperties": params.schema(SystemKeys), "minProperties": 1},
 )
-MODELS = Form(models.read, by_name(within(models.Model)).schema)
+MODELS = Form(read, by_name(within(Model)).schema)
 ANALYSES = list_of(Form(_analysis, plugin("analyses")))
 
 
@@ -165,7 +170,7 @@ class SuiteKeys:
     include: tuple[str, ...] = key((), "suites whose content this suite takes over", form=names("suite"))
     datasets: tuple[DatasetSpec, ...] | None = key(None, "what to run on", form=DATASETS)
     systems: tuple[System, ...] | None = key(None, "what to run", form=SYSTEMS)
-    models: tuple[models.ModelSpec, ...] = key((), "models that the suite trains", form=MODELS)
+    models: tuple[ModelSpec, ...] = key((), "models that the suite trains", form=MODELS)
     measures: tuple[str, ...] = key((), "what to measure", form=names("measure"), meant_by=("metrics",))
     protocol: str | None = key(None, "the measures of a paper; instead of 'measures'", form=PROTOCOL)
     averages: dict[str, tuple[str, ...]] | None = key(
@@ -174,7 +179,7 @@ class SuiteKeys:
     beside: tuple[BesideRows, ...] = key(
         (), "published rows of another split", form=list_of(within(BesideRows))
     )
-    analyses: tuple[tuple[Chosen, tuple[str, ...]], ...] = key((), "tables and pictures", form=ANALYSES)
+    analyses: tuple[AnalysisOf, ...] = key((), "tables and pictures", form=ANALYSES)
     depth: int = key(1000, "how many results are kept for each query", minimum=1, maximum=MOST)
     seed: int = key(0, "of the bootstrap", minimum=0, maximum=LARGEST)
     timeout: float | None = key(None, "seconds that one step may take", minimum=0.001)
