@@ -6,7 +6,7 @@ import dataclasses
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from harness import contracts
 from harness.problems import Need
@@ -72,9 +72,22 @@ class Record:
     unkeyed: Callable[[Any], str | None] | None = None
 
 
+class Meant(NamedTuple):
+    """What a record takes a word of `harness eval` for."""
+
+    params: Mapping[str, Any]  # the parameters, as a suite has them; a `Path` becomes relative to the suite
+    sure: bool = True  # False: only if no other record is sure of the word
+
+
+# A word and the language that is asked for -> what the word means to a record, or None. Raises HarnessError
+# for a word that is probably meant for the record and has a mistake.
+FromWord: TypeAlias = Callable[[str, str | None], Meant | None]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dataset(Record):
     build: Callable[[Any], contracts.Source]
+    from_word: FromWord | None = None  # the words of `harness eval` that it knows beside its name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +101,8 @@ class Retriever(Record):
     search_only: tuple[str, ...] = ()  # parameters that do not change the index
     units: tuple[Unit, ...] = ("passage", "document")
     queries: tuple[Form, ...] = ("text",)  # the forms of a query that the retriever takes
+    from_word: FromWord | None = None  # the words of `harness eval` that it knows beside its name
+    first: bool = False  # whether `harness eval` gives a re-ranker the hits of this retriever
 
 
 @dataclass(frozen=True, kw_only=True)

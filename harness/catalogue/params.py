@@ -26,8 +26,10 @@ def _hints(params: type) -> dict[str, Any]:
     return typing.get_type_hints(params)
 
 
-def convert(params: type, raw: Mapping[str, JSON], base: Path) -> tuple[Any, list[Problem]]:
+def convert(params: type, raw: JSON, base: Path) -> tuple[Any, list[Problem]]:
     """An instance of `params` made of `raw`, or None, and all problems. Relative paths start at `base`."""
+    if not isinstance(raw, Mapping):
+        return None, [Problem(None, (), f"expected a mapping of parameters, got {shown(raw)}")]
     known = fields_of(params)
     problems = [
         Problem(None, (key,), unknown("parameter", str(key), known)) for key in raw if key not in known
@@ -35,10 +37,9 @@ def convert(params: type, raw: Mapping[str, JSON], base: Path) -> tuple[Any, lis
     values: dict[str, Any] = {}
     for name, (field, hint) in known.items():
         if name in raw:
-            value, wrong = _value(raw[name], hint, base, (name,))
-            problems += wrong or _range(field, value, (name,))
-            values[name] = value
-        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            values[name], wrong = value_of(field, hint, raw[name], base)
+            problems += [problem._replace(path=(name, *problem.path)) for problem in wrong]
+        elif is_required(field):
             problems.append(
                 Problem(None, (), f"the parameter '{name}' is missing; {describe(hint)} is expected")
             )
@@ -53,6 +54,64 @@ def convert(params: type, raw: Mapping[str, JSON], base: Path) -> tuple[Any, lis
             f"these parameters cannot be checked ({type(error).__name__}: {error}); report it to its author"
         )
         return None, [Problem(None, (), what)]
+
+
+def value_of(field: dataclasses.Field[Any], hint: Any, raw: JSON, base: Path) -> tuple[Any, list[Problem]]:
+    """The value of one field of a parameter type, and all problems. Their paths begin below the field."""
+    read, problems = _value(raw, hint, base, ())
+    return read, problems or _range(field, read, ())
+
+
+def is_required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def schema(params: type) -> JSON:
+    """The JSON Schema of the mappings that `convert` takes for this parameter type."""
+    fields = fields_of(params)
+    return {
+        "type": "object",
+        "properties": {name.removesuffix("_"): schema_of(*declared) for name, declared in fields.items()},
+        "required": [name.removesuffix("_") for name, (field, _) in fields.items() if is_required(field)],
+        "additionalProperties": False,
+    }
+
+
+def schema_of(field: dataclasses.Field[Any], hint: Any) -> JSON:
+    """The JSON Schema of one field: its type or its form, the range of its numbers, its help and default."""
+    form, text = field.metadata.get("form"), field.metadata.get("help")
+    bounds = {
+        name: field.metadata[name] for name in ("minimum", "maximum") if field.metadata.get(name) is not None
+    }
+    described = {"description": text} if text else {}
+    if field.default is not dataclasses.MISSING and form is None:
+        described["default"] = plain(field.default)
+    return {**(_type_schema(hint, bounds) if form is None else form.schema), **described}
+
+
+def _type_schema(hint: Any, bounds: dict[str, float]) -> JSON:
+    simple = {bool: "boolean", str: "string", Path: "string", type(None): "null"}
+    if hint in simple:
+        return {"type": simple[hint]}
+    if hint in (int, float):
+        return {"type": "integer" if hint is int else "number", **bounds}
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        return {"enum": list(args)}
+    if is_union(hint):
+        made = [{"$ref": "#/$defs/made"}] if {str, Path} <= set(args) else []
+        return {"anyOf": [*(_type_schema(arg, bounds) for arg in args), *made]}
+    if is_list(hint):
+        fixed = len(args) > 1 and args[1] is not Ellipsis
+        items = [_type_schema(arg, bounds) for arg in args]
+        if fixed:
+            return {"type": "array", "prefixItems": items, "minItems": len(args), "maxItems": len(args)}
+        return {"type": "array", **({"items": items[0]} if items else {})}
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return schema(hint)
+    if origin in (dict, Mapping):
+        return {"type": "object", "additionalProperties": _type_schema(args[1], bounds)}
+    return {}
 
 
 def plain(value: Any) -> JSON:
@@ -204,15 +263,20 @@ def _path(raw: str, base: Path, wrong: list[Problem]) -> tuple[Path | None, list
 
 
 def _range(field: dataclasses.Field[Any], value: Any, path: Keys) -> list[Problem]:
+    """The problems of a number, or of the numbers in a list or mapping, with the range of the field."""
+    if isinstance(value, Mapping | tuple):
+        items = value.items() if isinstance(value, Mapping) else enumerate(value)
+        return [problem for key, item in items for problem in _range(field, item, (*path, key))]
     if type(value) not in (int, float):
         return []
     if value != value or value in (float("inf"), float("-inf")):
         return [Problem(None, path, f"expected a finite number, got {value}")]
     low, high = field.metadata.get("minimum"), field.metadata.get("maximum")
+    got = int(value) if value == int(value) else value  # as it was written
     if low is not None and value < low:
-        return [Problem(None, path, f"expected at least {low}, got {value}")]
+        return [Problem(None, path, f"expected at least {low}, got {got}")]
     if high is not None and value > high:
-        return [Problem(None, path, f"expected at most {high}, got {value}")]
+        return [Problem(None, path, f"expected at most {high}, got {got}")]
     return []
 
 

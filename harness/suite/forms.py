@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import stat
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from harness.catalogue import Catalogue, Entry, params
 from harness.errors import HarnessError
 from harness.made_models import Made, Seed
 from harness.problems import Keys, Place, Problem, nearest, shown_path, unknown
-from harness.suite import grid, models, resources, schema, tuning
-from harness.suite.model import Chosen, Search, Tuning
+from harness.suite import grid, keys, models, tuning
+from harness.suite.model import Chosen, Rerank, Rewrite, Search, Tuning
+from harness.suite.sections import BESIDE, BesideReranker, BesideRewriter, Method
 from harness.suite.yaml_nodes import Node
+
+T = TypeVar("T")
+TUNABLE = ("contexts", "rewriters", "retrievers", "combiners", "rerankers")  # methods of a system
+Variants: TypeAlias = list[tuple[Chosen, grid.Varied]]
 
 
 class Forms:
@@ -28,49 +33,74 @@ class Forms:
     def note(self, at: Node | Place, path: Keys, text: str) -> None:
         self.problems.append(Problem(at.place if isinstance(at, Node) else at, path, text))
 
+    # sections
+
+    def section(self, section: type[T], node: Node, path: Keys) -> T | None:
+        """The section in `node`. A key with a problem has its default; None if a required key is missing or
+        has a problem, or if the node is no mapping."""
+        if not isinstance(node.value, dict):
+            self.note(node, path, f"expected a mapping, got {params.shown(node.plain())}")
+            return None
+        known = keys.fields_of(section)
+        for name, item in node.value.items():
+            if name not in known:
+                self.note(item, path, keys.unknown_key(name, section))
+        values = {}
+        for name, (field, hint) in known.items():
+            value = self.key(field, hint, node.value[name], (*path, name)) if name in node.value else None
+            if value is not None:
+                values[field.name] = value
+            if name not in node.value and params.is_required(field):
+                self.note(node, path, f"'{name}' is missing: {field.metadata['help']}")
+        required = {field.name for field, _ in known.values() if params.is_required(field)}
+        return section(**values) if required <= values.keys() else None
+
+    def key(self, field: dataclasses.Field[Any], hint: Any, node: Node, path: Keys) -> Any:
+        """The value of one key, or None if it has problems, which are noted."""
+        if field.metadata["form"] is not None:
+            return field.metadata["form"].read(self, node, path)
+        value, problems = params.value_of(field, hint, node.plain(), node.file.parent)
+        for problem in problems:
+            text = f"{problem.text} ({field.metadata['help'].partition(';')[0]})"
+            self.note(node.at(problem.path), (*path, *problem.path), text)
+        return None if problems else value
+
     # plugins with their parameters
 
-    def chosen(
-        self, node: Node, path: Keys, kind: str, beside: Sequence[str] = (), default: str | None = None
-    ) -> Chosen | None:
-        variants = self.variants(node, path, kind, beside, default, fan=False)
+    def chosen(self, node: Node, path: Keys, kind: str) -> Chosen | None:
+        _, variants = self.variants(node, path, kind, fan=False)
         return variants[0][0] if variants else None
 
     def variants(
-        self, node: Node | None, path: Keys, kind: str, beside: Sequence[str] = (),
-        default: str | None = None, fan: bool = True,
-    ) -> list[tuple[Chosen | None, grid.Varied]]:  # fmt: skip
-        """The plugin in `node`, one variant for each point of its grid. The list is empty if the plugin could
-        not be read. The node is `NAME` or `{NAME: {parameters}}`; the keys in `beside` are allowed beside
-        NAME."""
-        if node is None:
-            return [(None, ())]
-        if kind in resources.KINDS:
-            beside = (*beside, resources.KEY)
-        wanted, problems = resources.read(node, path) if kind in resources.KINDS else ((), [])
-        for problem in problems:
-            self.note(*problem)
-        parsed = self.plugin_form(node, path, kind, beside, default)
+        self, node: Node, path: Keys, kind: str, default: str | None = None, fan: bool = True
+    ) -> tuple[Any, Variants]:
+        """The keys beside the plugin in `node`, and the plugin, one variant for each point of its grid. The
+        list is empty if the plugin could not be read. The node is `NAME` or `{NAME: {parameters}}`, with
+        further keys beside NAME, which `BESIDE` declares."""
+        beside = self.beside(node, path, kind)
+        asked = (beside.resources or {}) if isinstance(beside, Method) else {}
+        resources = tuple(sorted(asked.items()))
+        parsed = self.plugin_form(node, path, kind, default)
         if parsed is None:
-            return []
+            return beside, []
         name, inner = parsed
         entry = self.find(inner, path, kind, name)
         if entry is None:
-            return []
+            return beside, []
         path = (*path, name)
         raw = models.referred(self, inner, path) if isinstance(inner.value, dict) else {}
         if not isinstance(raw, dict):
             self.note(inner, path, "a model is the value of a parameter; write `model: {made: NAME}` here")
-            return []
+            return beside, []
         tuned, searched = self.tuned(inner, path, kind, raw)
         try:
             points = grid.points(entry.record.params, raw) if fan else [(raw, ())]
         except HarnessError as error:
             self.problems += error.below(node.place, path)
-            return []
-        variants: list[tuple[Chosen | None, grid.Varied]] = []
+            return beside, []
+        variants: Variants = []
         for point, varied in points:
-            value = self.converted(entry, point, inner, node, path, beside)
+            value = self.converted(entry, point, inner, node, path, kind)
             as_written = {**inner.plain(written=True), **dict(varied)} if raw else {}
             for key, reference in point.items():
                 if isinstance(reference, Made):
@@ -78,18 +108,25 @@ class Forms:
                     as_written = {
                         name: item for name, item in as_written.items() if not isinstance(item, Seed)
                     }
-            chosen = Chosen(entry, as_written, value, node.place, tuned, searched, resources=wanted)
+            chosen = Chosen(entry, as_written, value, node.place, tuned, searched, resources=resources)
             variants.append((chosen, varied))
-        return variants
+        return beside, variants
+
+    def beside(self, node: Node, path: Keys, kind: str) -> Any:
+        """The keys beside a plugin."""
+        known = keys.fields_of(BESIDE[kind])
+        given = node.value if isinstance(node.value, dict) else {}
+        own = {name: item for name, item in given.items() if name in known}
+        return self.section(BESIDE[kind], node._replace(value=own), path)
 
     def converted(
-        self, entry: Entry, point: dict[str, Any], inner: Node, node: Node, path: Keys, beside: Sequence[str]
+        self, entry: Entry, point: dict[str, Any], inner: Node, node: Node, path: Keys, kind: str
     ) -> Any:
         """The checked parameters of a plugin, or None if they have problems, which are noted."""
         value, problems = params.convert(entry.record.params, point, inner.file.parent)
         for problem in problems:
             text = problem.text
-            if len(problem.path) == 1 and problem.path[0] in beside:
+            if len(problem.path) == 1 and problem.path[0] in keys.fields_of(BESIDE[kind]):
                 key = problem.path[0]
                 text = f"'{key}' stands beside the plugin: '{{{path[-1]}: {{...}}, {key}: ...}}'"
             at = inner.at(problem.path) if problem.path else node
@@ -120,7 +157,7 @@ class Forms:
             self.note(node, (*path, key, "tune"), f"{what}, got {got}")
         if odd:
             return None, None
-        if kind not in schema.TUNABLE:
+        if kind not in TUNABLE:
             (key, node), *_ = nodes.items()
             self.note(node, (*path, key), "is a parameter of no method of a system; it cannot be tuned")
             return None, None
@@ -134,16 +171,15 @@ class Forms:
         raw.update(zip(search.parameters, search.points[0], strict=True) if search else ())
         return None, search
 
-    def plugin_form(
-        self, node: Node, path: Keys, kind: str, beside: Sequence[str], default: str | None
-    ) -> tuple[str, Node] | None:
+    def plugin_form(self, node: Node, path: Keys, kind: str, default: str | None) -> tuple[str, Node] | None:
+        beside = keys.fields_of(BESIDE[kind])
         nothing = Node({}, node.file, node.line)
         if isinstance(node.value, str) and node.value:
             return node.value, nothing
         if node.value is None and default is not None:
             return default, nothing
         names = [key for key in node.value if key not in beside] if isinstance(node.value, dict) else []
-        names = self.without_misspelt(node, path, kind, beside, names)
+        names = self.without_misspelt(node, path, kind, names)
         if len(names) != 1:
             form = "expected a plugin's name, or one name with its parameters: '{NAME: {...}}'"
             got = f"several: {', '.join(names)}" if names else params.shown(node.plain())
@@ -156,11 +192,10 @@ class Forms:
             return None
         return names[0], inner if inner.value is not None else nothing
 
-    def without_misspelt(
-        self, node: Node, path: Keys, kind: str, beside: Sequence[str], names: list[str]
-    ) -> list[str]:
+    def without_misspelt(self, node: Node, path: Keys, kind: str, names: list[str]) -> list[str]:
         """The keys in `names` that are plugins. If exactly one key is a known plugin and every other key
-        resembles a key in `beside`, the others are noted as misspelled and left out."""
+        resembles a key that may stand beside it, the others are noted as misspelled and left out."""
+        beside = list(keys.fields_of(BESIDE[kind]))
         known = [name for name in names if name in self.catalogue.entries[kind]]
         others = [name for name in names if name not in known]
         if len(known) != 1 or not all(nearest(name, beside) for name in others):
@@ -169,18 +204,13 @@ class Forms:
             self.note(node.value[name], (*path, name), unknown("key", name, beside))
         return known
 
-    def chain(self, node: Node | None, path: Keys, kind: str) -> list[tuple[tuple[Chosen, ...], grid.Varied]]:
-        """All combinations of the variants of a list of plugins, each of which may be a grid."""
-        if node is None:
-            return [((), ())]
-        items = node.value if isinstance(node.value, list) else [node]
-        parts = [self.variants(item, (*path, i), kind) for i, item in enumerate(items)]
-        return [
-            (tuple(value for value in values if value is not None), varied)
-            for values, varied in grid.product(*parts)
-        ]
-
-    # single values
+    def chain(self, node: Node, path: Keys, kind: str) -> list[tuple[tuple[Any, ...], grid.Varied]]:
+        """All combinations of the variants of a list of methods, each of which may be a grid."""
+        parts = []
+        for item, inner in keys.places(node, path):
+            beside, variants = self.variants(item, inner, kind)
+            parts.append([(_with_keys(chosen, beside), varied) for chosen, varied in variants])
+        return grid.product(*parts)
 
     def find(self, node: Node, path: Keys, kind: str, name: str) -> Entry | None:
         try:
@@ -189,49 +219,12 @@ class Forms:
             self.problems += error.below(node.place, path)
             return None
 
-    def mapping(self, node: Node, path: Keys, known: Sequence[str]) -> dict[str, Node]:
-        if not isinstance(node.value, dict):
-            self.note(node, path, f"expected a mapping, got {params.shown(node.plain())}")
-            return {}
-        for key in node.value:
-            if key not in known:
-                self.note(node.value[key], path, unknown("key", key, known))
-        return {key: item for key, item in node.value.items() if key in known}
 
-    def names(self, node: Node, path: Keys, what: str = "system") -> tuple[str, ...]:
-        values = node.value if isinstance(node.value, list) else [node]
-        names = tuple(item.value for item in values if isinstance(item.value, str))
-        if len(names) < len(values) or not names:
-            self.note(node, path, f"expected the name of a {what}, or a list of names")
-        return names
-
-    def scalar(
-        self, values: dict[str, Node], key: str, kind: type, words: str, default: Any, *,
-        least: float | None = None, most: float | None = None, path: Keys = (),
-    ) -> Any:  # fmt: skip
-        if key not in values:
-            return default
-        node, path = values[key], (*path, key)
-        fits = type(node.value) is kind or (kind is float and type(node.value) is int)
-        if not fits or (kind is float and not abs(node.value) < float("inf")):
-            self.note(node, path, f"expected {words}, got {params.shown(node.plain())}")
-            return default
-        if (least is not None and node.value < least) or (most is not None and node.value > most):
-            bounds = f"at least {least}" if most is None else f"{least} to {most}"
-            self.note(node, path, f"expected {bounds}, got {node.value}")
-            return default
-        return kind(node.value)
-
-    def choice(self, values: dict[str, Node], key: str, options: Sequence[str], path: Keys) -> Any:
-        """The option that `key` names. The default is the first option."""
-        if key not in values:
-            return options[0]
-        node = values[key]
-        if node.value not in options:
-            text = f"expected one of {', '.join(options)}, got {params.shown(node.plain())}"
-            self.note(node, (*path, key), text)
-            return options[0]
-        return node.value
+def _with_keys(chosen: Chosen, beside: Any) -> Any:
+    """A method of a system together with the keys beside it."""
+    if isinstance(beside, BesideReranker):
+        return Rerank(chosen, beside.depth, beside.tail)
+    return Rewrite(chosen, beside.of) if isinstance(beside, BesideRewriter) else chosen
 
 
 def _is_special(path: Path) -> bool:

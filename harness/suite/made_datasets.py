@@ -14,9 +14,6 @@ from harness.suite.yaml_nodes import Node
 if TYPE_CHECKING:
     from harness.suite.forms import Forms
 
-KEYS = ("of", "make")
-STAGE_KEYS = ("splits",)
-
 
 def is_made(node: Node) -> bool:
     return isinstance(node.value, dict) and ("of" in node.value or "make" in node.value)
@@ -28,16 +25,11 @@ def stages(forms: Forms, node: Node, path: Keys) -> tuple[Stage, ...] | None:
     if not items:
         forms.note(node, path, "is empty; name at least one maker (harness list makers)")
         return None
-    read: list[Stage | None] = []
+    read: list[Stage] = []
     for i, item in enumerate(items):
-        here = (*path, i)
-        chosen = forms.chosen(item, here, "makers", STAGE_KEYS)
-        splits: tuple[str, ...] = ()
-        if isinstance(item.value, dict) and "splits" in item.value:
-            splits = forms.names(item.value["splits"], (*here, "splits"), "split")
-        read.append(None if chosen is None or chosen.params is None else Stage(chosen, splits))
-    sound = tuple(stage for stage in read if stage is not None)
-    return sound if len(sound) == len(read) else None
+        beside, variants = forms.variants(item, (*path, i), "makers", fan=False)
+        read += [Stage(chosen, beside.splits) for chosen, _ in variants if chosen.params is not None]
+    return tuple(read) if len(read) == len(items) else None
 
 
 def joined(

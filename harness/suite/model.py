@@ -18,7 +18,6 @@ from harness.suite.changes import Changes
 from harness.types import JSON, Unit
 
 if TYPE_CHECKING:
-    from harness.suite.across import Beside
     from harness.suite.models import ModelSpec
 
 
@@ -125,6 +124,13 @@ class System(NamedTuple):
     def below(self) -> tuple[str, ...]:
         """The systems that this one builds on."""
         return (*self.of, *(item.of for item in self.queries if item.of is not None))
+
+
+class Beside(NamedTuple):
+    """A published leaderboard whose rows may stand beside this suite's rows although its split differs."""
+
+    published: str  # the name of the published leaderboard
+    split: str  # the split of this suite's datasets, `as` in the file
 
 
 @dataclass(frozen=True)

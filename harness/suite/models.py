@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+import dataclasses
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from harness.catalogue import params
 from harness.made_models import Made, Seed, references
 from harness.problems import Keys, Place, Problem, unknown
+from harness.suite.keys import MOST, SEEDS, SPLIT, Form, Split, key, list_of, plugin, seeds_in, within
 from harness.suite.model import Chosen
 from harness.suite.yaml_nodes import Node
 from harness.types import JSON
@@ -16,43 +19,73 @@ if TYPE_CHECKING:
     from harness.suite.forms import Forms
     from harness.suite.model import DatasetSpec, System
 
-KEYS = ("train", "on", "level", "queries", "negatives", "validate", "seeds")
-NEGATIVES = ("of", "depth", "take", "below", "above", "draw", "positives_above", "undenoised", "fill")
-REFERENCE = ("made", "part", "checkpoint")
-MOST_CHECKPOINTS = 1000
-Split = tuple[str, str]  # dataset and split
 
-
-class Negatives(NamedTuple):
+@dataclass(frozen=True)
+class Negatives:
     """The rules by which a trainer takes negatives from a system's run on the training queries."""
 
-    of: str  # the system
-    depth: int  # how many hits of the run are considered per query
-    take: int  # how many negatives of a query are used in one epoch
-    below: float | None  # only passages that the run scores lower than this are taken
-    above: float | None  # only passages that the run scores higher than this are taken
-    draw: Literal["sample", "stride"]
-    positives_above: float | None  # unjudged passages that the run scores higher than this are positives too
-    undenoised: float  # the share of the negatives that are taken regardless of `below` and `above`
-    fill: bool  # whether random passages are added where the run has too few
+    of: str = key(help="the system whose run on the training queries is taken")
+    depth: int = key(50, "how many results of the run are candidates", minimum=1, maximum=MOST)
+    take: int = key(4, "how many negatives a query gets in one epoch", minimum=1, maximum=MOST)
+    below: float | None = key(None, "only candidates with lower scores")
+    above: float | None = key(None, "only candidates with higher scores")
+    draw: Literal["sample", "stride"] = key("sample", "at random, or with a stride from epoch to epoch")
+    positives_above: float | None = key(None, "unjudged passages with a higher score are positives too")
+    undenoised: float = key(
+        0.0, "the share that is drawn without regard to 'below' and 'above'", minimum=0, maximum=1
+    )
+    fill: bool = key(False, "whether random passages are added where the run has too few")
 
 
-class Subset(NamedTuple):
+@dataclass(frozen=True)
+class Subset:
     """A part of a corpus: the top of a system's run on the validation queries, and the judged passages."""
 
-    of: str
-    depth: int
-    whole: bool  # whether the whole corpus is searched too, to test whether the part ranks checkpoints alike
+    of: str = key(help="the system whose best results are searched")
+    depth: int = key(100, "how many results of each validation query", minimum=1, maximum=MOST)
+    whole: bool = key(False, "whether the whole corpus is searched too, to see if it ranks alike")
 
 
-class Validation(NamedTuple):
+SUBSET = within(Subset)
+
+
+@dataclass(frozen=True)
+class Validation:
     """The validation of a model, which finds its best checkpoint."""
 
-    on: Split
-    measure: str
-    checkpoints: int  # their number; they are spread evenly over the training, the last at its end
-    of: str | None  # the system that is evaluated; None: the first system that uses the model
-    corpus: Subset | None  # the part of the corpus that is searched; None: the whole corpus
+    on: Split = key(help="DATASET/SPLIT", form=SPLIT)
+    measure: str = key(help="a measure such as RR@10")
+    checkpoints: int = key(5, "their number, after equal parts of the training", minimum=1, maximum=1000)
+    of: str | None = key(None, "the system that is evaluated; without it, the first that uses the model")
+    corpus: Subset | None = key(None, "the part of the corpus that is searched; without it, all", form=SUBSET)
+
+
+VALIDATION = within(Validation)
+TRAINER = Form(lambda forms, node, path: forms.chosen(node, path, "trainers"), plugin("trainers"))
+
+
+@dataclass(frozen=True)
+class Model:
+    """The keys of a model."""
+
+    train: Chosen = key(help="how it is trained: {TRAINER: {...}}", form=TRAINER)
+    on: tuple[Split, ...] = key(help="on what it trains: DATASET/SPLIT, or a list", form=list_of(SPLIT, 1))
+    level: int = key(1, "the lowest grade of a positive", meant_by=("grade",))
+    queries: int | None = key(None, "how many training queries are used; without it, all", minimum=1)
+    negatives: Negatives | None = key(None, "where mined negatives come from", form=within(Negatives))
+    validate: Validation | None = key(
+        None, "how the best checkpoint is chosen; without it, the last", form=VALIDATION
+    )
+    seeds: tuple[int, ...] = key((), "one model for each; without it, the suite's seed", form=SEEDS)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A value of a parameter that names a made model."""
+
+    made: str = key(help="the name of a model of the suite")
+    part: str | None = key(None, "which of the models that one training makes")
+    checkpoint: int | None = key(None, "the number of a checkpoint; without it, the best one", minimum=1)
 
 
 class ModelSpec(NamedTuple):
@@ -76,138 +109,45 @@ def referred(forms: Forms, node: Node, path: Keys) -> JSON:
         return node.plain()
     if "made" not in node.value:
         return {key: referred(forms, item, (*path, key)) for key, item in node.value.items()}
-    values = forms.mapping(node, path, REFERENCE)
-    name = forms.scalar(values, "made", str, "the name of a model", "", path=path)
-    part = forms.scalar(values, "part", str, "the name of a part", None, path=path)
-    checkpoint = forms.scalar(values, "checkpoint", int, "a whole number", None, least=1, path=path)
-    seeds = forms.made.get(name)
-    if seeds is None:
-        if name:
-            forms.note(values["made"], (*path, "made"), unknown("model", name, forms.made))
-        return Made(name, part, checkpoint)
-    if len(seeds) == 1 or forms.making:
-        return Made(name, part, checkpoint)
-    return [Made(name, part, checkpoint, Seed(seed)) for seed in seeds]
+    named = forms.section(Reference, node, path)
+    if named is None:
+        return Made("")
+    if named.made not in forms.made:
+        forms.note(node.value["made"], (*path, "made"), unknown("model", named.made, forms.made))
+    seeds = forms.made.get(named.made, ())
+    if len(seeds) < 2 or forms.making:
+        return Made(named.made, named.part, named.checkpoint)
+    return [Made(named.made, named.part, named.checkpoint, Seed(seed)) for seed in seeds]
 
 
-def seeds_of(forms: Forms, node: Node | None, usual: int) -> dict[str, tuple[int, ...]]:
-    """The seeds of each model by its name. They are read before the systems, whose parameters name models."""
-    seeds_of_models: dict[str, tuple[int, ...]] = {}
-    items = node.value.items() if node is not None and isinstance(node.value, dict) else ()
-    for name, item in items:
-        seeds_node = item.value.get("seeds") if isinstance(item.value, dict) else None
-        seeds = seeds_node.plain() if seeds_node is not None else [usual]
-        whole = isinstance(seeds, list) and all(type(seed) is int and 0 <= seed < 2**31 for seed in seeds)
-        if seeds_node is not None and not (whole and seeds and len(set(seeds)) == len(seeds)):
-            forms.note(
-                seeds_node, ("models", name, "seeds"), "expected a list of different whole numbers: [0, 1, 2]"
-            )
-            seeds = [usual]
-        seeds_of_models[str(name)] = tuple(seeds)
-    return seeds_of_models
+def seeds_of(root: Node) -> dict[str, tuple[int, ...]]:
+    """The seeds of each model by its name, empty if none are given. They are read before the systems, whose
+    parameters name models."""
+    models = root.at(("models",)).value if "models" in root.value else None
+    items = models.items() if isinstance(models, dict) else ()
+    return {name: seeds_in(item.at(("seeds",))) for name, item in items}
 
 
-def read(forms: Forms, node: Node | None) -> tuple[ModelSpec, ...]:
-    """The models of the suite that could be read. Problems are noted in `forms`."""
-    if node is None:
+def read(forms: Forms, node: Node, path: Keys) -> tuple[ModelSpec, ...]:
+    """The models of the suite that could be read, still without the suite's seed."""
+    if not isinstance(node.value, dict):
+        forms.note(node, path, f"expected a mapping of names, got {params.shown(node.plain())}")
         return ()
-    values = forms.mapping(node, ("models",), tuple(node.value) if isinstance(node.value, dict) else ())
     forms.making = True
-    specs = [spec for name, item in values.items() if (spec := _model(forms, name, item)) is not None]
+    read = {name: (item, forms.section(Model, item, (*path, name))) for name, item in node.value.items()}
     forms.making = False
-    return tuple(specs)
-
-
-def _model(forms: Forms, name: str, item: Node) -> ModelSpec | None:
-    path = ("models", name)
-    values = forms.mapping(item, path, KEYS)
-    if not isinstance(item.value, dict):
-        return None
-    missing = [key for key in ("train", "on") if key not in values]
-    for key in missing:
-        says = {"train": "say how: {dual-encoder: {...}}", "on": "say on what it trains: DATASET/SPLIT"}[key]
-        forms.note(item, path, f"'{key}' is missing; {says}")
-    if missing:
-        return None
-    train = forms.chosen(values["train"], (*path, "train"), "trainers")
-    nodes = values["on"].value if isinstance(values["on"].value, list) else [values["on"]]
-    on = tuple(_split(forms, one, (*path, "on")) for one in nodes)
-    if not on:
-        forms.note(values["on"], (*path, "on"), "is empty; say on what it trains: DATASET/SPLIT")
-    mined, tried = values.get("negatives"), values.get("validate")
-    negatives = None if mined is None else _negatives(forms, mined, (*path, "negatives"))
-    validate = None if tried is None else _validation(forms, tried, (*path, "validate"))
-    splits = tuple(one for one in on if one is not None)
-    if train is None or len(splits) < len(on) or not splits:
-        return None
-    level = forms.scalar(values, "level", int, "a grade", 1, path=path)
-    queries = forms.scalar(values, "queries", int, "a whole number", None, least=1, path=path)
-    seeds = forms.made[name]
-    return ModelSpec(name, train, splits, negatives, validate, seeds, item.place, level, queries)
-
-
-def _negatives(forms: Forms, node: Node, path: Keys) -> Negatives | None:
-    values = forms.mapping(node, path, NEGATIVES)
-    if not isinstance(node.value, dict):
-        return None
-    of = forms.scalar(values, "of", str, "the name of a system", None, path=path)
-    if of is None and "of" not in values:
-        forms.note(node, path, "'of' is missing; name the system whose run they are taken from")
-    depth = forms.scalar(values, "depth", int, "a whole number", 50, least=1, most=1_000_000, path=path)
-    take = forms.scalar(values, "take", int, "a whole number", 4, least=1, most=1_000_000, path=path)
-    below = forms.scalar(values, "below", float, "a score", None, path=path)
-    above = forms.scalar(values, "above", float, "a score", None, path=path)
-    draw = forms.choice(values, "draw", ("sample", "stride"), path)
-    trusted = forms.scalar(values, "positives_above", float, "a score", None, path=path)
-    share = forms.scalar(values, "undenoised", float, "a share from 0 to 1", 0.0, path=path)
-    if not 0 <= share <= 1:
-        forms.note(values["undenoised"], (*path, "undenoised"), "expected a share from 0 to 1")
-    fill = forms.scalar(values, "fill", bool, "true or false", False, path=path)
-    return None if of is None else Negatives(of, depth, take, below, above, draw, trusted, share, fill)
-
-
-def _validation(forms: Forms, node: Node, path: Keys) -> Validation | None:
-    values = forms.mapping(node, path, ("on", "measure", "checkpoints", "of", "corpus"))
-    for key in ("on", "measure"):
-        if isinstance(node.value, dict) and key not in values:
-            says = {"on": "DATASET/SPLIT", "measure": "a measure such as RR@10"}[key]
-            forms.note(node, path, f"'{key}' is missing; give it {says}")
-    on = _split(forms, values["on"], (*path, "on")) if "on" in values else None
-    measure = forms.scalar(values, "measure", str, "a measure such as RR@10", None, path=path)
-    checkpoints = forms.scalar(
-        values, "checkpoints", int, "a whole number", 5, least=1, most=MOST_CHECKPOINTS, path=path
-    )
-    of = forms.scalar(values, "of", str, "the name of a system", None, path=path)
-    corpus = _subset(forms, values["corpus"], (*path, "corpus")) if "corpus" in values else None
-    return None if on is None or measure is None else Validation(on, measure, checkpoints, of, corpus)
-
-
-def _subset(forms: Forms, node: Node, path: Keys) -> Subset | None:
-    values = forms.mapping(node, path, ("of", "depth", "whole"))
-    if not isinstance(node.value, dict):
-        return None
-    of = forms.scalar(values, "of", str, "the name of a system", None, path=path)
-    if of is None and "of" not in values:
-        forms.note(node, path, "'of' is missing; name the system whose best results are searched")
-    depth = forms.scalar(values, "depth", int, "a whole number", 100, least=1, most=1_000_000, path=path)
-    whole = forms.scalar(values, "whole", bool, "true or false", False, path=path)
-    return None if of is None else Subset(of, depth, whole)
-
-
-def _split(forms: Forms, node: Node, path: Keys) -> Split | None:
-    name, slash, split = node.value.rpartition("/") if isinstance(node.value, str) else ("", "", "")
-    if not (slash and name and split):
-        forms.note(node, path, f"expected DATASET/SPLIT, got {params.shown(node.plain())}")
-        return None
-    return name, split
+    return tuple(
+        ModelSpec(name, keys.train, keys.on, keys.negatives, keys.validate, keys.seeds, item.place,
+                  keys.level, keys.queries)
+        for name, (item, keys) in read.items() if keys is not None
+    )  # fmt: skip
 
 
 def problems(
-    specs: Sequence[ModelSpec], datasets: Sequence[DatasetSpec], systems: Sequence[System]
+    specs: Sequence[ModelSpec], datasets: Sequence[DatasetSpec], names: set[str]
 ) -> Iterator[Problem]:
-    """A problem for each dataset, system or split that a model names wrongly."""
+    """A problem for each dataset, system or split that a model names wrongly. `names` are the systems'."""
     known = {spec.name for spec in datasets}
-    names = {system.name for system in systems} | {system.base for system in systems}
     for spec in specs:
         path = ("models", spec.name)
         for name, _ in [*spec.on, *([spec.validate.on] if spec.validate else [])]:
@@ -219,6 +159,21 @@ def problems(
         if spec.validate and spec.validate.on in spec.on:
             text = f"'{'/'.join(spec.validate.on)}' is trained on; take another split"
             yield Problem(spec.place, (*path, "validate"), text)
+
+
+def sound(
+    specs: Sequence[ModelSpec], datasets: Collection[str], systems: Collection[str]
+) -> Iterator[ModelSpec]:
+    """The models that can be planned, each without the keys that name an unknown dataset or system."""
+    for spec in specs:
+        on = tuple(split for split in spec.on if split[0] in datasets)
+        negatives = spec.negatives if spec.negatives and spec.negatives.of in systems else None
+        validate = spec.validate
+        if validate is not None:
+            used = systems_used([spec._replace(negatives=None)])
+            validate = validate if validate.on[0] in datasets and {*used} <= {*systems} else None
+        if on and spec.train.params is not None:
+            yield spec._replace(on=on, negatives=negatives, validate=validate)
 
 
 def systems_used(specs: Sequence[ModelSpec]) -> list[str]:
@@ -237,10 +192,13 @@ def splits_used(specs: Sequence[ModelSpec]) -> set[str]:
 
 def plain(spec: ModelSpec) -> JSON:
     """The specification of a model as plain data, for the suite's digest."""
-    train = spec.train
-    parts = [spec.name, train.name, train.as_written, spec.on, spec.negatives, spec.validate, spec.seeds,
-             spec.level, spec.queries]  # fmt: skip
-    return params.plain(parts)
+
+    def values(section: Any) -> Any:  # without the keys' names, so that a digest does not change with these
+        return None if section is None else dataclasses.astuple(section)
+
+    train, mined, tried = spec.train, values(spec.negatives), values(spec.validate)
+    return params.plain([spec.name, train.name, train.as_written, spec.on, mined, tried, spec.seeds,
+                         spec.level, spec.queries])  # fmt: skip
 
 
 def models_of(system: System) -> list[Made]:

@@ -6,24 +6,26 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.catalogue import params
-from harness.problems import Problem, unknown
+from harness.problems import Problem, nearest, unknown
 from harness.suite.model import Chosen, DatasetSpec, System
+from harness.suite.systems import Reference
 
 
 def problems(
     systems: Sequence[System],
     datasets: Sequence[DatasetSpec],
     written: set[str],
+    references: Sequence[Reference],
     depth: int,
     trained_on: set[str],
     used: set[str],
 ) -> Iterator[Problem]:
-    """The problems between systems and datasets. `written` are the names of all systems in the file. They
-    include systems that could not be read, so that a system that names one of these has no further
-    problem. `used` are the names of the systems that models and made datasets read."""
+    """The problems between systems and datasets. `written` are the names of all systems in the file, and
+    `references` all names of systems in them, those of systems that could not be read included. `used` are
+    the names of the systems that models and made datasets read."""
     yield from _depths(systems, depth)
     yield from _tuning(systems, datasets, trained_on)
-    yield from _references(systems, written)
+    yield from _references(systems, written, references)
     yield from _rewriting(systems, depth)
     if written == {system.base for system in systems}:  # else a system that could not be read may read others
         yield from _unscored(systems, used)
@@ -87,9 +89,17 @@ def _tuned(system: System, chosen: Chosen, names: set[str], tuned_on: set[str]) 
             return
 
 
-def _references(systems: Sequence[System], written: set[str]) -> Iterator[Problem]:
+def _references(
+    systems: Sequence[System], written: set[str], references: Sequence[Reference]
+) -> Iterator[Problem]:
     known = {system.name: system for system in systems}
     bases = {system.base for system in systems}
+    feedback = [Reference(system.base, system.place, item.of) for system in systems for item in system.queries
+                if item.of is not None]  # fmt: skip
+    for base, place, name in dict.fromkeys([*references, *feedback]):
+        grid = name.partition(",")[0]  # a system of a grid that could not be read has no problem here
+        if name not in known and name not in written and (grid in bases or grid not in written):
+            yield Problem(place, ("systems", base, "of"), unknown("system", name, {*known, *written}))
     for system in systems:
         path = ("systems", system.base, "of")
         for name in system.below:
@@ -97,8 +107,6 @@ def _references(systems: Sequence[System], written: set[str]) -> Iterator[Proble
             if name not in known and name in bases:
                 text = f"the systems refer to each other in a circle through the grid '{name}'; break it"
                 yield Problem(system.place, path, text)
-            elif name not in known and name not in written:
-                yield Problem(system.place, path, unknown("system", name, {*known, *written}))
         if system.combine is not None and not _takes(system):
             least, most = system.combine.entry.record.inputs
             bounds = f"at least {least}" if most is None else f"{least} to {most}"
@@ -158,9 +166,17 @@ def _takes(system: System) -> bool:
 
 
 def sound(systems: Sequence[System], datasets: set[str]) -> tuple[System, ...]:
-    """The systems that can be planned: they and all systems that they build on were read without a
-    problem."""
-    readable = [system for system in systems if _is_sound(system, datasets)]
+    """The systems that can be planned: they and all systems that they build on were read without a problem.
+    A misspelt name in `of` is taken for the name that was probably meant, so that planning finds the other
+    problems of its system too."""
+    names = {name for system in systems for name in (system.name, system.base)}
+
+    def meant(system: System) -> System:
+        others = sorted(names - {system.base})
+        of = (name if name in names else nearest(name, others) or name for name in system.of)
+        return system._replace(of=tuple(of))
+
+    readable = [system for system in map(meant, systems) if _is_sound(system, datasets)]
     kept: dict[str, System] = {}
     while more := [
         system

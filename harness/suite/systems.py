@@ -4,35 +4,44 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from harness.catalogue import Catalogue, params
 from harness.errors import HarnessError
-from harness.problems import Keys
+from harness.problems import Keys, Place
 from harness.suite import grid
 from harness.suite.forms import Forms
-from harness.suite.model import Rerank, Rewrite, System
+from harness.suite.keys import fields_of
+from harness.suite.model import System
+from harness.suite.sections import SystemKeys
 from harness.suite.yaml_nodes import Node
-from harness.types import Unit
 
-SYSTEM_KEYS = ("context", "queries", "retriever", "unit", "of", "combine", "rerank", "scored", "depth")
-RERANK_KEYS = ("depth", "tail")
 LONGEST = 160  # bytes of a name, so that a file can have the name and a suffix
-UNITS: tuple[Unit, ...] = ("passage", "document")
 UNFIT = '/\\:*?"<>|'  # characters that some file systems refuse
 
 
+class Reference(NamedTuple):
+    """The name of a system in `of` of another system, as written."""
+
+    system: str
+    place: Place
+    of: str
+
+
 class SystemForms(Forms):
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__(catalogue)
+        self.references: list[Reference] = []  # all names of systems in systems, as written
+
     def systems(self, node: Node) -> tuple[System, ...]:
         expanded: dict[str, list[System]] = {}
         for name, item in self.named(node, "systems"):
             path = ("systems", name)
-            values = self.mapping(item, path, SYSTEM_KEYS)
             try:
-                expanded[name] = list(self.system(name, item, values, path)) if values else []
+                expanded[name] = list(self.system(name, item, path))
             except HarnessError as error:
                 self.problems += error.below(item.place, path)
                 expanded[name] = []
-            if not values and isinstance(item.value, dict) and not item.value:
-                self.note(item, path, "is empty; give it a 'retriever', or 'of' with 'combine' or 'rerank'")
         try:
             systems = grid.fan_out(expanded)
         except HarnessError as error:
@@ -47,78 +56,59 @@ class SystemForms(Forms):
                 self.note(node, ("systems", name), "two systems get this name; rename one or its grid")
         return systems
 
-    def system(self, name: str, item: Node, values: dict[str, Node], path: Keys) -> Iterator[System]:
-        if "depth" in values:
+    def system(self, name: str, item: Node, path: Keys) -> Iterator[System]:
+        """The variants of one system; none if one of its methods could not be read."""
+        given = dict(item.value) if isinstance(item.value, dict) else {}
+        if "depth" in given:
             text = "is the suite's, or stands beside a re-ranker: 'rerank: {NAME: {}, depth: 100}'"
-            self.note(values["depth"], (*path, "depth"), text)
-        unit = self.choice(values, "unit", UNITS, path)
-        scored = self.scalar(values, "scored", bool, "true or false", True, path=path)
-        of = self.names(values["of"], (*path, "of")) if "of" in values else ()
-        retrievers = self.variants(values.get("retriever"), (*path, "retriever"), "retrievers")
-        combiners = self.variants(values.get("combine"), (*path, "combine"), "combiners")
-        contexts = self.chain(values.get("context"), (*path, "context"), "contexts")
-        rewriters = self.rewriters(values.get("queries"), (*path, "queries"))
-        rerankers = self.rerankers(values.get("rerank"), (*path, "rerank"))
-        self.check_shape(item, path, values, of)
-        for option in grid.product(retrievers, combiners, contexts, rewriters, rerankers):
+            self.note(given.pop("depth"), (*path, "depth"), text)
+            item = item._replace(value=given)
+        if item.value == {}:
+            self.note(item, path, "is empty; give it a 'retriever', or 'of' with 'combine' or 'rerank'")
+            return
+        keys = self.section(SystemKeys, item, path)
+        if keys is None or not given.keys() & fields_of(SystemKeys):
+            return
+        self.references += [Reference(name, given["of"].place, other) for other in keys.of]
+        self.check_shape(item, path, given, keys.of)
+        for option in grid.product(keys.retriever, keys.combine, keys.context, keys.queries, keys.rerank):
             (retriever, combine, context, queries, rerank), varied = option
-            if retriever is not None and unit not in retriever.entry.record.units:
-                text = f"'{retriever.name}' does not index a {unit} as its unit; name another unit"
-                self.note(values.get("unit", item), (*path, "unit"), text)
+            if retriever is not None and keys.unit not in retriever.entry.record.units:
+                text = f"'{retriever.name}' does not index a {keys.unit} as its unit; name another unit"
+                self.note(given.get("unit", item), (*path, "unit"), text)
             yield System(
                 name=grid.name(name, varied),
                 base=name,
                 varied=varied,
-                context=context if "context" in values else None,
+                context=context,
                 retriever=retriever,
-                unit=unit,
-                of=of,
+                unit=keys.unit,
+                of=keys.of,
                 combine=combine,
                 rerank=rerank,
                 place=item.place,
                 queries=queries,
-                scored=scored,
+                scored=keys.scored,
             )
 
-    def check_shape(self, item: Node, path: Keys, values: dict[str, Node], of: tuple[str, ...]) -> None:
-        if ("retriever" in values) == ("of" in values):
+    def check_shape(self, item: Node, path: Keys, given: dict[str, Node], of: tuple[str, ...]) -> None:
+        if ("retriever" in given) == ("of" in given):
             self.note(item, path, "expected either a 'retriever' or 'of' other systems, not both or neither")
-        elif "of" in values and "combine" not in values and len(of) > 1:
-            self.note(values["of"], (*path, "of"), "several systems need a 'combine'")
-        elif "of" in values and "combine" not in values and "rerank" not in values:
+        elif "of" in given and "combine" not in given and len(of) > 1:
+            self.note(given["of"], (*path, "of"), "several systems need a 'combine'")
+        elif "of" in given and "combine" not in given and "rerank" not in given:
             self.note(item, path, "'of' one system needs a 'rerank'")
-        elif "of" not in values and "combine" in values:
-            self.note(values["combine"], (*path, "combine"), "needs 'of': the systems to combine")
-        if "of" in values and "unit" in values:
+        elif "of" not in given and "combine" in given:
+            self.note(given["combine"], (*path, "combine"), "needs 'of': the systems to combine")
+        if "of" in given and "unit" in given:
             text = "is the unit of a retriever; set it at the system in 'of'"
-            self.note(values["unit"], (*path, "unit"), text)
-        if "of" in values and "queries" in values:
+            self.note(given["unit"], (*path, "unit"), text)
+        if "of" in given and "queries" in given:
             text = "are rewritten for a retriever; set them at the system in 'of'"
-            self.note(values["queries"], (*path, "queries"), text)
-        if "of" in values and "context" in values and "rerank" not in values:
+            self.note(given["queries"], (*path, "queries"), text)
+        if "of" in given and "context" in given and "rerank" not in given:
             text = "is read by a retriever or re-ranker; this system has neither"
-            self.note(values["context"], (*path, "context"), text)
-
-    def rewriters(self, node: Node | None, path: Keys) -> list[tuple[tuple[Rewrite, ...], grid.Varied]]:
-        if node is None:
-            return [((), ())]
-        parts = []
-        for item, inner, keys in _items(node, path):
-            of = self.scalar(keys, "of", str, "the name of a system", None, path=inner)
-            options = self.variants(item, inner, "rewriters", ("of",))
-            parts.append([(Rewrite(chosen, of), varied) for chosen, varied in options if chosen])
-        return [(tuple(values), varied) for values, varied in grid.product(*parts)]
-
-    def rerankers(self, node: Node | None, path: Keys) -> list[tuple[tuple[Rerank, ...], grid.Varied]]:
-        if node is None:
-            return [((), ())]
-        parts = []
-        for item, inner, keys in _items(node, path):
-            depth = self.scalar(keys, "depth", int, "a whole number", None, least=1, path=inner)
-            tail = self.choice(keys, "tail", ("keep", "drop"), inner)
-            options = self.variants(item, inner, "rerankers", RERANK_KEYS)
-            parts.append([(Rerank(chosen, depth, tail), varied) for chosen, varied in options if chosen])
-        return [(tuple(values), varied) for values, varied in grid.product(*parts)]
+            self.note(given["context"], (*path, "context"), text)
 
     def named(self, node: Node, key: str) -> Iterator[tuple[str, Node]]:
         """The items of `datasets` or `systems` by name. A name that no file can have is noted as a
@@ -129,9 +119,11 @@ class SystemForms(Forms):
                 text = "expected a list of different names, or a mapping of name to plugin"
                 self.note(node, (key,), text)
         else:
-            values = self.mapping(node, (key,), tuple(node.value) if isinstance(node.value, dict) else ())
-            if isinstance(node.value, dict) and not values:
-                self.note(node, (key,), "is empty; name at least one")
+            values = node.value if isinstance(node.value, dict) else {}
+            if not isinstance(node.value, dict):
+                self.note(node, (key,), f"expected a mapping, got {params.shown(node.plain())}")
+        if node.value in ({}, []):
+            self.note(node, (key,), "is empty; name at least one")
         for name, item in values.items():
             reason = why_no_file(name)
             if reason is None:
@@ -139,13 +131,6 @@ class SystemForms(Forms):
             else:
                 shown = name if len(name) <= 40 else f"{name[:40]}..."
                 self.note(item, (key,), f"the name {shown!r} cannot name a file: {reason}")
-
-
-def _items(node: Node, path: Keys) -> Iterator[tuple[Node, Keys, dict[str, Node]]]:
-    """Each method of a list, or the only one: its node, its path, and its keys with their nodes."""
-    for i, item in enumerate(node.value if isinstance(node.value, list) else [node]):
-        inner: Keys = (*path, i) if isinstance(node.value, list) else path
-        yield item, inner, item.value if isinstance(item.value, dict) else {}
 
 
 def why_no_file(name: str) -> str | None:

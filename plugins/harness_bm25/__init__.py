@@ -85,6 +85,7 @@ def harness_retrievers() -> Iterable[Retriever]:
         queries=("text", "terms"),
         search_only=("k1", "b", "form", "delta", "lengths"),
         cores="all",
+        first=True,
     )
     yield Retriever(
         name="ql",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from harness.hookspecs import hookimpl
 from harness.problems import Need
-from harness.records import Retriever, param
+from harness.records import Meant, Retriever, param
 from harness.types import Facts
 from harness_dense.faiss_options import Faiss
 
@@ -96,6 +96,13 @@ def build(params: DenseParams) -> Dense:
     return Dense(params)
 
 
+def from_word(word: str, language: str | None) -> Meant:
+    """Any word may name a model: a short name, a name on the hub, or a folder."""
+    path = Path(word).expanduser()
+    here = word.startswith((".", "/", "~")) or path.is_dir()
+    return Meant({"model": path if here else word}, sure=False)
+
+
 @hookimpl
 def harness_retrievers() -> Iterable[Retriever]:
     yield Retriever(
@@ -112,4 +119,5 @@ def harness_retrievers() -> Iterable[Retriever]:
         queries=("text", "vectors"),
         search_only=("query_model", "query_revision", "query_prompt", "query_length", "search"),
         cores="all",
+        from_word=from_word,
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from harness.hookspecs import hookimpl
-from harness.records import Dataset
+from harness.records import Dataset, Meant
 from harness_files.params import FilesParams
 
 
@@ -16,6 +16,12 @@ def build(params: FilesParams) -> Any:
     return Files(params)
 
 
+def from_word(word: str, language: str | None) -> Meant | None:
+    from harness_files.folder_of_word import meant
+
+    return meant(word, language)
+
+
 @hookimpl
 def harness_datasets() -> Iterable[Dataset]:
     yield Dataset(
@@ -23,5 +29,6 @@ def harness_datasets() -> Iterable[Dataset]:
         summary="Your own files: a BEIR folder, or JSONL, TSV and TREC files; plain, .gz or .zst",
         build=build,
         params=FilesParams,
+        from_word=from_word,
         needs=("msgspec", "pyarrow", "zstandard"),
     )

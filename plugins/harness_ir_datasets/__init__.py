@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.hookspecs import hookimpl
-from harness.records import Dataset, param
+from harness.records import Dataset, Meant, param
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,12 @@ def build(params: IrDatasetsParams) -> Any:
     return IrDatasets(params)
 
 
+def from_word(word: str, language: str | None) -> Meant | None:
+    """An id of ir_datasets has a slash, and so has much else."""
+    is_id = "/" in word and not word.startswith((".", "~", "/"))
+    return Meant({"id": word}, sure=False) if is_id else None
+
+
 @hookimpl
 def harness_datasets() -> Iterable[Dataset]:
     yield Dataset(
@@ -50,4 +56,5 @@ def harness_datasets() -> Iterable[Dataset]:
         needs=("ir_datasets", "pyarrow"),
         extra="ir-datasets",
         libraries=("ir_datasets",),
+        from_word=from_word,
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.hookspecs import hookimpl
-from harness.records import Dataset, param
+from harness.records import Dataset, Meant, param
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,16 @@ def build_ccovid_news(params: Any) -> Any:
     return Mteb(named.task_params(params), named.CCOVID_NEWS)
 
 
+def from_word(word: str, language: str | None) -> Meant | None:
+    """A dataset of MTEB on the hub, perhaps with a split: `mteb/scifact/test`."""
+    owner, _, rest = word.partition("/")
+    name, _, split = rest.partition("/")
+    if owner not in ("mteb", "C-MTEB") or not name or Path(owner, name).is_dir():
+        return None
+    given = {"split": split, "language": language}
+    return Meant({"path": f"{owner}/{name}", **{key: value for key, value in given.items() if value}})
+
+
 @hookimpl
 def harness_datasets() -> Iterable[Dataset]:
     from harness_mteb.named import CcovidNewsParams, CmedqaParams  # imported here: it needs MtebParams
@@ -106,4 +116,5 @@ def harness_datasets() -> Iterable[Dataset]:
         build=build,
         params=MtebParams,
         missing_files=missing_files,
+        from_word=from_word,
     )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import jsonschema
 import pytest
 
 from harness.catalogue import params
@@ -183,3 +184,47 @@ def test_a_parameter_type_that_fails_while_it_checks_itself_is_a_problem():
 
     _, [problem] = params.convert(Wrong, {"k": 1}, Path("/"))
     assert "TypeError: no" in problem.text
+
+
+@pytest.mark.parametrize("raw", [[[]], ["needed"], "needed", 3, None])
+def test_what_is_no_mapping_of_parameters_is_a_problem(raw):
+    value, [problem] = params.convert(Everything, raw, Path("/"))
+    assert (value, problem.path) == (None, ())
+
+
+@dataclass(frozen=True)
+class Ranges:
+    shares: tuple[float, ...] = param((), "each a share", minimum=0, maximum=1)
+    places: dict[str, int] = param(None, "each from 1", minimum=1)
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ({"shares": [0, 1.5]}, ("shares", 1)),
+        ({"shares": [float("nan")]}, ("shares", 0)),
+        ({"places": {"a": 0}}, ("places", "a")),
+    ],
+)
+def test_a_range_holds_for_each_item(given, path):
+    _, [problem] = params.convert(Ranges, given, Path("/"))
+    assert problem.path == path
+
+
+@pytest.mark.parametrize(
+    ("given", "valid"),
+    [
+        ({"needed": "x", "rate": 1, "pair": [1, 0.5], "inner": {"size": 1}, "table": {"a": 1}, "path": None}, True),
+        ({}, False),
+        ({"needed": "x", "rate": 1.1}, False),
+        ({"needed": "x", "inner": {"size": 0}}, False),
+        ({"needed": "x", "pair": [1]}, False),
+        ({"needed": "x", "pair": ["a", 1]}, False),
+        ({"needed": "x", "table": {"a": "b"}}, False),
+        ({"needed": "x", "form": "three"}, False),
+        ({"needed": "x", "colour": "red"}, False),
+    ],
+)  # fmt: skip
+def test_the_schema_takes_what_is_converted(given, valid):
+    assert jsonschema.Draft202012Validator(params.schema(Everything)).is_valid(given) == valid
+    assert (params.convert(Everything, given, Path("/"))[0] is not None) == valid

@@ -13,7 +13,8 @@ from harness import catalogue, suite
 from harness.running import preparation
 from harness.errors import Problems
 from harness.store.artifacts import Store
-from harness.suite import check, systems
+from harness.suite import models, sections, tuning
+from harness.suite.keys import fields_of
 
 ROOT = Path(__file__).parents[3]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
@@ -61,12 +62,43 @@ def test_a_mistake_in_such_a_block_would_be_found(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "key", [*check.KEYS, *systems.SYSTEM_KEYS, *check.DATASET_KEYS, *systems.RERANK_KEYS]
-)
+    "key",
+    [
+        *fields_of(sections.SuiteKeys), *fields_of(sections.SystemKeys), *fields_of(sections.Dataset),
+        *fields_of(sections.BesideReranker),
+    ],
+)  # fmt: skip
 def test_every_key_of_a_suite_is_described_and_shown(key):
     page = (ROOT / "docs" / "suite.md").read_text(encoding="utf-8")
-    assert f"`{key}`" in page
+    assert f"`{key}`" in page or f"**{key}**" in page
     assert any(key in keys_in(yaml.safe_load(block.values[0])) for block in blocks())
+
+
+@pytest.mark.parametrize(
+    ("page", "title", "section"),
+    [
+        ("suite.md", "key", sections.SuiteKeys),
+        ("suite.md", "key of a system", sections.SystemKeys),
+        ("suite.md", "key of `tune`", tuning.Tune),
+        ("training.md", "key of a model", models.Model),
+        ("training.md", "key of `negatives`", models.Negatives),
+        ("training.md", "key of `validate`", models.Validation),
+        ("training.md", "key of `corpus`", models.Subset),
+    ],
+)
+def test_a_table_has_every_key_of_its_section_and_no_other_with_its_default(page, title, section):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    [table] = re.findall(rf"^\| {re.escape(title)} \| meaning \|\n\| --- .*\n((?:\| .*\n)+)", text, re.M)
+    rows = [row.split(" | ", 1) for row in table.splitlines()]
+    described = {key: meaning for keys, meaning in rows for key in re.findall(r"`(\w+)`", keys)}
+    fields = fields_of(section)
+    assert set(described) == set(fields)
+    for key, (field, _) in fields.items():
+        default = field.default
+        if type(default) in (int, float, str, bool) and default not in ("", False):
+            shown = yaml.safe_dump(default).splitlines()[0].removesuffix(".0")
+            assert "default" in described[key], key
+            assert re.search(rf"\b{shown}\b", described[key]), key
 
 
 def keys_in(value) -> set[str]:

@@ -8,6 +8,7 @@ from harness import catalogue, suite
 
 from harness.running import preparation
 from harness.errors import HarnessError
+from harness.problems import dotted
 from harness.store.artifacts import Store
 
 CATALOGUE = catalogue.load()
@@ -156,7 +157,7 @@ depht: 10
     lines = [int(line.partition(":")[0]) for line in found]
     assert lines == sorted(lines)
     assert {line.partition(": ")[2] for line in found} >= {
-        "suite: expected a text, got 3",
+        "suite: expected a text, got 3 (the leaderboard's name)",
         "systems.a.retriever.bm25.k1: expected a number, got 'high'",
         "systems.c.of: unknown system 'z'; choose from: a, b, c, d, e, f",
         "systems.d.of: the systems refer to each other in a circle: d -> e -> d; break it",
@@ -181,24 +182,24 @@ depht: 10
         (HEAD + "systems: {a: {retriever: bm25}, b: {of: [a, a], rerank: sdm}}\n", "need a 'combine'"),
         (HEAD + "systems: {a: {retriever: bm25, combine: rrf}}\n", "needs 'of'"),
         (HEAD + "systems: {a: {retriever: bm25}, b: {of: [a], combine: convex}}\n", "combines at least 2 systems"),
-        (HEAD + "systems: {a: {retriever: bm25, unit: paragraph}}\n", "one of passage, document"),
+        (HEAD + "systems: {a: {retriever: bm25, unit: paragraph}}\n", "systems.a.unit: expected one of"),
         (HEAD + "systems: {a/b: {retriever: bm25}}\n", "cannot name a file: it has '/'; use letters"),
         (HEAD + "systems: {a: {retriever: bm25, rerank: {sdm: {depth: 10}}}}\n", "'depth' stands beside the plugin"),
         (HEAD + "systems: {a: {retriever: {bm25: {}, ql: {}}}}\n", "got several: bm25, ql"),
         (HEAD + "systems: {a: {retriever: {bm25: 3}}}\n", "expected a mapping of parameters, got 3"),
         (HEAD + "systems: {a: {retriever: bm25, rerank: {sdm: {}, depth: 0}}}\n", "expected at least 1, got 0"),
-        (HEAD + "systems: {a: {retriever: bm25, rerank: {sdm: {}, tail: cut}}}\n", "one of keep, drop"),
+        (HEAD + "systems: {a: {retriever: bm25, rerank: {sdm: {}, tail: cut}}}\n", "systems.a.rerank.tail: expected one of"),
         (HEAD + "systems: {a: {retriever: bm25, depth: 3}}\n", "is the suite's, or stands beside a re-ranker"),
         (HEAD + "systems: {a: {retriever: {bm25: {k1: []}}}}\n", "expected a number, got a list"),
         (HEAD + "systems: {a: {retriever: bm25}, b: {of: a, unit: document, rerank: sdm}}\n", "the unit of a retriever"),
         (HEAD + "systems: {a: {retriever: bm25}}\nprotocol: dapr\n", "only one of 'measures' and 'protocol'"),
         ("datasets: [tour]\nsystems: {a: {retriever: bm25}}\n", "nothing to measure"),
         ("protocol: dpar\ndatasets: [tour]\nsystems: {a: {retriever: bm25}}\n", "did you mean 'dapr'"),
-        (HEAD + "systems: {a: {retriever: bm25}}\ndepth: 0\n", "depth: expected 1 to 1000000, got 0"),
-        (HEAD + "systems: {a: {retriever: bm25}}\ntimeout: soon\n", "a number of seconds"),
+        (HEAD + "systems: {a: {retriever: bm25}}\ndepth: 0\n", "4: depth: expected at least 1, got 0"),
+        (HEAD + "systems: {a: {retriever: bm25}}\ntimeout: soon\n", "4: timeout: expected a number"),
         (HEAD + "systems: {a: {retriever: bm25}}\ninclude: none.yaml\n", "no such file 'none.yaml'"),
-        (HEAD + "systems: {a: {retriever: bm25}}\nbeside: {published: dapr}\n", "beside: expected the name of a published"),
-        (HEAD + "systems: {a: {retriever: bm25}}\nbeside: [{published: dapr, as: dev}, {published: dapr, as: test}]\n", "named twice"),
+        (HEAD + "systems: {a: {retriever: bm25}}\nbeside: {published: dapr}\n", "4: beside: 'as' is missing"),
+        (HEAD + "systems: {a: {retriever: bm25}}\nbeside: [{published: dapr, as: dev}, {published: dapr, as: test}]\n", "4: beside: 'dapr' is listed twice"),
         (HEAD + "systems: {a: {retriever: bm25}}\nanalyses: [{weights: {}, together: [tour, tuor]}]\n", "'tuor' is no scored dataset"),
         (HEAD + "systems: {a: {retriever: bm25}}\nanalyses: [{weights: {}, together: [tour]}]\n", "two or more different datasets"),
         ("datasets: [tour, 3]\nmeasures: R@5\nsystems: {a: {retriever: bm25}}\n", "a list of different names"),
@@ -319,3 +320,55 @@ def test_two_plugins_where_one_belongs_are_told_as_several(tmp_path, other):
     text = HEAD + f"systems: {{a: {{retriever: bm25}}, b: {{of: a, rerank: {{sdm: {{}}, {other}: {{}}}}}}}}\n"
     [line] = problems(tmp_path, text)
     assert line.endswith(f"got several: sdm, {other}")
+
+
+def at_once(tmp_path: Path, text: str) -> set[tuple[int, str]]:
+    """The lines and the keys of all problems that one `harness check` finds."""
+    (tmp_path / "s.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(HarnessError) as error:
+        runner.read(tmp_path / "s.yaml", CATALOGUE, Store(tmp_path / "store").open())
+    return {(problem.place.line, dotted(problem.path)) for problem in error.value.problems}
+
+
+SEVERAL = """
+datasets: {tour: tour, other: {tour: {seed: 1}, scored: false}}
+systems:
+  bm25: {retriever: bm25}
+  unread: {of: bm26, rerank: {nosuch: {}}}
+  misread: {of: bm26, rerank: {crossencoder: {model: ms-marco-minlm}}, unti: passage}
+  trained: {retriever: {dense: {model: {made: de}}}}
+models:
+  de: {train: {dual-encoder: {init: somewhere}}, on: other/dev, negatives: {of: nope}, validate: {on: x, measure: 3}}
+"""
+
+
+def test_one_check_finds_misspelt_systems_and_models_beside_all_other_mistakes(tmp_path):
+    assert at_once(tmp_path, SEVERAL + "measures: nDCG@10\ndepth: 0\n") == {
+        (5, "systems.unread.of"),
+        (5, "systems.unread.rerank"),
+        (6, "systems.misread"),
+        (6, "systems.misread.of"),
+        (6, ""),  # the model of the re-ranker, which planning finds
+        (9, "models.de"),
+        (9, "models.de.validate.on"),
+        (9, "models.de.validate.measure"),
+        (11, "depth"),
+    }
+
+
+def test_a_suite_without_measures_is_planned_to_find_its_other_mistakes(tmp_path):
+    text = "datasets: [tour]\nsystems:\n  a: {retriever: bm25, rerank: {crossencoder: {model: ms-marco-minlm}}}\n"
+    assert at_once(tmp_path, text) == {(1, ""), (3, "")}
+    assert at_once(tmp_path, text + "protocol: dpar\n") == {(4, "protocol"), (3, "")}
+
+
+@pytest.mark.parametrize("encoder", ["[[]]", "3", "[a]", "{model: 3}"])
+def test_an_encoder_of_the_wrong_shape_is_a_problem(tmp_path, encoder):
+    text = HEAD + "systems: {a: {retriever: bm25}}\nanalyses: [{ils: {encoder: {dense: ENCODER}}}]\n"
+    [(line, path)] = at_once(tmp_path, text.replace("ENCODER", encoder))
+    assert (line, path.partition(".model")[0]) == (4, "ils.encoder.dense")
+
+
+def test_what_a_grid_that_could_not_be_read_is_asked_for_is_no_further_mistake(tmp_path):
+    text = HEAD + "systems:\n  g: {retriever: {bm52: {k1: [1, 2]}}}\n  r: {of: 'g,k1=1', rerank: sdm}\n"
+    assert [line.partition(": unknown")[0] for line in problems(tmp_path, text)] == ["4: systems.g.retriever"]

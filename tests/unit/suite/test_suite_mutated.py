@@ -164,15 +164,17 @@ systems:
   folded: {of: [titled, documents], combine: {convex: {weight: {tune: {folds: 2, measure: RR, grid: [0, 1, 0.5]}}}}}
   ranked: {of: fused, rerank: [{sdm: {mu: 100}, depth: 50, tail: drop}]}
   dense: {retriever: {dense: {model: {made: m}}}}
+  expanded: {queries: [{rm3: {}, of: titled}], retriever: bm25}
 models:
   m:
-    train: {dual-encoder: {init: bge-small-zh, epochs: 1, batch: 2}}
-    on: en/train
+    train: {dual-encoder: {init: bge-small-zh, epochs: 1, batch: 2}, resources: {gpus: 1}}
+    on: parts/test
     negatives: {of: titled, depth: 50, take: 4}
-    validate: {on: en/dev, measure: RR@10, every: 100}
+    validate: {on: en/dev, measure: RR@10, checkpoints: 2, corpus: {of: titled, depth: 10}}
     seeds: [0, 1]
 averages: {both: [en, files]}
-analyses: [depth]
+analyses: [depth, {ils: {encoder: {dense: {model: all-minilm-l6-v2}}}, together: [en, files]}]
+beside: {published: dapr, as: dev}
 measures: [nDCG@10, "RR(rel=2)@10"]
 depth: 200
 seed: 3
@@ -247,3 +249,7 @@ def with_data(folder: Path) -> Path:
 @given(seed=st.integers(0, 2**32))
 def test_a_suite_with_changed_values_gives_no_traceback(folder, seed):
     try_it(with_data(folder), with_changed_values(random.Random(seed)))
+
+
+def test_the_suite_of_every_form_is_right(folder):
+    assert try_it(with_data(folder), EVERY_FORM.encode()) == 0
