@@ -9,10 +9,9 @@ import pytest
 import tiny_heads
 
 from harness import api, testing
-from harness.catalogue import params as strict
 from harness.testing.texts import sentences
 from harness.types import Facts
-from harness_colbert import Approximate, ColbertParams, Ivf, RetrieverParams, build_retriever, resolve
+from harness_colbert import Approximate, Ivf, RetrieverParams, build_retriever, resolve
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -233,27 +232,6 @@ def test_an_empty_corpus_has_nothing_to_build(model, tmp_path):
     search = opened(model, tmp_path / "index", Approximate(Ivf()), texts=[])
     assert (search.search(["castle"], 3).passages == -1).all()
     assert "recall" not in search.report()
-
-
-@pytest.mark.parametrize(
-    ("search", "problem"),
-    [
-        ({}, "the parameter 'ivf' is missing; a mapping is expected"),
-        ("ivf", "expected one of 'exact' or a mapping, got 'ivf'"),
-        ({"ivf": {"probe": 3}}, "unknown parameter 'probe'; did you mean 'probes'?"),
-        ({"ivf": {"probes": 0}}, "expected at least 1, got 0"),
-        ({"ivf": {"candidates": "all"}}, "expected a whole number, got 'all'"),
-        ({"ivf": {"centroids": -1}}, "expected at least 0, got -1"),
-    ],
-)
-def test_a_search_that_there_is_not_is_refused(search, problem):
-    _, problems = strict.convert(RetrieverParams, {"model": "colbert-v2", "search": search}, Path())
-    assert [item.text for item in problems] == [problem]
-
-
-def test_a_reranker_has_nothing_to_search():
-    _, problems = strict.convert(ColbertParams, {"model": "colbert-v2", "search": "exact"}, Path())
-    assert problems[0].text.startswith("unknown parameter 'search'")
 
 
 # not those that kill a process while it builds the index, which is the one of exact search
