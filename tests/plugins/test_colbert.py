@@ -252,15 +252,7 @@ def test_a_killed_index_goes_on_with_the_shard_that_it_was_at(tmp_path, monkeypa
     monkeypatch.setattr(storage, "SHARD", 2)
     params = given(tiny_heads.colbert(tmp_path / "model"))
     whole, _ = opened(params, TEXTS, tmp_path / "whole")
-    passes, pass_over = [], model.Passages.__call__
-
-    def dying(self, batch):
-        passes.append(len(batch.bounds) - 1)
-        if len(passes) == 3:
-            raise KeyboardInterrupt
-        return pass_over(self, batch)
-
-    monkeypatch.setattr(model.Passages, "__call__", dying)
+    passes = tiny_heads.killed_in_the_third_pass(monkeypatch, model.Passages)
     with pytest.raises(KeyboardInterrupt):
         opened(params, TEXTS, tmp_path / "killed")
     resumed, _ = opened(params, TEXTS, tmp_path / "killed")

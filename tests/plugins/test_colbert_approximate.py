@@ -2,13 +2,13 @@
 
 import dataclasses
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 import tiny_heads
+import tiny_models
 
-from harness import api, testing
+from harness import testing
 from harness.testing.texts import sentences
 from harness.types import Facts
 from harness_colbert import Approximate, Ivf, RetrieverParams, build_retriever, resolve
@@ -246,18 +246,11 @@ def test_an_approximate_search_keeps_the_contract(case, model, tmp_path):
 
 def test_systems_that_search_otherwise_share_one_encoding_and_tell_their_recall(model, tmp_path):
     method = f"{{colbert: {{model: {model}, dtype: fp32"
-    data = Path(__file__).parent / "data" / "beir"
-    (tmp_path / "suite.yaml").write_text(
-        f"suite: shared\ndatasets:\n  it: {{files: {{path: {data}, language: en}}}}\nsystems:\n"
-        f"  exact: {{retriever: {method}}}}}}}\n"
-        f"  probed: {{retriever: {method}, search: {{ivf: {{centroids: 2, probes: 2}}}}}}}}}}\n"
-        f"  reranked: {{of: exact, rerank: {method}}}}}}}\n"
-        "measures: [nDCG@10]\ndepth: 10\n"
-    )
-    board = api.run(tmp_path / "suite.yaml", out=tmp_path / "out", store=tmp_path / "store", quiet=True)
-    assert [row.error for row in board.rows if row.status != "ok"] == []
-    exact, probed, _ = board.rows
+    exact, probed, _ = tiny_models.ran(
+        tmp_path, exact=f"retriever: {method}}}}}",
+        probed=f"retriever: {method}, search: {{ivf: {{centroids: 2, probes: 2}}}}}}}}",
+        reranked=f"of: exact, rerank: {method}}}}}",
+    ).rows  # fmt: skip
     assert probed.measures["nDCG@10"].mean == pytest.approx(exact.measures["nDCG@10"].mean)
     told = {key: value for step in probed.reported for key, value in step.facts.items()}
     assert (told["recall"], told["centroids"]) == (1.0, 2)
-    assert len(list((tmp_path / "store" / "artifacts").glob("index-*"))) == 1

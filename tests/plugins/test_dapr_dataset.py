@@ -270,45 +270,28 @@ def without(rows: list[dict], column: str) -> list[dict]:
     return [{key: value for key, value in row.items() if key != column} for row in rows]
 
 
-@pytest.mark.parametrize(
-    ("layout", "rows", "message"),
-    [
-        ("hub", without(CORPUS, "doc_id"), "0000.parquet:1: the column 'doc_id' is missing"),
-        ("hub", [*CORPUS, {**CORPUS[2], "text": None}], "0000.parquet:4: 'text' is null"),
-        (
-            "hub",
-            [{**row, "paragraph_no": "first"} for row in CORPUS],
-            "0000.parquet:1: the column 'paragraph_no' has values that are no whole numbers",
-        ),
-        ("hub", [{**row, "text": ["x"]} for row in CORPUS], "0000.parquet:1: the column 'text' has values"),
-        ("hub", b"PAR1 and no more", "0000.parquet:1: this is not a whole Parquet file"),
-        ("hub", b"", "0000.parquet:1: this is not a whole Parquet file"),
-        ("hub", POINTER, "0000.parquet:1: this is a Git LFS pointer"),
-        ("json lines", without(CORPUS, "doc_id"), "test.jsonl:1: the key 'doc_id' is missing"),
-        (
-            "json lines",
-            [CORPUS[0], {**CORPUS[1], "text": None}],
-            "test.jsonl:2: 'text' must be a text, got null",
-        ),
-        (
-            "json lines",
-            [{**CORPUS[0], "paragraph_no": 2**31}],
-            "test.jsonl:1: at or after this line a number",
-        ),
-        ("json lines", lines(CORPUS)[:-9], "test.jsonl:3: this is not valid JSON"),
-        ("json lines", b"", "test.jsonl:1: the file is empty"),
-        ("json lines", b"\n", "test.jsonl:1: there is no row in it"),
-        ("json lines", POINTER, "test.jsonl:1: this is a Git LFS pointer"),
-        (
-            "compressed",
-            gzip.compress(lines(CORPUS), mtime=0)[:-9],
-            "test.jsonl.gz:4: the gzip data ends early",
-        ),
-    ],
-)
-def test_a_fault_of_the_hubs_passages_is_named_by_file_and_line(tmp_path, layout, rows, message):
-    found = fault(hub(tmp_path, layout, corpus=rows), "rows")
-    assert found.split("corpus/")[1].startswith(message)
+@pytest.mark.parametrize(("layout", "rows", "line", "culprit"), [
+    ("hub", without(CORPUS, "doc_id"), 1, "'doc_id' is missing"),
+    ("hub", [*CORPUS, {**CORPUS[2], "text": None}], 4, "'text' is null"),
+    ("hub", [{**row, "paragraph_no": "first"} for row in CORPUS], 1, "'paragraph_no'"),
+    ("hub", [{**row, "text": ["x"]} for row in CORPUS], 1, "'text'"),
+    ("hub", b"PAR1 and no more", 1, "Parquet"),
+    ("hub", b"", 1, "Parquet"),
+    ("hub", POINTER, 1, "Git LFS"),
+    ("json lines", without(CORPUS, "doc_id"), 1, "'doc_id' is missing"),
+    ("json lines", [CORPUS[0], {**CORPUS[1], "text": None}], 2, "'text' must be a text, got null"),
+    ("json lines", [{**CORPUS[0], "paragraph_no": 2**31}], 1, "number"),
+    ("json lines", lines(CORPUS)[:-9], 3, "JSON"),
+    ("json lines", b"", 1, "empty"),
+    ("json lines", b"\n", 1, "no row"),
+    ("json lines", POINTER, 1, "Git LFS"),
+    ("compressed", gzip.compress(lines(CORPUS), mtime=0)[:-9], 4, "ends early"),
+])  # fmt: skip
+def test_a_fault_of_the_hubs_passages_is_named_by_file_and_line(tmp_path, layout, rows, line, culprit):
+    file = {"hub": "0000.parquet", "json lines": "test.jsonl", "compressed": "test.jsonl.gz"}[layout]
+    message = fault(hub(tmp_path, layout, corpus=rows), "rows")
+    assert message.split("corpus/")[1].startswith(f"{file}:{line}: ")
+    assert culprit in message
 
 
 def test_a_parquet_file_that_cannot_be_read_is_named(tmp_path):

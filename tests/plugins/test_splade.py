@@ -333,16 +333,7 @@ def test_the_index_is_the_same_however_often_it_was_interrupted(tmp_path, monkey
     monkeypatch.setattr(loop.encode, "__kwdefaults__", {**loop.encode.__kwdefaults__, "shard": 2})
     params = given(tiny_heads.splade(tmp_path / "model"))
     whole, _ = opened(params, TEXTS, tmp_path / "whole")
-    passes = []
-    pass_over = model.Encoder.__call__
-
-    def dying(self, batch):
-        passes.append(len(batch.bounds) - 1)
-        if len(passes) == 3:
-            raise KeyboardInterrupt
-        return pass_over(self, batch)
-
-    monkeypatch.setattr(model.Encoder, "__call__", dying)
+    passes = tiny_heads.killed_in_the_third_pass(monkeypatch, model.Encoder)
     with pytest.raises(KeyboardInterrupt):
         opened(params, TEXTS, tmp_path / "killed")
     resumed, _ = opened(params, TEXTS, tmp_path / "killed")
