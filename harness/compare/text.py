@@ -210,9 +210,8 @@ def _p(value: float) -> str:
 
 
 def _page(
-    compared: Compared, shown: Sequence[str], regressions: Sequence[Regression] | None, mark: str,
-    width: int | None = None,
-) -> str:  # fmt: skip
+    compared: Compared, shown: Sequence[str], regressions: Sequence[Regression] | None, mark: str
+) -> str:
     parts = [] if regressions is None else [_regression_list(regressions, mark)]
     explained = [
         f"{method(compared)}.",

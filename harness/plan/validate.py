@@ -22,11 +22,11 @@ def step(
 ) -> Ref[Best]:  # fmt: skip
     """The step that names the best checkpoint. `hits` are those with each checkpoint on the collection
     `searched`, which may be a part of `collection`; `whole` are those on all of it, if they are asked for."""
-    parts = searched.planned
+    parts, part = searched.planned, how.corpus
     record = Validate(
         checkpoints=tuple(checkpoints), hits=tuple(hits), whole=tuple(whole), corpus=parts.corpus,
         queries=parts.queries, judgements=parts.judgements, measured=measured, unit=unit,
-        on="/".join(how.on), shortened=how.corpus and Shortened(how.corpus.of, how.corpus.depth),
+        on="/".join(how.on), shortened=None if part is None else Shortened(part.of, part.depth),
         recipe=spec.name, seed=seed,
     )  # fmt: skip
     return graph.add(record, collection.spec.name, subject)

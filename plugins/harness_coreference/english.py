@@ -32,7 +32,7 @@ class English:
         known = vocabulary(rows)
         all_phrases = [phrase for number, row in enumerate(rows) for phrase in phrases(number, row, known)]
         entities = Entities(all_phrases)
-        _names(entities, rows)
+        _names(entities)
         _beside(entities, rows)
         _acronyms(entities, rows)
         _parts(entities)
@@ -45,7 +45,7 @@ class English:
         ]
 
 
-def _names(entities: Entities, rows: Sequence[Sequence[Word]]) -> None:
+def _names(entities: Entities) -> None:
     """Joins equal names, apart from titles."""
     first: dict[tuple[str, ...], int] = {}
     for number, phrase in entities.of_kind("name"):

@@ -44,10 +44,6 @@ class Windowed:
         return merged(resolved)
 
 
-def words_in(text: str) -> int:
-    return sum(1 for _ in _WORD.finditer(text))
-
-
 def pieces(passage: int, text: str, words: int) -> Iterator[Piece]:
     """Yields the whole passage. If it has more than `words` words, it is split into parts of half as many
     words instead, so that windows can overlap within the passage."""

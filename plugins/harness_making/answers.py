@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,7 +45,7 @@ class LabelByAnswers:
         known = Tokens(params.unit == "characters")
         level = Level.of(params.tau, params.above == "more")
         queries = data.asked()
-        passages = _tried(data, queries) if params.pairs == "judged" else None
+        passages = _tried(data) if params.pairs == "judged" else None
         everything = np.arange(data.corpus.passages)
         for number, query in enumerate(queries):
             data.progress(number, len(queries))
@@ -61,7 +61,7 @@ class LabelByAnswers:
                         yield Judgement(query.id, name, grade)
 
 
-def _tried(data: MakerInput, queries: Iterable[Query]) -> dict[str, Ints]:
+def _tried(data: MakerInput) -> dict[str, Ints]:
     """For each query, the positions of the passages that have a judgement for it."""
     judged = data.judgements
     at = data.corpus.positions(judged.passage_ids)[judged.passage]

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -141,6 +141,18 @@ def finished(process: subprocess.Popen[str], timeout: float = LONG) -> Ran:
         out, err = process.communicate()
         raise AssertionError(f"the command did not end within {timeout} s:\n{out}\n{err}") from None
     return Ran(process.returncode, out, err)
+
+
+def small_collection(folder: Path, judged: Iterable[tuple[str, str, int]]) -> None:
+    """Five passages, three queries and these judgements in the form of BEIR."""
+    (folder / "qrels").mkdir(parents=True)
+    texts = ["amber basalt cedar", "amber delta", "cedar ember fjord", "grove heath", "heath islet amber"]
+    corpus = [{"_id": f"p{i}", "title": "", "text": text} for i, text in enumerate(texts)]
+    (folder / "corpus.jsonl").write_bytes(b"\n".join(map(orjson.dumps, corpus)) + b"\n")
+    queries = [{"_id": f"q{i}", "text": text} for i, text in enumerate(["amber", "cedar", "heath grove"])]
+    (folder / "queries.jsonl").write_bytes(b"\n".join(map(orjson.dumps, queries)) + b"\n")
+    qrels = ["query-id\tcorpus-id\tscore", *("\t".join(map(str, row)) for row in judged)]
+    (folder / "qrels" / "test.tsv").write_text("\n".join(qrels) + "\n", encoding="utf-8")
 
 
 def new_package(folder: Path, kind: str, name: str) -> Path:

@@ -96,19 +96,16 @@ def inspect_written(harness: Harness, folder) -> str:
     return path.read_text()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("out", "--query", "nobody"), "--query 'nobody': no such query in toy"),
-        (("out", "--query", "q", "--systems", "plian"), "did you mean 'plain'?"),
-        (("out", "--query", "q", "--measure", "ndcg@10"), "did you mean 'nDCG@10'?"),
-        (("out", "--passage", "p"), "--passage and --write read a suite"),
-        (("suite.yaml", "--failures"), "--failures read a leaderboard"),
-        (("suite.yaml", "--passage", "nowhere"), "--passage 'nowhere': there is none in toy"),
-        (("suite.yaml", "--passage", "p", "--dataset", "x"), "--dataset 'x': the suite has no such dataset"),
-        (("nothing.json", "--failures"), "cannot be read"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "says"), [
+    (("out", "--query", "nobody"), "--query 'nobody'"),
+    (("out", "--query", "q", "--systems", "plian"), "did you mean 'plain'?"),
+    (("out", "--query", "q", "--measure", "ndcg@10"), "did you mean 'nDCG@10'?"),
+    (("out", "--passage", "p"), "--passage and --write read a suite"),
+    (("suite.yaml", "--failures"), "--failures read a leaderboard"),
+    (("suite.yaml", "--passage", "nowhere"), "--passage 'nowhere'"),
+    (("suite.yaml", "--passage", "p", "--dataset", "x"), "--dataset 'x'"),
+    (("nothing.json", "--failures"), "nothing.json: cannot be read"),
+])  # fmt: skip
 def test_what_cannot_be_shown_is_refused_with_advice(looked, arguments, says):
     assert says in inspect(looked, *arguments, code=2)
 

@@ -30,12 +30,12 @@ def checked(place: Harness, system: str = MADE, model: str = f"{{{TRAINED}}}", d
 
 @pytest.mark.parametrize(("model", "words"), [
     ("3", "models.m: expected a mapping, got 3\n"),
-    ("{train: {dual-encoder: {init: .}}, on: []}", "models.m.on: is empty; say on what it trains: DATASET/SPLIT"),
+    ("{train: {dual-encoder: {init: .}}, on: []}", "models.m.on: is empty"),
     (f"{{{TRAINED}, negatives: 5}}", "models.m.negatives: expected a mapping, got 5\n"),
-    (f"{{{TRAINED}, validate: {{on: toy/dev, measure: nope}}}}", "models.m.validate.measure: nope: unknown measure"),
+    (f"{{{TRAINED}, validate: {{on: toy/dev, measure: nope}}}}", "models.m.validate.measure: nope: "),
     (f"{{{TRAINED}, validate: {{on: toy/dev, measure: RR@10, corpus: 3}}}}", "validate.corpus: expected a mapping"),
-    ("{train: {dual-encoder: {init: {made: m}}}, on: toy/train}", "models.m: is made of itself; break the circle"),
-    ("{train: {dual-encoder: {init: ., epoch: 2}}, on: toy/train}", "unknown parameter 'epoch'; did you mean 'epochs'"),
+    ("{train: {dual-encoder: {init: {made: m}}}, on: toy/train}", "models.m: is made of itself"),
+    ("{train: {dual-encoder: {init: ., epoch: 2}}, on: toy/train}", "'epoch'; did you mean 'epochs'"),
 ])  # fmt: skip
 def test_a_model(harness: Harness, model: str, words: str) -> None:
     message = checked(harness, model=model)
@@ -44,10 +44,10 @@ def test_a_model(harness: Harness, model: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(("reference", "words"), [
-    ("{made: m, part: x}", "the model 'm' has no parts; leave 'part' out"),
-    ("{made: m, checkpoint: 5}", "the model 'm' has no checkpoint 5; choose one from 1 to 1"),
+    ("{made: m, part: x}", "'m' has no parts"),
+    ("{made: m, checkpoint: 5}", "'m' has no checkpoint 5"),
     ("{made: n}", "unknown model 'n'; choose from: m"),
-    ("{made: [m]}", "expected the name of a model, got a list"),
+    ("{made: [m]}", "got a list"),
 ])  # fmt: skip
 def test_a_reference_to_a_model(harness: Harness, reference: str, words: str) -> None:
     message = checked(harness, f"{{retriever: {{dense: {{model: {reference}}}}}}}")
@@ -61,10 +61,7 @@ def test_a_reference_to_a_model(harness: Harness, reference: str, words: str) ->
     ("{{of: [plain, plain], combine: {{convex: {{weight: {{tune: {}}}}}}}}}", "systems.other.combine.convex.weight.tune"),
 ])  # fmt: skip
 def test_a_tuning_that_is_no_mapping(harness: Harness, system: str, path: str, tune: str) -> None:
-    message = checked(harness, system.format(tune))
-    assert (
-        f"{path}: expected {{on: DATASET/SPLIT, measure: nDCG@10, grid: [from, to, step]}}, got " in message
-    )
+    assert f"{path}: expected {{on: DATASET/SPLIT" in checked(harness, system.format(tune))
 
 
 def test_values_to_try_that_are_too_few(harness: Harness) -> None:
@@ -74,8 +71,8 @@ def test_values_to_try_that_are_too_few(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize(("pool", "words"), [
-    ("nope", "suite.yaml:2: datasets.made.make.pool: unknown system 'nope'; choose from: other, plain, several"),
-    ("several", "pool: 'several' is several systems; name one of them: several,weight=1, several,weight=2"),
+    ("nope", "suite.yaml:2: datasets.made.make.pool: unknown system 'nope'"),
+    ("several", "pool: 'several' is several"),
 ])  # fmt: skip
 def test_a_pool_of_no_system_and_of_several(harness: Harness, pool: str, words: str) -> None:
     datasets = f", made: {{of: toy, make: [{{pool: {{of: [{pool}], depth: 5}}}}]}}"

@@ -161,11 +161,10 @@ def test_problems_of_a_dict_are_told_all_at_once(cell):
     content = suite(mine={"retriever": object()}, other={"retriever": {"bm25": {"k1": 1j}}})
     with pytest.raises(HarnessError) as error:
         cell(content)
-    assert str(error.value).splitlines() == [
-        "suite.systems.mine.retriever: a object is neither plain data nor a function; give one of these",
-        "suite.systems.other.retriever.bm25.k1: a complex is neither plain data nor a function; give one of these",
-    ]
-    with pytest.raises(HarnessError, match="unknown parameter 'k'; did you mean 'k1'"):
+    assert [line.partition(" is ")[0] for line in str(error.value).splitlines()] == [
+        "suite.systems.mine.retriever: a object", "suite.systems.other.retriever.bm25.k1: a complex"
+    ]  # fmt: skip
+    with pytest.raises(HarnessError, match="'k'; did you mean 'k1'"):
         cell(suite(x={"retriever": {"bm25": {"k": 1}}}))
 
 

@@ -61,14 +61,14 @@ def test_inspect_shows_what_was_written(ran, capsys):
 
 
 @pytest.mark.parametrize(("system", "message"), [
-    ("{queries: rocchio, retriever: bm25}", "'rocchio' gives vectors, and 'bm25' takes text or terms"),
-    ("{queries: [rm3, spelling], retriever: bm25}", "'rm3' gives terms, which no rewriter reads; put it last"),
-    ("{queries: {spelling: {}, of: ql}, retriever: bm25}", "'spelling' reads no hits; remove 'of'"),
-    ("{queries: {rm3: {}, of: qll}, retriever: bm25}", "unknown system 'qll'; did you mean 'ql'"),
+    ("{queries: rocchio, retriever: bm25}", "'rocchio' gives vectors, .*'bm25'"),
+    ("{queries: [rm3, spelling], retriever: bm25}", "'rm3' gives terms"),
+    ("{queries: {spelling: {}, of: ql}, retriever: bm25}", "'spelling' .*'of'"),
+    ("{queries: {rm3: {}, of: qll}, retriever: bm25}", "'qll'; did you mean 'ql'"),
     ("{queries: {rm3: {}, of: this}, retriever: bm25}", "in a circle"),
-    ("{queries: rm3, of: ql, rerank: sdm}", "are rewritten for a retriever"),
-    ("{queries: {rm3: {documents: 2000}}, retriever: bm25}", "set depth: 2000 or more"),
-    ("{queries: {rm3: {}, of: documents}, retriever: bm25}", "'documents' finds documents"),
+    ("{queries: rm3, of: ql, rerank: sdm}", "for a retriever"),
+    ("{queries: {rm3: {documents: 2000}}, retriever: bm25}", "depth: 2000"),
+    ("{queries: {rm3: {}, of: documents}, retriever: bm25}", "'documents'"),
 ])  # fmt: skip
 def test_what_cannot_be_is_refused_before_anything_runs(system, message, tmp_path):
     text = f"""

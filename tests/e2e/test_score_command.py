@@ -7,9 +7,8 @@ import os
 import shutil
 from pathlib import Path
 
-import orjson
 import pytest
-from running import Harness, leaderboard, rows
+from running import Harness, leaderboard, rows, small_collection
 
 SUITE = """
 suite: small
@@ -18,7 +17,6 @@ systems: {bm25: {retriever: bm25}}
 measures: [nDCG@10, R@20, MicroR@5, document R@20]
 depth: 20
 """
-TEXTS = ["amber basalt cedar", "amber delta", "cedar ember fjord", "grove heath", "heath islet amber"]
 JUDGED = [("q0", "p1", 1), ("q0", "p4", 2), ("q1", "p2", 1), ("q2", "p3", 1), ("q2", "p0", 0)]
 MEASURES = ("--measures", "nDCG@10", "R@20", "MicroR@5")
 
@@ -27,14 +25,7 @@ MEASURES = ("--measures", "nDCG@10", "R@20", "MicroR@5")
 def made(tmp_path_factory):
     """A suite's leaderboard, its run as a stranger would have it, and the judgements in TREC's form."""
     harness = Harness(tmp_path_factory.mktemp("score"), here=True)
-    data = harness.folder / "data"
-    (data / "qrels").mkdir(parents=True)
-    corpus = [{"_id": f"p{i}", "title": "", "text": text} for i, text in enumerate(TEXTS)]
-    (data / "corpus.jsonl").write_bytes(b"\n".join(map(orjson.dumps, corpus)) + b"\n")
-    queries = [{"_id": f"q{i}", "text": text} for i, text in enumerate(["amber", "cedar", "heath grove"])]
-    (data / "queries.jsonl").write_bytes(b"\n".join(map(orjson.dumps, queries)) + b"\n")
-    beir = ["query-id\tcorpus-id\tscore", *("\t".join(map(str, row)) for row in JUDGED)]
-    (data / "qrels" / "test.tsv").write_text("\n".join(beir) + "\n", encoding="utf-8")
+    small_collection(harness.folder / "data", JUDGED)
     trec = "".join(f"{query} 0 {passage} {grade}\n" for query, passage, grade in JUDGED)
     (harness.folder / "tiny.qrels").write_text(trec, encoding="utf-8")
     harness.suite(SUITE)

@@ -132,28 +132,21 @@ def test_seeds_fan_out_and_are_not_mixed(folder):
     assert names == ["bm25", "zero", "trained,seed=0", "trained,seed=1", "reranked,seed=0", "reranked,seed=1"]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("on: d/train\n    negatives: {of: bm25, depth: 10, take: 1}\n    validate", "on: d/test\n    validate",
-         "'d/test' is what the suite scores as 'd'; train on another split"),
-        ("on: d/dev", "on: d/train", "'d/train' is trained on; take another split"),
-        ("on: d/dev", "on: d/test", "'d/test' is what the suite scores as 'd'; validate on another split"),
-        ("{made: de}", "{made: dee}", "unknown model 'dee'; did you mean 'de'?"),
-        ("{made: de}", "{made: de, part: query}", "the model 'de' has no parts"),
-        ("{made: de}", "{made: de, checkpoint: 3}", "the model 'de' has no checkpoint 3; choose one from 1 to 2"),
-        ("{of: bm25, depth: 10, take: 1}\n    validate", "{of: bm26, depth: 10}\n    validate",
-         "unknown system 'bm26'; did you mean 'bm25'?"),
-        ("{of: bm25, depth: 10, take: 1}\n    validate", "{of: bm25, depth: 20}\n    validate",
-         "depth: 20, but the suite's depth is 10"),
-        ("init: ./tiny, epochs: 2", "init: {made: de}, epochs: 2", "is made of itself; break the circle"),
-        ("checkpoints: 2", "every: 100", "unknown key 'every'"),
-    ],
-)  # fmt: skip
-def test_a_suite_that_cannot_be_right_is_refused(folder, old, new, message):
-    with pytest.raises(HarnessError) as error:
+@pytest.mark.parametrize(("old", "new", "fault"), [
+    ("on: d/train\n    negatives: {of: bm25, depth: 10, take: 1}\n    validate", "on: d/test\n    validate", "'d/test'.*'d'; train on"),
+    ("on: d/dev", "on: d/train", "'d/train'"),
+    ("on: d/dev", "on: d/test", "'d/test'.*'d'; validate on"),
+    ("{made: de}", "{made: dee}", "'dee'; did you mean 'de'"),
+    ("{made: de}", "{made: de, part: query}", "'de' has no parts"),
+    ("{made: de}", "{made: de, checkpoint: 3}", "'de' has no checkpoint 3; .*1 to 2"),
+    ("{of: bm25, depth: 10, take: 1}\n    validate", "{of: bm26, depth: 10}\n    validate", "'bm26'; did you mean 'bm25'"),
+    ("{of: bm25, depth: 10, take: 1}\n    validate", "{of: bm25, depth: 20}\n    validate", "depth: 20, .*10"),
+    ("init: ./tiny, epochs: 2", "init: {made: de}, epochs: 2", "made of itself"),
+    ("checkpoints: 2", "every: 100", "'every'"),
+])  # fmt: skip
+def test_a_suite_that_cannot_be_right_is_refused(folder, old, new, fault):
+    with pytest.raises(HarnessError, match=fault):
         planned(written(folder, **{old: new}))
-    assert message in str(error.value)
 
 
 def test_checkpoints_of_another_trainer_are_validated_as_they_appear(folder, capsys):

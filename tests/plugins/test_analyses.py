@@ -220,5 +220,5 @@ def test_bins_that_do_not_ascend_from_one_are_refused(tmp_path):
     from harness.errors import HarnessError
 
     (tmp_path / "suite.yaml").write_text(SUITE.replace("[1, 2, 4]", "[2, 1]"))
-    with pytest.raises(HarnessError, match=r"suite.yaml:12: analyses\[1\].depth: 'bins' are first depths"):
+    with pytest.raises(HarnessError, match=r"suite.yaml:12: analyses\[1\].depth: 'bins'"):
         run(tmp_path / "suite.yaml", quiet=True)

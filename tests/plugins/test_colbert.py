@@ -194,15 +194,15 @@ def test_lengths_that_a_suite_gives_come_before_the_checkpoints(tmp_path):
 @pytest.mark.parametrize("name", ["passage_length", "query_length"])
 def test_a_length_beyond_the_models_places_is_refused_while_planning(tmp_path, name):
     folder = tiny_heads.colbert(tmp_path)
-    with pytest.raises(HarnessError, match=f"{name}: 65 tokens, and the model has places for 64; give fewer"):
+    with pytest.raises(HarnessError, match=f"{name}: 65 .* 64;"):
         given(folder, **{name: 65})
 
 
 def test_a_model_that_came_after_planning_is_held_to_its_places_too(tmp_path):
     params = given(tiny_heads.colbert(tmp_path / "model"))
-    with pytest.raises(HarnessError, match="passage_length: 65 tokens, and the model has places for 64"):
+    with pytest.raises(HarnessError, match=r"passage_length: 65 .* 64"):
         opened(dataclasses.replace(params, passage_length=65), TEXTS, tmp_path / "index")
-    with pytest.raises(HarnessError, match="query_length: 65 tokens, and the model has places for 64"):
+    with pytest.raises(HarnessError, match=r"query_length: 65 .* 64"):
         opened(dataclasses.replace(params, query_length=65), TEXTS, tmp_path / "index")
 
 
@@ -252,15 +252,7 @@ def test_a_killed_index_goes_on_with_the_shard_that_it_was_at(tmp_path, monkeypa
     monkeypatch.setattr(storage, "SHARD", 2)
     params = given(tiny_heads.colbert(tmp_path / "model"))
     whole, _ = opened(params, TEXTS, tmp_path / "whole")
-    passes, pass_over = [], model.Passages.__call__
-
-    def dying(self, batch):
-        passes.append(len(batch.bounds) - 1)
-        if len(passes) == 3:
-            raise KeyboardInterrupt
-        return pass_over(self, batch)
-
-    monkeypatch.setattr(model.Passages, "__call__", dying)
+    passes = tiny_heads.killed_in_the_third_pass(monkeypatch, model.Passages)
     with pytest.raises(KeyboardInterrupt):
         opened(params, TEXTS, tmp_path / "killed")
     resumed, _ = opened(params, TEXTS, tmp_path / "killed")
@@ -385,14 +377,7 @@ def test_a_checkpoint_with_strange_or_missing_tensors_is_refused_by_name(tmp_pat
 
 def test_a_projection_of_another_width_than_said_is_refused(tmp_path):
     model = tiny_heads.colbert(tmp_path / "model", dim=16)
-    with pytest.raises(HarnessError, match="vectors of 8 numbers, but its settings say 16"):
-        opened(given(model), TEXTS, tmp_path / "index")
-
-
-def test_pickled_weights_are_refused(tmp_path):
-    model = tiny_heads.colbert(tmp_path / "model")
-    (model / "model.safetensors").rename(model / "pytorch_model.bin")
-    with pytest.raises(HarnessError, match=r"only as pytorch_model\.bin"):
+    with pytest.raises(HarnessError, match=r"vectors of 8 .* 16"):
         opened(given(model), TEXTS, tmp_path / "index")
 
 

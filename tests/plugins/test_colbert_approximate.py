@@ -2,17 +2,16 @@
 
 import dataclasses
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 import tiny_heads
+import tiny_models
 
-from harness import api, testing
-from harness.catalogue import params as strict
+from harness import testing
 from harness.testing.texts import sentences
 from harness.types import Facts
-from harness_colbert import Approximate, ColbertParams, Ivf, RetrieverParams, build_retriever, resolve
+from harness_colbert import Approximate, Ivf, RetrieverParams, build_retriever, resolve
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -235,27 +234,6 @@ def test_an_empty_corpus_has_nothing_to_build(model, tmp_path):
     assert "recall" not in search.report()
 
 
-@pytest.mark.parametrize(
-    ("search", "problem"),
-    [
-        ({}, "the parameter 'ivf' is missing; a mapping is expected"),
-        ("ivf", "expected one of 'exact' or a mapping, got 'ivf'"),
-        ({"ivf": {"probe": 3}}, "unknown parameter 'probe'; did you mean 'probes'?"),
-        ({"ivf": {"probes": 0}}, "expected at least 1, got 0"),
-        ({"ivf": {"candidates": "all"}}, "expected a whole number, got 'all'"),
-        ({"ivf": {"centroids": -1}}, "expected at least 0, got -1"),
-    ],
-)
-def test_a_search_that_there_is_not_is_refused(search, problem):
-    _, problems = strict.convert(RetrieverParams, {"model": "colbert-v2", "search": search}, Path())
-    assert [item.text for item in problems] == [problem]
-
-
-def test_a_reranker_has_nothing_to_search():
-    _, problems = strict.convert(ColbertParams, {"model": "colbert-v2", "search": "exact"}, Path())
-    assert problems[0].text.startswith("unknown parameter 'search'")
-
-
 # not those that kill a process while it builds the index, which is the one of exact search
 CASES = [case for case in testing.cases("retriever", "colbert") if "killed" not in case.name]
 
@@ -268,18 +246,11 @@ def test_an_approximate_search_keeps_the_contract(case, model, tmp_path):
 
 def test_systems_that_search_otherwise_share_one_encoding_and_tell_their_recall(model, tmp_path):
     method = f"{{colbert: {{model: {model}, dtype: fp32"
-    data = Path(__file__).parent / "data" / "beir"
-    (tmp_path / "suite.yaml").write_text(
-        f"suite: shared\ndatasets:\n  it: {{files: {{path: {data}, language: en}}}}\nsystems:\n"
-        f"  exact: {{retriever: {method}}}}}}}\n"
-        f"  probed: {{retriever: {method}, search: {{ivf: {{centroids: 2, probes: 2}}}}}}}}}}\n"
-        f"  reranked: {{of: exact, rerank: {method}}}}}}}\n"
-        "measures: [nDCG@10]\ndepth: 10\n"
-    )
-    board = api.run(tmp_path / "suite.yaml", out=tmp_path / "out", store=tmp_path / "store", quiet=True)
-    assert [row.error for row in board.rows if row.status != "ok"] == []
-    exact, probed, _ = board.rows
+    exact, probed, _ = tiny_models.ran(
+        tmp_path, exact=f"retriever: {method}}}}}",
+        probed=f"retriever: {method}, search: {{ivf: {{centroids: 2, probes: 2}}}}}}}}",
+        reranked=f"of: exact, rerank: {method}}}}}",
+    ).rows  # fmt: skip
     assert probed.measures["nDCG@10"].mean == pytest.approx(exact.measures["nDCG@10"].mean)
     told = {key: value for step in probed.reported for key, value in step.facts.items()}
     assert (told["recall"], told["centroids"]) == (1.0, 2)
-    assert len(list((tmp_path / "store" / "artifacts").glob("index-*"))) == 1

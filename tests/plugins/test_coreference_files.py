@@ -89,25 +89,22 @@ def test_what_the_file_and_the_corpus_lack_of_one_another_is_counted(tmp_path):
     assert texts(stage)[1] == list(B)
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (LINES[:1], "there is nothing for the document 'a' of the corpus"),
-        ([*LINES, {"id": "gone", "clusters": []}], "file.jsonl:3: the corpus has no document 'gone'"),
-        ([*LINES, LINES[0]], "file.jsonl:3: the id 'b' stands a second time"),
-        ([{"id": "x", "clusters": []}], "nothing for the document 'a'"),
-        ([{"id": "a"}], "file.jsonl:1: the key 'clusters' is missing"),
-        ([{"id": 1, "clusters": []}], "file.jsonl:1: 'id' must be a text"),
-    ],
-)
-def test_a_clusters_file_that_does_not_match_is_refused(tmp_path, lines, message):
-    with pytest.raises(HarnessError, match=message):
+@pytest.mark.parametrize(("lines", "fault"), [
+    (LINES[:1], "document 'a' of the corpus"),
+    ([*LINES, {"id": "gone", "clusters": []}], "file.jsonl:3: .*'gone'"),
+    ([*LINES, LINES[0]], "file.jsonl:3: .*'b' .*second time"),
+    ([{"id": "x", "clusters": []}], "document 'a'"),
+    ([{"id": "a"}], "file.jsonl:1: .*'clusters' is missing"),
+    ([{"id": 1, "clusters": []}], "file.jsonl:1: 'id'"),
+])  # fmt: skip
+def test_a_clusters_file_that_does_not_match_is_refused(tmp_path, lines, fault):
+    with pytest.raises(HarnessError, match=fault):
         matching(clusters(rows(tmp_path, lines)))
 
 
 def test_a_file_without_any_document_of_the_corpus_is_of_another_one(tmp_path):
     stage = clusters(rows(tmp_path, [{"id": "x", "clusters": []}]), missing="skip", unknown="skip")
-    with pytest.raises(HarnessError, match="no document of the corpus is in it"):
+    with pytest.raises(HarnessError, match=r"file\.jsonl: no document"):
         matching(stage)
 
 
@@ -161,29 +158,26 @@ def test_a_passage_that_is_more_than_insertions_is_a_choice(tmp_path, differs, t
 
 
 def test_a_passage_that_is_more_than_insertions_can_be_refused(tmp_path):
-    with pytest.raises(HarnessError, match=r"file\.jsonl:4: this is not the passage 'a#1' with insertions"):
+    with pytest.raises(HarnessError, match=r"file\.jsonl:4: .*'a#1'"):
         texts(rewritten(rows(tmp_path, REWRITTEN), differs="refuse"))
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (REWRITTEN[1:], "there is nothing for the passage 'b#2'"),
-        ([*REWRITTEN, {"_id": "c#0", "text": "x"}], "file.jsonl:6: the corpus has no passage 'c#0'"),
-        ([*REWRITTEN, REWRITTEN[2]], "file.jsonl:6: the id 'b#1' stands a second time"),
-        ([{"_id": "a#0"}], "file.jsonl:1: the key 'text' is missing"),
-    ],
-)
-def test_a_rewritten_file_that_does_not_match_is_refused(tmp_path, lines, message):
-    with pytest.raises(HarnessError, match=message):
+@pytest.mark.parametrize(("lines", "fault"), [
+    (REWRITTEN[1:], "passage 'b#2'"),
+    ([*REWRITTEN, {"_id": "c#0", "text": "x"}], "file.jsonl:6: .*'c#0'"),
+    ([*REWRITTEN, REWRITTEN[2]], "file.jsonl:6: .*'b#1' .*second time"),
+    ([{"_id": "a#0"}], "file.jsonl:1: .*'text' is missing"),
+])  # fmt: skip
+def test_a_rewritten_file_that_does_not_match_is_refused(tmp_path, lines, fault):
+    with pytest.raises(HarnessError, match=fault):
         matching(rewritten(rows(tmp_path, lines)))
 
 
 def test_a_folder_without_rows_and_a_table_without_the_columns_are_named(tmp_path):
-    with pytest.raises(HarnessError, match="there is no file of rows in it"):
+    with pytest.raises(HarnessError, match="no file of rows"):
         matching(rewritten(tmp_path))
     pq.write_table(pa.table({"id": ["a#0"]}), tmp_path / "x.parquet")
-    with pytest.raises(HarnessError, match=r"x\.parquet:1: it cannot be read as rows of `_id` and `text`"):
+    with pytest.raises(HarnessError, match=r"x\.parquet:1: .*`_id` and `text`"):
         matching(rewritten(tmp_path))
 
 

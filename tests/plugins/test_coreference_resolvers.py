@@ -109,7 +109,7 @@ def test_a_resolver_names_what_it_lacks(tmp_path):
 
 
 def test_a_pipeline_is_refused_where_nothing_reads_it():
-    with pytest.raises(ValueError, match="the resolver rules reads no pipeline"):
+    with pytest.raises(ValueError, match="rules reads no pipeline"):
         CoreferenceParams(pipeline="x")
 
 

@@ -214,10 +214,10 @@ def test_the_language_is_the_datasets_unless_the_suite_says_otherwise():
 @pytest.mark.parametrize(
     ("params", "language", "message"),
     [
-        (CoreferenceParams(), None, "does not say its language"),
-        (CoreferenceParams(), "de", "does not know the language 'de'; it knows en and zh"),
-        (CoreferenceParams(resolver="xrenner"), "zh", "xrenner does not know the language 'zh'"),
-        (CoreferenceParams(versions="xrenner 1"), "en", "wants the versions 'xrenner 1'"),
+        (CoreferenceParams(), None, "its language"),
+        (CoreferenceParams(), "de", "'de'; it knows en and zh"),
+        (CoreferenceParams(resolver="xrenner"), "zh", "xrenner .*'zh'"),
+        (CoreferenceParams(versions="xrenner 1"), "en", "versions 'xrenner 1'"),
     ],
 )
 def test_a_language_without_a_resolver_is_an_error_while_planning(params, language, message):

@@ -243,13 +243,13 @@ class TestClassifiers:
             opened(given(model=str(folder)))
 
     def test_three_classes_are_refused(self, tmp_path):
-        with pytest.raises(HarnessError, match="has 3 classes; a cross-encoder has one logit, or two"):
+        with pytest.raises(HarnessError, match="3 classes"):
             opened(given(model=str(tiny_crossencoders.bert(tmp_path / "model", 3))))
 
     def test_pickled_weights_are_refused(self, tmp_path):
         folder = tiny_crossencoders.bert(tmp_path / "model")
         (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-        with pytest.raises(HarnessError, match=r"only as pytorch_model\.bin, a format that can run code"):
+        with pytest.raises(HarnessError, match=r"only as pytorch_model\.bin"):
             opened(given(model=str(folder)))
 
 
@@ -329,27 +329,20 @@ class TestOnnx:
 
     def test_an_encoder_without_a_classifier_is_refused(self, tmp_path):
         folder = tiny_models.onnx(tmp_path / "model")
-        with pytest.raises(HarnessError, match="gives no logits, only last_hidden_state; export a model for"):
+        with pytest.raises(HarnessError, match="only last_hidden_state"):
             opened(given(model=str(folder), dtype="auto"))
 
     def test_vectors_are_no_logits(self, tmp_path):
         folder = tiny_models.onnx(tmp_path / "model", pooled=True)
-        with pytest.raises(HarnessError, match="gives 32 numbers a pair; a cross-encoder gives one"):
+        with pytest.raises(HarnessError, match="32 numbers a pair"):
             opened(given(model=str(folder), dtype="auto")).score(QUERIES, EVERY)
 
     def test_a_gpu_is_refused(self, tmp_path):
-        with pytest.raises(HarnessError, match="the backend onnx runs on the CPU"):
+        with pytest.raises(HarnessError, match=r"device: .*onnx"):
             given(model=str(self.exported(tmp_path / "model", 1)), dtype="auto", device="cuda")
 
 
 class TestSettings:
-    def test_one_model_or_several_must_be_named(self):
-        for said in ({}, {"model": "./a", "models": ["./b"]}):
-            _, problems = strict.convert(CrossEncoderParams, said, Path())
-            assert "name one model, or several as `models`" in problems[0].text
-        _, problems = strict.convert(CrossEncoderParams, {"models": ["./b"], "revisions": ["a", "b"]}, Path())
-        assert "2 for 1 models" in problems[0].text
-
     def test_a_short_name_stands_for_its_model(self, monkeypatch):
         monkeypatch.setattr("harness.toolkit.neural.models._asked", lambda model, revision: None)
         params = given(model="ms-marco-minilm-l12-v2", device="cpu")
@@ -393,7 +386,7 @@ class TestSettings:
         assert [need for need in missing_files(params) if "no such folder" in need] == [
             f"model {tmp_path / name} (there is no such folder)" for name in ("nothing", "neither")
         ]
-        with pytest.raises(HarnessError, match=r"there is no folder .*nothing; check the path"):
+        with pytest.raises(HarnessError, match=r"no folder .*nothing"):
             opened(params)
 
     def test_a_missing_library_says_what_to_install(self, tmp_path, monkeypatch):
@@ -407,19 +400,19 @@ class TestSettings:
 
     def test_a_length_without_places_is_refused(self, tmp_path):
         folder = tiny_crossencoders.bert(tmp_path / "model")
-        with pytest.raises(HarnessError, match=r"length: 65 tokens, and .* has places for 64; give fewer"):
+        with pytest.raises(HarnessError, match=r"length: 65 .* 64;"):
             given(model=str(folder), length=65)
         assert given(model=str(folder)).length == 64
 
     def test_models_of_two_kinds_are_not_averaged(self, tmp_path):
         folders = [tiny_crossencoders.bert(tmp_path / "a"), tiny_crossencoders.t5(tmp_path / "b")]
-        with pytest.raises(HarnessError, match="kind: models that are averaged must have one"):
+        with pytest.raises(HarnessError, match="kind: "):
             given(models=[str(folder) for folder in folders])
 
     def test_code_of_its_own_is_refused(self, tmp_path):
         settings = {"auto_map": {"AutoModelForSequenceClassification": "other.Other"}, "model_type": "other"}
         folder = tiny_crossencoders.bert(tmp_path / "model", **settings)
-        with pytest.raises(HarnessError, match="runs code of its own, which is refused"):
+        with pytest.raises(HarnessError, match="trust_remote_code"):
             given(model=str(folder))
         assert given(model=str(folder), trust_remote_code=True).trust_remote_code
 

@@ -240,7 +240,7 @@ def test_the_licence_is_the_datasets_own(tmp_path):
 @pytest.mark.parametrize("given", [{"dataset": "nq-hard"}, {"dataset": "Genomics", "text": "corpus_coref"}])
 def test_what_the_dump_does_not_have_is_refused(tmp_path, given):
     values = dump(tmp_path)
-    with pytest.raises(HarnessError, match="the dump has no"):
+    with pytest.raises(HarnessError, match=given.get("text", given["dataset"])):
         build(DaprParams(path=values.path, **given))
 
 
@@ -270,52 +270,39 @@ def without(rows: list[dict], column: str) -> list[dict]:
     return [{key: value for key, value in row.items() if key != column} for row in rows]
 
 
-@pytest.mark.parametrize(
-    ("layout", "rows", "message"),
-    [
-        ("hub", without(CORPUS, "doc_id"), "0000.parquet:1: the column 'doc_id' is missing"),
-        ("hub", [*CORPUS, {**CORPUS[2], "text": None}], "0000.parquet:4: 'text' is null"),
-        (
-            "hub",
-            [{**row, "paragraph_no": "first"} for row in CORPUS],
-            "0000.parquet:1: the column 'paragraph_no' has values that are no whole numbers",
-        ),
-        ("hub", [{**row, "text": ["x"]} for row in CORPUS], "0000.parquet:1: the column 'text' has values"),
-        ("hub", b"PAR1 and no more", "0000.parquet:1: this is not a whole Parquet file"),
-        ("hub", b"", "0000.parquet:1: this is not a whole Parquet file"),
-        ("hub", POINTER, "0000.parquet:1: this is a Git LFS pointer"),
-        ("json lines", without(CORPUS, "doc_id"), "test.jsonl:1: the key 'doc_id' is missing"),
-        (
-            "json lines",
-            [CORPUS[0], {**CORPUS[1], "text": None}],
-            "test.jsonl:2: 'text' must be a text, got null",
-        ),
-        (
-            "json lines",
-            [{**CORPUS[0], "paragraph_no": 2**31}],
-            "test.jsonl:1: at or after this line a number",
-        ),
-        ("json lines", lines(CORPUS)[:-9], "test.jsonl:3: this is not valid JSON"),
-        ("json lines", b"", "test.jsonl:1: the file is empty"),
-        ("json lines", b"\n", "test.jsonl:1: there is no row in it"),
-        ("json lines", POINTER, "test.jsonl:1: this is a Git LFS pointer"),
-        (
-            "compressed",
-            gzip.compress(lines(CORPUS), mtime=0)[:-9],
-            "test.jsonl.gz:4: the gzip data ends early",
-        ),
-    ],
-)
-def test_a_fault_of_the_hubs_passages_is_named_by_file_and_line(tmp_path, layout, rows, message):
-    found = fault(hub(tmp_path, layout, corpus=rows), "rows")
-    assert found.split("corpus/")[1].startswith(message)
+@pytest.mark.parametrize(("layout", "rows", "line", "culprit"), [
+    ("hub", without(CORPUS, "doc_id"), 1, "'doc_id' is missing"),
+    ("hub", [*CORPUS, {**CORPUS[2], "text": None}], 4, "'text' is null"),
+    ("hub", [{**row, "paragraph_no": "first"} for row in CORPUS], 1, "'paragraph_no'"),
+    ("hub", [{**row, "text": ["x"]} for row in CORPUS], 1, "'text'"),
+    ("hub", b"PAR1 and no more", 1, "Parquet"),
+    ("hub", b"", 1, "Parquet"),
+    ("hub", POINTER, 1, "Git LFS"),
+    ("json lines", without(CORPUS, "doc_id"), 1, "'doc_id' is missing"),
+    ("json lines", [CORPUS[0], {**CORPUS[1], "text": None}], 2, "'text' must be a text, got null"),
+    ("json lines", [{**CORPUS[0], "paragraph_no": 2**31}], 1, "number"),
+    ("json lines", lines(CORPUS)[:-9], 3, "JSON"),
+    ("json lines", b"", 1, "empty"),
+    ("json lines", b"\n", 1, "no row"),
+    ("json lines", POINTER, 1, "Git LFS"),
+    ("compressed", gzip.compress(lines(CORPUS), mtime=0)[:-9], 4, "ends early"),
+])  # fmt: skip
+def test_a_fault_of_the_hubs_passages_is_named_by_file_and_line(tmp_path, layout, rows, line, culprit):
+    file = {"hub": "0000.parquet", "json lines": "test.jsonl", "compressed": "test.jsonl.gz"}[layout]
+    message = fault(hub(tmp_path, layout, corpus=rows), "rows")
+    assert message.split("corpus/")[1].startswith(f"{file}:{line}: ")
+    assert culprit in message
 
 
-def test_a_parquet_file_that_was_cut_is_refused(tmp_path):
+def test_a_parquet_file_that_cannot_be_read_is_named(tmp_path):
     values = hub(tmp_path)
     path = tmp_path / "NaturalQuestions" / "corpus" / "0000.parquet"
+    table = pq.read_table(path)
+    wrong = pa.array([b"one", b"\xff", b"three"]).view(pa.string())
+    pq.write_table(table.set_column(table.schema.get_field_index("text"), "text", wrong), path)
+    assert "0000.parquet:1: the column 'text'" in fault(values, "rows")
     path.write_bytes(path.read_bytes()[:-9])
-    assert "0000.parquet:1: this is not a whole Parquet file" in fault(values, "rows")
+    assert "0000.parquet:1: " in fault(values, "rows")
 
 
 def test_a_parquet_file_that_is_damaged_within_is_refused(tmp_path):
@@ -327,74 +314,35 @@ def test_a_parquet_file_that_is_damaged_within_is_refused(tmp_path):
     assert "0000.parquet:1: " in fault(values, "rows")
 
 
-def test_texts_in_parquet_that_are_not_utf_8_are_refused(tmp_path):
-    values = hub(tmp_path)
-    path = tmp_path / "NaturalQuestions" / "corpus" / "0000.parquet"
-    table = pq.read_table(path)
-    wrong = pa.array([b"one", b"\xff", b"three"]).view(pa.string())
-    pq.write_table(table.set_column(table.schema.get_field_index("text"), "text", wrong), path)
-    assert "0000.parquet:1: the column 'text' has values that are no texts in UTF-8" in fault(values, "rows")
+@pytest.mark.parametrize(("contents", "part", "place", "culprit"), [
+    ({"queries": without(QUERIES, "text")}, "queries", "test.parquet:1: ", "'text' is missing"),
+    ({"queries": [*QUERIES, {"_id": "q1", "text": "other"}]}, "queries", "test.parquet:3: ", "'q1' has another"),
+    ({"queries": [{"_id": "", "text": "x"}]}, "queries", "test.parquet:1: ", "empty id"),
+    ({"qrels": [*QRELS, QRELS[0] | {"query_id": "q9"}]}, "judgements", "test.parquet:4: ", "'q9' is judged"),
+    ({"qrels": [QRELS[0] | {"corpus_id": ""}]}, "judgements", "test.parquet:1: ", "is empty"),
+    ({"qrels": [QRELS[0] | {"score": 0.5}]}, "judgements", "test.parquet:1: ", "'score'"),
+])  # fmt: skip
+def test_a_fault_of_the_hubs_queries_and_judgements_is_named(tmp_path, contents, part, place, culprit):
+    message = fault(hub(tmp_path, **contents), part)
+    assert place in message
+    assert culprit in message
 
 
-@pytest.mark.parametrize(
-    ("contents", "part", "message"),
-    [
-        ({"queries": without(QUERIES, "text")}, "queries", "test.parquet:1: the column 'text' is missing"),
-        (
-            {"queries": [*QUERIES, {"_id": "q1", "text": "other"}]},
-            "queries",
-            "test.parquet:3: query 'q1' has another text than at ",
-        ),
-        ({"queries": [{"_id": "", "text": "x"}]}, "queries", "test.parquet:1: the query has an empty id"),
-        (
-            {"qrels": [*QRELS, {"query_id": "q9", "corpus_id": "a-1", "score": 1}]},
-            "judgements",
-            "test.parquet:4: query 'q9' is judged, but",
-        ),
-        (
-            {"qrels": [{"query_id": "q1", "corpus_id": "", "score": 1}]},
-            "judgements",
-            "test.parquet:1: the id of the judged passage is empty",
-        ),
-        (
-            {"qrels": [{"query_id": "q1", "corpus_id": "a-1", "score": 0.5}]},
-            "judgements",
-            "test.parquet:1: the column 'score' has values that are no whole numbers",
-        ),
-    ],
-)
-def test_a_fault_of_the_hubs_queries_and_judgements_is_named(tmp_path, contents, part, message):
-    assert message in fault(hub(tmp_path, **contents), part)
-
-
-@pytest.mark.parametrize(
-    ("contents", "part", "message"),
-    [
-        ({"corpus": [DUMP[0], {"id": "b"}]}, "rows", "corpus.jsonl:2: the key 'chunks' is missing"),
-        ({"corpus": [{**DUMP[0], "id": 1}]}, "rows", "corpus.jsonl:1: 'id' must be a text, got a number"),
-        ({"corpus": [{**DUMP[0], "id": ""}]}, "rows", "corpus.jsonl:1: the document has an empty id"),
-        (
-            {"corpus": [{**DUMP[0], "candidate_chunk_ids": ["a-9"]}]},
-            "rows",
-            "corpus.jsonl:1: candidate_chunk_ids names 'a-9', which is no chunk of document 'a'",
-        ),
-        (
-            {"corpus": [{"id": "a", "chunks": [{"id": "a-0"}]}]},
-            "rows",
-            "corpus.jsonl:1: the line does not fit",
-        ),
-        ({"corpus": POINTER}, "rows", "corpus.jsonl:1: this is a Git LFS pointer"),
-        ({"test": [LABELLED[0], labelled("q1", "other")]}, "queries", "test.jsonl:2: query 'q1' has another"),
-        (
-            {"test": [{"query": {"id": "q1", "text": "x"}}]},
-            "queries",
-            "test.jsonl:1: the key 'judged_chunks'",
-        ),
-        ({"test": lines(LABELLED)[:-9]}, "judgements", "test.jsonl:3: this is not valid JSON"),
-    ],
-)
-def test_a_fault_of_the_dump_is_named_by_file_and_line(tmp_path, contents, part, message):
-    assert fault(dump(tmp_path, **contents), part).startswith(message)
+@pytest.mark.parametrize(("contents", "part", "place", "culprit"), [
+    ({"corpus": [DUMP[0], {"id": "b"}]}, "rows", "corpus.jsonl:2: ", "'chunks' is missing"),
+    ({"corpus": [{**DUMP[0], "id": 1}]}, "rows", "corpus.jsonl:1: ", "'id' must be a text"),
+    ({"corpus": [{**DUMP[0], "id": ""}]}, "rows", "corpus.jsonl:1: ", "empty id"),
+    ({"corpus": [{**DUMP[0], "candidate_chunk_ids": ["a-9"]}]}, "rows", "corpus.jsonl:1: ", "'a-9'"),
+    ({"corpus": [{"id": "a", "chunks": [{"id": "a-0"}]}]}, "rows", "corpus.jsonl:1: ", "does not fit"),
+    ({"corpus": POINTER}, "rows", "corpus.jsonl:1: ", "Git LFS"),
+    ({"test": [LABELLED[0], labelled("q1", "other")]}, "queries", "test.jsonl:2: ", "'q1' has another"),
+    ({"test": [{"query": {"id": "q1", "text": "x"}}]}, "queries", "test.jsonl:1: ", "'judged_chunks'"),
+    ({"test": lines(LABELLED)[:-9]}, "judgements", "test.jsonl:3: ", "JSON"),
+])  # fmt: skip
+def test_a_fault_of_the_dump_is_named_by_file_and_line(tmp_path, contents, part, place, culprit):
+    message = fault(dump(tmp_path, **contents), part)
+    assert message.startswith(place)
+    assert culprit in message
 
 
 COUNTS = {  # dataset, split -> queries, judgements
@@ -452,7 +400,7 @@ def test_what_is_missing_is_fetched_from_the_hub_and_nothing_else(tmp_path, monk
 
 def test_a_hub_that_has_nothing_to_give_is_told(tmp_path, monkeypatch):
     stand_in(monkeypatch, {})
-    with pytest.raises(HarnessError, match="UKPLab/dapr has no files that fit MIRACL/corpus"):
+    with pytest.raises(HarnessError, match="MIRACL/corpus"):
         list(build(DaprParams(path=tmp_path, dataset="MIRACL")).fetch())
 
 

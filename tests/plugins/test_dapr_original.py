@@ -65,9 +65,7 @@ def test_an_element_of_a_page_is_a_passage_without_tags_and_evidence_is_its_firs
 
 def test_evidence_that_its_page_lacks_is_refused(conditional):
     (conditional / "dev.json").write_text(json.dumps(CONDITIONAL).replace("claim <a", "ask <a"))
-    with pytest.raises(
-        HarnessError, match=r"dev\.json:1: question 'dev-0': its page has no element .<li>ask"
-    ):
+    with pytest.raises(HarnessError, match=r"dev\.json:1: .*'dev-0': .*<li>ask"):
         list(source(conditional, "ConditionalQA").judgements())
 
 
@@ -117,7 +115,7 @@ def test_paragraphs_are_passages_and_positives_and_a_page_is_in_the_corpus_once(
 def test_an_answer_that_is_no_block_is_refused(natural):
     path = natural / "dev.jsonl"
     path.write_text(path.read_text().replace("[2, 0, 1]", "[7]"))
-    with pytest.raises(HarnessError, match=r"dev.jsonl:2: 'long_answers' names a block that is not there"):
+    with pytest.raises(HarnessError, match=r"dev.jsonl:2: 'long_answers'"):
         list(source(natural, "NaturalQuestions").queries())
 
 

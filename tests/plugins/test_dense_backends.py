@@ -80,12 +80,8 @@ class TestOnnx:
             "strategy": {"Fixed": 40}, "direction": "Right", "pad_to_multiple_of": None,
             "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]",
         }  # fmt: skip
-        settings["truncation"] = {
-            "direction": "Right",
-            "max_length": 5,
-            "strategy": "LongestFirst",
-            "stride": 0,
-        }
+        cut = {"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 0}
+        settings["truncation"] = cut
         tiny_models.as_json(path, settings)
         assert search(resolved(folder, pooling="mean"), tmp_path).tolist() == plain.tolist()
 
@@ -96,23 +92,15 @@ class TestOnnx:
         for i, text in enumerate(TEXTS):
             assert search(params, tmp_path, [text])[:, 0].tolist() == together[:, i].tolist()
 
-    def test_an_export_without_token_states_is_refused(self, tmp_path):
-        folder = tiny_models.onnx(tmp_path / "model", pooled=True)
-        with pytest.raises(
-            HarnessError, match=r"no token states, only sentence_embedding; export it without"
-        ):
-            search(resolved(folder, pooling="mean"), tmp_path)
-
-    def test_a_file_that_is_no_model_is_told(self, tmp_path):
-        folder = tiny_models.onnx(tmp_path / "model")
-        (folder / "model.onnx").write_bytes(b"nothing")
-        with pytest.raises(HarnessError, match=r"model.onnx cannot be loaded by ONNX Runtime"):
-            search(resolved(folder, pooling="mean"), tmp_path)
-
-    def test_a_folder_without_an_export_is_told(self, tmp_path):
-        folder = tiny_models.sentence_transformer(tmp_path / "model")
-        with pytest.raises(HarnessError, match=r"has none of model.onnx, .*; choose backend: torch"):
-            search(resolved(folder, backend="onnx"), tmp_path)
+    @pytest.mark.parametrize(("make", "fault"), [
+        (lambda folder: tiny_models.onnx(folder, pooled=True), "only sentence_embedding"),
+        (lambda folder: (tiny_models.onnx(folder) / "model.onnx").write_bytes(b"nothing"), "model.onnx cannot"),
+        (tiny_models.sentence_transformer, "none of model.onnx, .*backend: torch"),
+    ])  # fmt: skip
+    def test_an_export_that_cannot_be_used_is_named(self, tmp_path, make, fault):
+        make(tmp_path / "model")
+        with pytest.raises(HarnessError, match=fault):
+            search(resolved(tmp_path / "model", backend="onnx", pooling="mean"), tmp_path)
 
 
 class TestOpenVino:

@@ -16,7 +16,7 @@ from harness.types import Facts
 pytest.importorskip("transformers")
 pytest.importorskip("tokenizers")
 
-from harness_dense import DenseParams, build, missing_files, resolve, towers
+from harness_dense import DenseParams, build, resolve, towers
 
 pytestmark = pytest.mark.extras
 
@@ -29,20 +29,6 @@ def resolved(model, **given):
 def index(folder, params, texts=("the castle", "a painter of the harbour " * 5, "")):
     folder.mkdir(exist_ok=True)
     return build(params).index(testing.texts(list(texts)), folder)
-
-
-def test_a_folder_that_is_not_there(tmp_path):
-    params = resolved(tmp_path / "nothing")
-    assert missing_files(params) == [f"model {tmp_path / 'nothing'} (there is no such folder)"]
-    with pytest.raises(HarnessError, match=r"model: there is no folder .*nothing; check the path"):
-        index(tmp_path / "index", resolved(tmp_path / "nothing", passage_prompt="", passage_length=9))
-
-
-def test_a_package_that_is_not_installed(tmp_path):
-    params = resolved("package:no_such_package/model")
-    assert missing_files(params) == [
-        "model package:no_such_package/model (not here: `pip install no-such-package`)"
-    ]
 
 
 class Hub:
@@ -64,19 +50,12 @@ class Hub:
         raise AssertionError("not asked for here")
 
 
-@pytest.mark.parametrize(
-    ("model", "revision", "problem"),
-    [
-        (
-            "some/model",
-            "v9",
-            "model: some/model has no revision 'v9'; name one of its branches, tags or commi",
-        ),
-        ("no/model", "main", "model: the hub has no no/model, or not for you; check the name"),
-    ],
-)
+@pytest.mark.parametrize(("model", "revision", "culprit"), [
+    ("some/model", "v9", "revision 'v9'"),
+    ("no/model", "main", "no/model"),
+])  # fmt: skip
 def test_a_model_or_a_revision_that_the_hub_has_not_is_told_while_planning(
-    model, revision, problem, tmp_path, monkeypatch
+    model, revision, culprit, tmp_path, monkeypatch
 ):
     from harness.toolkit.neural import hub, models
 
@@ -84,69 +63,39 @@ def test_a_model_or_a_revision_that_the_hub_has_not_is_told_while_planning(
     monkeypatch.setattr(hub, "HfApi", lambda: Hub(hub.refusals))
     monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", False)
     models._asked.cache_clear()
-    with pytest.raises(HarnessError, match=problem):
+    with pytest.raises(HarnessError, match=f"model: .*{culprit}"):
         resolved(model, revision=revision)
-
-
-def changed(folder, change):
-    """The checkpoint with other tensors."""
-    tensors = tiny_models.read_safetensors(folder / "model.safetensors")
-    change(tensors)
-    tiny_models.safetensors(folder / "model.safetensors", tensors)
-    return folder
-
-
-def test_a_checkpoint_that_lacks_a_tensor(tmp_path):
-    folder = changed(
-        tiny_models.bert(tmp_path / "model"),
-        lambda tensors: tensors.pop("encoder.layer.1.output.dense.weight"),
-    )
-    with pytest.raises(HarnessError, match=r"it lacks encoder\.layer\.1\.output\.dense\.weight; check that"):
-        index(tmp_path / "index", resolved(folder))
-
-
-def test_a_checkpoint_with_a_tensor_that_has_no_place(tmp_path):
-    folder = changed(
-        tiny_models.bert(tmp_path / "model"),
-        lambda tensors: tensors.update({"encoder.layer.7.strange": np.zeros(3, np.float32)}),
-    )
-    with pytest.raises(HarnessError, match=r"it has encoder\.layer\.7\.strange, which have no place"):
-        index(tmp_path / "index", resolved(folder))
 
 
 def test_a_tower_of_dpr_that_lacks_a_tensor(tmp_path):
     folder = tiny_models.bert(
         tmp_path / "model", prefix="ctx_encoder.bert_model.", pooler=False, model_type="dpr", projection_dim=0
     )
-    changed(folder, lambda tensors: tensors.pop("ctx_encoder.bert_model.embeddings.LayerNorm.bias"))
-    with pytest.raises(HarnessError, match=r"it lacks ctx_encoder\.bert_model\.embeddings\.LayerNorm\.bias"):
+    tensors = tiny_models.read_safetensors(folder / "model.safetensors")
+    del tensors["ctx_encoder.bert_model.embeddings.LayerNorm.bias"]
+    tiny_models.safetensors(folder / "model.safetensors", tensors)
+    with pytest.raises(HarnessError, match=r"lacks ctx_encoder\.bert_model\.embeddings\.LayerNorm\.bias"):
         index(tmp_path / "index", resolved(folder))
 
 
-def test_weights_of_another_size_than_the_configuration_says(tmp_path):
-    folder = tiny_models.bert(tmp_path / "model")
-    config = json.loads((folder / "config.json").read_text())
-    tiny_models.as_json(folder / "config.json", config | {"intermediate_size": 48})
-    with pytest.raises(HarnessError, match="gives other shapes to encoder"):
-        index(tmp_path / "index", resolved(folder))
-
-
-@pytest.mark.parametrize("where", ["", "2_Dense"])
-def test_weights_that_are_only_there_as_a_pickle(where, tmp_path):
-    folder = tiny_models.sentence_transformer(tmp_path / "model")
+def with_a_head(folder, activation):
+    """A model whose vectors go through a dense layer."""
+    tiny_models.sentence_transformer(folder)
     modules = json.loads((folder / "modules.json").read_text())
     modules.append({"idx": 3, "name": "3", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
     tiny_models.as_json(folder / "modules.json", modules)
-    settings = {
-        "in_features": 32,
-        "out_features": 8,
-        "activation_function": "torch.nn.modules.linear.Identity",
-    }
+    settings = {"in_features": 32, "out_features": 8, "activation_function": f"torch.nn.modules.{activation}"}
     tiny_models.as_json(folder / "2_Dense" / "config.json", settings)
     tensors = tiny_models.random_tensors({"linear.weight": (8, 32), "linear.bias": (8,)}, 1)
     tiny_models.safetensors(folder / "2_Dense" / "model.safetensors", tensors)
-    (folder / where / "model.safetensors").rename(folder / where / "pytorch_model.bin")
-    with pytest.raises(HarnessError, match=r"weights only as pytorch_model\.bin, a format that can run code"):
+    return folder
+
+
+@pytest.mark.parametrize("part", ["", "2_Dense"])
+def test_weights_that_are_only_there_as_a_pickle(part, tmp_path):
+    folder = with_a_head(tmp_path / "model", "linear.Identity")
+    (folder / part / "model.safetensors").rename(folder / part / "pytorch_model.bin")
+    with pytest.raises(HarnessError, match=rf"{folder / part} .*pytorch_model\.bin"):
         index(tmp_path / "index", resolved(folder, backend="torch"))
 
 
@@ -155,20 +104,13 @@ def test_towers_that_do_not_belong_together(tmp_path):
     queries = tiny_models.bert(tmp_path / "queries", hidden_size=16)
     params = resolved(passages, query_model=queries)
     index(tmp_path / "index", params)
-    with pytest.raises(HarnessError, match="query_model: its vectors have 16 numbers and those of the passa"):
+    with pytest.raises(HarnessError, match=r"query_model: .* 16 .* 32"):
         build(params).open(testing.texts(["the castle"]), tmp_path / "index")
 
 
 def test_an_activation_that_is_not_supported(tmp_path):
-    folder = tiny_models.sentence_transformer(tmp_path / "model")
-    modules = json.loads((folder / "modules.json").read_text())
-    modules.append({"idx": 3, "name": "3", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
-    tiny_models.as_json(folder / "modules.json", modules)
-    settings = {"activation_function": "torch.nn.modules.activation.Hardswish"}
-    tiny_models.as_json(folder / "2_Dense" / "config.json", settings)
-    tensors = tiny_models.random_tensors({"linear.weight": (8, 32), "linear.bias": (8,)}, 1)
-    tiny_models.safetensors(folder / "2_Dense" / "model.safetensors", tensors)
-    with pytest.raises(HarnessError, match=r"activation 'Hardswish', which is not supported; supported are"):
+    folder = with_a_head(tmp_path / "model", "activation.Hardswish")
+    with pytest.raises(HarnessError, match=r"2_Dense .*'Hardswish'"):
         index(tmp_path / "index", resolved(folder))
 
 
@@ -263,9 +205,7 @@ def test_code_of_another_model_is_refused_where_its_commit_is_not_named(tmp_path
     from harness.toolkit.neural import checkpoints
 
     with_code(tmp_path, {"AutoConfig": "some/code--other.OtherConfig", "AutoModel": "some/code--other.Other"})
-    with pytest.raises(
-        HarnessError, match=r"takes its code from some/code.*name a folder that has both.*DIR"
-    ):
+    with pytest.raises(HarnessError, match="code from some/code"):
         checkpoints.load(tmp_path, trust_remote_code=True)
 
 
@@ -283,9 +223,7 @@ def test_code_that_comes_with_a_model_runs_only_where_the_suite_trusts_it(tmp_pa
     folder = tmp_path / "model"
     words = with_code(folder, {"AutoConfig": "other.OtherConfig", "AutoModel": "other.Other"})
     (folder / "other.py").write_text(CODE)
-    with pytest.raises(
-        HarnessError, match=r"runs code of its own, which is refused.*trust_remote_code: true"
-    ):
+    with pytest.raises(HarnessError, match="trust_remote_code: true"):
         resolved(folder)
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "code"))
     monkeypatch.setattr(sys, "path", list(sys.path))

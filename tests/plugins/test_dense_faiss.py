@@ -1,13 +1,10 @@
 """`search` of `dense` by a faiss index: what it finds, what it is worth, and what is told of what it misses."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import tiny_models
 
-from harness import api, testing
-from harness.catalogue import params as strict
+from harness import testing
 from harness.testing.texts import sentences
 from harness.types import Facts
 from harness_dense import DenseParams, build, missing_files, resolve
@@ -90,19 +87,6 @@ def test_an_empty_corpus_has_nothing_to_build(model, tmp_path):
     assert "recall" not in search.report()
 
 
-@pytest.mark.parametrize(
-    ("search", "problem"),
-    [
-        ("fast", "expected one of 'exact' or a mapping, got 'fast'"),
-        ({"faiss": "HSNW"}, "faiss: 'HSNW' is no part of an index"),
-        ({"faiss": "HNSW32", "probe": 3}, "unknown parameter 'probe'; did you mean 'probes'?"),
-    ],
-)
-def test_a_search_that_there_is_not_is_refused(search, problem):
-    _, problems = strict.convert(DenseParams, {"model": "dragon-plus", "search": search}, Path())
-    assert [item.text for item in problems][0].startswith(problem)
-
-
 def test_faiss_that_is_not_installed_is_told_with_its_extra(monkeypatch, tmp_path):
     folder = tiny_models.onnx(tmp_path)
     params = resolve(DenseParams(folder, pooling="mean", search=Faiss("Flat")), Facts("en", "en", "passage"))
@@ -113,19 +97,8 @@ def test_faiss_that_is_not_installed_is_told_with_its_extra(monkeypatch, tmp_pat
 
 def test_systems_that_search_otherwise_share_one_encoding_and_tell_their_recall(model, tmp_path):
     dense = f"retriever: {{dense: {{model: {model}, dtype: fp32"
-    data = Path(__file__).parent / "data" / "beir"
-    (tmp_path / "suite.yaml").write_text(
-        f"suite: shared\ndatasets:\n  it: {{files: {{path: {data}, language: en}}}}\nsystems:\n"
-        f"  exact: {{{dense}}}}}}}\n"
-        f"  flat: {{{dense}, search: {{faiss: Flat}}}}}}}}\n"
-        f"  prompted: {{{dense}, query_prompt: 'castle '}}}}}}\n"
-        "measures: [nDCG@10]\ndepth: 10\n"
-    )
-    board = api.run(tmp_path / "suite.yaml", out=tmp_path / "out", store=tmp_path / "store", quiet=True)
-    assert [row.error for row in board.rows if row.status != "ok"] == []
-    exact, flat, _ = board.rows
+    flat, prompted = f"{dense}, search: {{faiss: Flat}}}}}}", f"{dense}, query_prompt: 'castle '}}}}"
+    exact, flat, _ = tiny_models.ran(tmp_path, exact=f"{dense}}}}}", flat=flat, prompted=prompted).rows
     assert flat.measures["nDCG@10"].mean == pytest.approx(exact.measures["nDCG@10"].mean)
     told = {key: value for step in flat.reported for key, value in step.facts.items()}
-    assert told["recall"] == 1.0
-    assert told["texts_cut"] == 0
-    assert len(list((tmp_path / "store" / "artifacts").glob("index-*"))) == 1
+    assert (told["recall"], told["texts_cut"]) == (1.0, 0)

@@ -75,7 +75,7 @@ def test_the_network_may_lie_in_a_folder_of_its_own(tmp_path):
 
 def test_a_plain_folder_is_taken_as_it_comes_but_for_pooling(tmp_path):
     folder = tiny_models.bert(tmp_path)
-    with pytest.raises(HarnessError, match="pooling: the model's folder does not say it; give it, or name"):
+    with pytest.raises(HarnessError, match="pooling: "):
         resolved(folder)
     settled = resolved(folder, pooling="mean")
     assert (settled.normalise, settled.similarity, settled.query_prompt) == (False, "dot", "")
@@ -91,7 +91,7 @@ def test_positions_of_roberta_begin_after_the_padding(tmp_path):
 
 def test_a_length_beyond_the_models_places_is_refused(tmp_path):
     folder = tiny_models.sentence_transformer(tmp_path)
-    with pytest.raises(HarnessError, match="query_length: 65 tokens, and the model has places for 64; give"):
+    with pytest.raises(HarnessError, match=r"query_length: 65 .* 64;"):
         resolved(folder, query_length=65)
 
 
@@ -104,9 +104,9 @@ def test_a_folder_may_have_the_settings_of_a_known_model(tmp_path):
 
 
 def test_an_unknown_name_of_settings_or_a_model_is_told():
-    with pytest.raises(HarnessError, match=r"settings: unknown model 'bge-small-zh-v1'; did you mean 'bge"):
+    with pytest.raises(HarnessError, match=r"settings: .*'bge-small-zh-v1'; did you mean 'bge"):
         resolved(Path(), settings="bge-small-zh-v1")
-    with pytest.raises(HarnessError, match="model: unknown model 'dragonplus'; did you mean 'dragon-plus'"):
+    with pytest.raises(HarnessError, match=r"model: .*'dragonplus'; did you mean 'dragon-plus'"):
         resolved("dragonplus")
 
 
@@ -128,22 +128,15 @@ def test_a_model_in_the_hubs_cache_is_read_there_at_its_commit(tmp_path):
     (at / "refs").mkdir()
     (at / "refs" / "main").write_text(commit)
     settled = resolved("some/model")
-    assert (settled.model, settled.revision, settled.pooling, settled.query_length) == (
-        "some/model",
-        commit,
-        "max",
-        40,
-    )
+    assert (settled.model, settled.revision) == ("some/model", commit)
+    assert (settled.pooling, settled.query_length) == ("max", 40)
     (at / "snapshots" / commit / "model.safetensors").unlink()
-    assert missing_files(resolved("some/model"))[0] == (
-        f"model some/model at revision {commit} (not here: `hf download some/model --revision {commit}` or "
-        "name a folder)"
-    )
+    assert f"`hf download some/model --revision {commit}`" in missing_files(resolved("some/model"))[0]
 
 
 def test_settings_of_two_towers_on_a_folder_need_the_other_folder(tmp_path):
     folder = tiny_models.bert(tmp_path)
-    with pytest.raises(HarnessError, match="settings: dpr-nq has two towers; name the queries' one as query"):
+    with pytest.raises(HarnessError, match=r"settings: dpr-nq .*query_model"):
         resolved(folder, settings="dpr-nq")
     assert resolved(folder, settings="dpr-nq", query_model=folder).query_model == folder
 
@@ -228,41 +221,26 @@ class TestBackend:
 
     def test_an_export_has_its_own_dtype(self, tmp_path):
         folder = tiny_models.onnx(tmp_path)
-        with pytest.raises(HarnessError, match="dtype: an ONNX file computes in what it was exported in"):
+        with pytest.raises(HarnessError, match="dtype: an ONNX file"):
             resolved(folder, pooling="mean", dtype="bf16")
-        with pytest.raises(HarnessError, match="dtype: stored is for ONNX files"):
+        with pytest.raises(HarnessError, match="dtype: stored"):
             resolved(tiny_models.sentence_transformer(tmp_path / "st"), dtype="stored")
 
     def test_no_gpu_for_what_runs_on_the_cpu(self, tmp_path):
-        with pytest.raises(HarnessError, match="device: the backend onnx runs on the CPU"):
+        with pytest.raises(HarnessError, match=r"device: .*onnx"):
             resolved(tiny_models.onnx(tmp_path), pooling="mean", device="cuda")
 
     def test_a_backend_that_is_not_installed_is_told_with_its_extra(self, tmp_path, monkeypatch):
         monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
         settled = resolved(tiny_models.onnx(tmp_path), pooling="mean")
-        assert list(map(str, missing_files(settled))) == [
-            "'dense' with the backend onnx needs onnxruntime; install it with: "
-            "pip install 'passage-harness[onnx]'"
-        ]
+        [need] = missing_files(settled)
+        assert (need.modules, need.command) == (("onnxruntime",), "pip install 'passage-harness[onnx]'")
 
 
 class TestRefused:
-    @pytest.mark.parametrize(
-        ("given", "problem"),
-        [
-            ({"pooling": "average"}, r"expected one of 'auto', 'cls', 'mean', 'max', 'last', got 'average'"),
-            ({"similarity": "l2"}, r"expected one of 'auto', 'dot', 'cosine', got 'l2'"),
-            ({"passage_length": 2}, r"expected at least 3, got 2"),
-            ({"normalise": "yes"}, r"expected true or false or one of 'auto', got 'yes'"),
-        ],
-    )
-    def test_a_wrong_setting(self, given, problem):
-        _, problems = strict.convert(DenseParams, {"model": "dragon-plus", **given}, Path())
-        assert [item.text for item in problems] == [problem]
-
     def test_a_way_to_pool_that_is_not_supported(self, tmp_path):
         folder = tiny_models.sentence_transformer(tmp_path, pooling="mean_sqrt_len_tokens")
-        with pytest.raises(HarnessError, match=r"pools by mean_sqrt_len_tokens, which is not supported"):
+        with pytest.raises(HarnessError, match="by mean_sqrt_len_tokens"):
             resolved(folder)
 
     def test_a_module_that_is_not_supported(self, tmp_path):
@@ -270,13 +248,13 @@ class TestRefused:
         modules = json.loads((folder / "modules.json").read_text())
         modules.append({"idx": 3, "name": "3", "path": "", "type": "sentence_transformers.models.LSTM"})
         tiny_models.as_json(folder / "modules.json", modules)
-        with pytest.raises(HarnessError, match=r"a module of the type 'sentence_transformers.models.LSTM'"):
+        with pytest.raises(HarnessError, match=r"'sentence_transformers.models.LSTM'"):
             resolved(folder)
 
     def test_code_of_its_own_unless_the_suite_trusts_it(self, tmp_path):
         code = {"AutoModel": "modeling_other.Other"}
         folder = tiny_models.bert(tmp_path, auto_map=code, position_embedding_type="alibi")
-        with pytest.raises(HarnessError, match=r"runs code of its own, which is refused.*trust_remote_code"):
+        with pytest.raises(HarnessError, match="trust_remote_code"):
             resolved(folder, pooling="mean", passage_length=64, query_length=64)
         settled = resolved(folder, pooling="mean", passage_length=64, query_length=64, trust_remote_code=True)
         assert strict.plain(settled)["trust_remote_code"] is True  # as the key and the leaderboard have it
@@ -313,26 +291,16 @@ class TestCodeOfAnotherModel:
 
     def test_what_is_not_here_is_told_while_planning(self, tmp_path):
         settled = resolved(self.folder(tmp_path), **self.given(code_revision=self.COMMIT))
-        assert missing_files(settled)[0] == (
-            f"model some/code at revision {self.COMMIT} (not here: `hf download some/code --revision "
-            f"{self.COMMIT}` or name a folder)"
-        )
+        assert f"`hf download some/code --revision {self.COMMIT}`" in missing_files(settled)[0]
 
-    def test_it_is_refused_unless_the_suite_trusts_it(self, tmp_path):
-        with pytest.raises(HarnessError, match="runs code of its own, which is refused"):
-            resolved(self.folder(tmp_path), **self.given(trust_remote_code=False))
-
-    def test_a_commit_of_no_code_is_refused(self, tmp_path):
-        folder = self.folder(tmp_path, AutoModel="modeling_other.Other")
-        with pytest.raises(HarnessError, match="code_revision: nothing is run that a model takes from anoth"):
-            resolved(folder, **self.given(code_revision=self.COMMIT))
-
-    def test_one_commit_cannot_stand_for_two(self, tmp_path):
-        folder = self.folder(tmp_path, AutoConfig="other/code--configuration.Its", AutoModel=self.CODE)
-        with pytest.raises(
-            HarnessError, match="it takes code from other/code and some/code, of which one al"
-        ):
-            resolved(folder, **self.given())
+    @pytest.mark.parametrize(("auto", "given", "fault"), [
+        ({}, {"trust_remote_code": False}, "trust_remote_code"),
+        ({"AutoModel": "modeling_other.Other"}, {"code_revision": COMMIT}, "code_revision: "),
+        ({"AutoConfig": "other/code--configuration.Its", "AutoModel": CODE}, {}, "other/code and some/code"),
+    ])  # fmt: skip
+    def test_what_nobody_vouches_for_is_refused(self, tmp_path, auto, given, fault):
+        with pytest.raises(HarnessError, match=fault):
+            resolved(self.folder(tmp_path, **auto), **self.given(**given))
 
 
 def test_planning_does_not_import_torch(tmp_path):

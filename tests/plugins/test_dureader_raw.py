@@ -53,13 +53,13 @@ def test_answers_and_pairs_to_label_are_those_of_the_split(folder):
 def test_a_question_that_stands_twice_is_refused(folder):
     path = folder / "dev.jsonl"
     path.write_text((folder / "train.jsonl").read_text(encoding="utf-8"), encoding="utf-8")
-    with pytest.raises(HarnessError, match="question '1' is already at"):
+    with pytest.raises(HarnessError, match=r"dev.jsonl:1: question '1' .*train.jsonl:1"):
         list(source(folder).documents())
 
 
 def test_a_line_without_documents_is_refused(folder):
     (folder / "dev.jsonl").write_text('{"question_id": 2, "question": "x"}\n')
-    with pytest.raises(HarnessError, match=r"dev.jsonl:1: the key 'documents' is missing"):
+    with pytest.raises(HarnessError, match=r"dev.jsonl:1: .*'documents'"):
         list(source(folder).documents())
 
 

@@ -209,38 +209,26 @@ def test_planning_needs_no_file_to_be_there(tmp_path):
     source = build(FilesParams(path=tmp_path))
     assert source.inputs("queries").files == (tmp_path / "queries.jsonl",)
     assert source.inputs("judgements").files == (tmp_path / "qrels" / "test.tsv",)
-    for call in (
-        lambda: list(source.rows()),
-        lambda: list(source.queries()),
-        lambda: list(source.judgements()),
+    for call, name in (
+        (source.rows, "corpus.jsonl"),
+        (source.queries, "test.tsv"),
+        (source.judgements, "test.tsv"),
     ):
-        with pytest.raises(HarnessError, match=r"there is no such file; check the path"):
-            call()
+        with pytest.raises(HarnessError, match=f"{name}: there is no such file"):
+            list(call())
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({}, "no files are named; give 'path', or 'corpus', 'queries' and 'qrels'"),
-        (
-            {"path": "a", "qrels": "b"},
-            "'path' and 'qrels' exclude each other; give the folder or the single files",
-        ),
-        (
-            {"corpus": "a"},
-            "'queries' is missing beside 'corpus'; give corpus, queries and qrels, or a folder as 'path'",
-        ),
-        ({"path": "a", "split": "../b"}, "split '../b' is no plain name; write it like test or dev"),
-        (
-            {"path": "a", "language": "English"},
-            "language 'English' is no language code; write it like en or zh",
-        ),
-    ],
-)
-def test_parameters_are_checked_together(given, message):
-    value, problems = params.convert(FilesParams, given, Path())
+@pytest.mark.parametrize(("given", "fault"), [
+    ({}, "'path'"),
+    ({"path": "a", "qrels": "b"}, "'path' and 'qrels'"),
+    ({"corpus": "a"}, "'queries' is missing"),
+    ({"path": "a", "split": "../b"}, "split '../b'"),
+    ({"path": "a", "language": "English"}, "language 'English'"),
+])  # fmt: skip
+def test_parameters_are_checked_together(given, fault):
+    value, [problem] = params.convert(FilesParams, given, Path())
     assert value is None
-    assert [problem.text for problem in problems] == [message]
+    assert fault in problem.text
 
 
 def test_the_catalogue_has_it():
@@ -250,230 +238,141 @@ def test_the_catalogue_has_it():
 
 
 FAULTS = {
-    "malformed": ('{"_id": "a", "text": "x"', "this is not valid JSON"),
-    "an array": ("[1]", "expected a JSON object, got a list; write one object a line"),
-    "two objects": ('{"_id": "a", "text": "x"}{"_id": "b", "text": "x"}', "this is not valid JSON"),
-    "half an object": ('{"_id": "a",', "this is not valid JSON"),
-    "no id": ('{"text": "x"}', "the key '_id' is missing; every line needs '_id' and 'text'"),
-    "no text": ('{"_id": "a"}', "the key 'text' is missing; every line needs '_id' and 'text'"),
-    "a number as id": ('{"_id": 7, "text": "x"}', "'_id' must be a text, got a number; write it in quotes"),
-    "a text that is null": (
-        '{"_id": "a", "text": null}',
-        "'text' must be a text, got null; write \"\" where there is none",
-    ),
+    "malformed": ('{"_id": "a", "text": "x"', "JSON"),
+    "an array": ("[1]", "a list"),
+    "two objects": ('{"_id": "a", "text": "x"}{"_id": "b", "text": "x"}', "JSON"),
+    "half an object": ('{"_id": "a",', "JSON"),
+    "no id": ('{"text": "x"}', "'_id' is missing"),
+    "no text": ('{"_id": "a"}', "'text' is missing"),
+    "a number as id": ('{"_id": 7, "text": "x"}', "'_id' must be a text, got a number"),
+    "a text that is null": ('{"_id": "a", "text": null}', "'text' must be a text, got null"),
     "a list as title": ('{"_id": "a", "text": "x", "title": []}', "'title' must be a text, got a list"),
     "a number as document": (
         '{"_id": "a", "text": "x", "doc_id": 3}',
         "'doc_id' must be a text, got a number",
     ),
-    "a place below 0": ('{"_id": "a", "text": "x", "paragraph_no": -1}', "the line does not fit"),
-    "a place in words": (
-        '{"_id": "a", "text": "x", "paragraph_no": "1"}',
-        "'paragraph_no' must be a number, got a",
-    ),
+    "a place below 0": ('{"_id": "a", "text": "x", "paragraph_no": -1}', "does not fit"),
+    "a place in words": ('{"_id": "a", "text": "x", "paragraph_no": "1"}', "'paragraph_no' must be a number"),
     "a candidate of 1": (
         '{"_id": "a", "text": "x", "is_candidate": 1}',
         "'is_candidate' must be true or false",
     ),
-    "half a surrogate": ('{"_id": "a", "text": "\\ud800x"}', "half a surrogate pair in a \\u escape"),
-    "the other half": ('{"_id": "a", "text": "\\udc00x"}', "half a surrogate pair in a \\u escape"),
-    "deep nesting": ('{"_id": "a", "text": "x", "z": ' + "[" * 100_000, "the values are nested too deeply"),
-    "invalid UTF-8": (b'{"_id": "a", "text": "\xff"}', "byte 23 of the line is not valid UTF-8"),
-    "an encoded surrogate": (
-        b'{"_id": "a", "text": "\xed\xa0\x80"}',
-        "byte 23 of the line is not valid UTF-8",
-    ),
-    "a duplicate": ('{"_id": "p1", "text": "x"}', "the id 'p1' is already at {path}:1; keep one of them"),
-    "an empty id": ('{"_id": "", "text": "x"}', "the passage id is empty; give every passage one"),
+    "half a surrogate": ('{"_id": "a", "text": "\\ud800x"}', "surrogate"),
+    "the other half": ('{"_id": "a", "text": "\\udc00x"}', "surrogate"),
+    "deep nesting": ('{"_id": "a", "text": "x", "z": ' + "[" * 100_000, "nested"),
+    "invalid UTF-8": (b'{"_id": "a", "text": "\xff"}', "byte 23 .* UTF-8"),
+    "an encoded surrogate": (b'{"_id": "a", "text": "\xed\xa0\x80"}', "byte 23 .* UTF-8"),
+    "a duplicate": ('{"_id": "p1", "text": "x"}', r"'p1' .*corpus\.jsonl:1;"),
+    "an empty id": ('{"_id": "", "text": "x"}', "id is empty"),
 }
 
 
-@pytest.mark.parametrize(("line", "message"), FAULTS.values(), ids=FAULTS)
-def test_a_faulty_line_of_a_corpus_is_named(tmp_path, line, message):
-    values = single(
-        tmp_path, corpus_jsonl=CORPUS.encode() + (line if isinstance(line, bytes) else line.encode()) + b"\n"
-    )
-    with pytest.raises(HarnessError) as caught:
+@pytest.mark.parametrize(("line", "fault"), FAULTS.values(), ids=FAULTS)
+def test_a_faulty_line_of_a_corpus_is_named(tmp_path, line, fault):
+    line = line if isinstance(line, bytes) else line.encode()
+    values = single(tmp_path, corpus_jsonl=CORPUS.encode() + line + b"\n")
+    with pytest.raises(HarnessError, match=rf"^{values.corpus}:4: .*{fault}"):
         read(values, tmp_path / "corpus")
-    assert str(caught.value).startswith(f"{values.corpus}:4: " + message.format(path=values.corpus))
 
 
 def test_the_line_is_right_after_blank_lines_and_many_others(tmp_path):
     many = "".join(f'{{"_id": "m{number}", "text": "{"x" * 200}"}}\n' for number in range(20_000))
     values = single(tmp_path, corpus_jsonl=CORPUS + "\n\n" + many + '{"_id": 3}\n')
-    with pytest.raises(HarnessError, match=r"corpus\.jsonl:20006: the key 'text' is missing"):
+    with pytest.raises(HarnessError, match=r"corpus\.jsonl:20006: .*'text'"):
         read(values, tmp_path / "corpus")
     values = single(tmp_path, corpus_jsonl=CORPUS + "\n\n" + many + '{"_id": "m7", "text": ""}\n')
-    with pytest.raises(HarnessError, match=r"jsonl:20006: the id 'm7' is already at .*jsonl:13;"):
+    with pytest.raises(HarnessError, match=r"jsonl:20006: .*'m7' .*jsonl:13;"):
         read(values, tmp_path / "corpus")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a\tx\nb\n", "2: expected 2 columns between tabs, got 1; mend the line"),
-        ("a\tt\tx\nb\tx\n", "2: expected 3 columns between tabs, got 2; mend the line"),
-        ("a\n", "1: expected 2 (id, text) or 3 (id, title, text) columns between tabs, got 1; mend the line"),
-        (
-            "pid\tpassage\na\tx\n",
-            "1: this line names the columns, which are fixed here; remove it",
-        ),
-        ("a\tx\na\ty\n", "2: the id 'a' is already at {path}:1; keep one of them"),
-        (b"a\tx\n\nb\t\xff\n", "3: byte 3 of the line is not valid UTF-8; save the file as UTF-8"),
-        ("", "1: the file is empty; copy it again"),
-        ("\n\n", "1: there is no passage in it, only blank lines; copy the file again"),
-    ],
-)
-def test_a_faulty_line_of_tabs_is_named(tmp_path, text, message):
+@pytest.mark.parametrize(("text", "fault"), [
+    ("a\tx\nb\n", "2: expected 2 columns.* 1;"),
+    ("a\tt\tx\nb\tx\n", "2: expected 3 columns.* 2;"),
+    ("a\n", r"1: expected 2 \(id, text\) or 3 \(id, title, text\).* 1;"),
+    ("pid\tpassage\na\tx\n", "1: this line names the columns"),
+    ("a\tx\na\ty\n", "2: .*'a' .*tsv:1;"),
+    (b"a\tx\n\nb\t\xff\n", "3: byte 3 .*UTF-8"),
+    ("", "1: the file is empty"),
+    ("\n\n", "1: .*only blank lines"),
+])  # fmt: skip
+def test_a_faulty_line_of_tabs_is_named(tmp_path, text, fault):
     values = single(tmp_path, corpus_tsv=text)
-    with pytest.raises(HarnessError) as caught:
+    with pytest.raises(HarnessError, match=f"^{values.corpus}:{fault}"):
         read(values, tmp_path / "corpus")
-    assert str(caught.value) == f"{values.corpus}:" + message.format(path=values.corpus)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        (
-            "queries_jsonl",
-            QUERIES + '{"_id": "q1", "text": ""}\n',
-            "4: the query id 'q1' is already at line 2; keep one",
-        ),
-        (
-            "queries_jsonl",
-            '\n{"_id": "", "text": ""}\n',
-            "2: the query has an empty id; give every query one",
-        ),
-        (
-            "queries_jsonl",
-            '{"_id": "q1"}\n',
-            "1: the key 'text' is missing; every line needs '_id' and 'text'",
-        ),
-        (
-            "queries_tsv",
-            "qid\tquery\nq1\tfirst\n",
-            "1: this line names the columns, which are fixed here; remove it",
-        ),
-        (
-            "queries_tsv",
-            "q1\tfirst\t[]\tmore\n",
-            "1: expected id, text and perhaps answers between tabs, got 4 columns; mend the line",
-        ),
-        (
-            "queries_txt",
-            TOPICS + "<top>\n<num> 3\n",
-            "10: this <top> has no </top>; the file may have been cut",
-        ),
-        ("queries_txt", TOPICS + "</top>\n", "10: </top> stands without its other half; mend the topic"),
-        ("queries_txt", TOPICS + "<top>\n<top>\n", "11: <top> stands without its other half; mend the topic"),
-        (
-            "queries_txt",
-            "<top>\n<num> 3\n</top>\n",
-            "1: the topic has no <title>; every topic needs <num> and <title>",
-        ),
-        ("queries_txt", "<top>\n<num> 3\n<num> 4\n", "3: the topic has a second <num>; keep one"),
-        ("queries_txt", TOPICS + "words\n", "10: text outside of <top> ... </top>; mend the topics"),
-    ],
-)
-def test_a_faulty_query_is_named(tmp_path, name, text, message):
+@pytest.mark.parametrize(("name", "text", "fault"), [
+    ("queries_jsonl", QUERIES + '{"_id": "q1", "text": ""}\n', "4: .*'q1' .*line 2"),
+    ("queries_jsonl", '\n{"_id": "", "text": ""}\n', "2: .*empty id"),
+    ("queries_jsonl", '{"_id": "q1"}\n', "1: .*'text' is missing"),
+    ("queries_tsv", "qid\tquery\nq1\tfirst\n", "1: this line names the columns"),
+    ("queries_tsv", "q1\tfirst\t[]\tmore\n", "1: .*got 4 columns"),
+    ("queries_txt", TOPICS + "<top>\n<num> 3\n", "10: .*no </top>"),
+    ("queries_txt", TOPICS + "</top>\n", "10: </top> .*other half"),
+    ("queries_txt", TOPICS + "<top>\n<top>\n", "11: <top> .*other half"),
+    ("queries_txt", "<top>\n<num> 3\n</top>\n", "1: .*no <title>"),
+    ("queries_txt", "<top>\n<num> 3\n<num> 4\n", "3: .*second <num>"),
+    ("queries_txt", TOPICS + "words\n", "10: text outside"),
+])  # fmt: skip
+def test_a_faulty_query_is_named(tmp_path, name, text, fault):
     values = single(tmp_path, **{name: text})
-    with pytest.raises(HarnessError) as caught:
+    with pytest.raises(HarnessError, match=f"^{values.queries}:{fault}"):
         write_queries(build(values).queries(), tmp_path / "queries")
-    assert str(caught.value) == f"{values.queries}:{message}"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "q1\tp1\t1\n",
-            "1: the header is missing; begin the file with: query-id, corpus-id, score (between tabs)",
-        ),
-        (
-            "query-id\tcorpus-id\n",
-            "1: the header must be: query-id, corpus-id, score (between tabs); mend it",
-        ),
-        (
-            QRELS + "q1\tp3\n",
-            "5: expected 3 columns between tabs (query-id, corpus-id, score), got 2; mend the line",
-        ),
-        ("q1 0 p1 1\nq1 0 p2\n", "2: expected 4 columns (query 0 passage grade), got 3; mend the line"),
-        (QRELS + "q1\tp3\tyes\n", "5: the grade 'yes' is no whole number of 32 bits; mend the line"),
-        (QRELS + "q1\tp3\t1.0\n", "5: the grade '1.0' is no whole number of 32 bits; mend the line"),
-        (
-            QRELS + "q1\tp3\t2147483648\n",
-            "5: the grade '2147483648' is no whole number of 32 bits; mend the line",
-        ),
-        (QRELS + "q1\tp1\t0\n", "5: query 'q1' and passage 'p1' are already judged at line 2; keep one"),
-        (QRELS + "\tp1\t0\n", "5: an id is empty; give the query's and the passage's"),
-        ("query-id\tcorpus-id\tscore\n", "1: there is no judgement in it; copy the file again"),
-        (b"q1 0 \xff 1\n", "1: byte 1 of the line is not valid UTF-8; save the file as UTF-8"),
-        ("", "1: the file is empty; copy it again"),
-    ],
-)
-def test_a_faulty_judgement_is_named(tmp_path, text, message):
+@pytest.mark.parametrize(("text", "fault"), [
+    ("q1\tp1\t1\n", "1: the header is missing"),
+    ("query-id\tcorpus-id\n", "1: the header must be"),
+    (QRELS + "q1\tp3\n", "5: expected 3 columns.* 2;"),
+    ("q1 0 p1 1\nq1 0 p2\n", "2: expected 4 columns.* 3;"),
+    (QRELS + "q1\tp3\tyes\n", "5: .*'yes'"),
+    (QRELS + "q1\tp3\t1.0\n", "5: .*'1.0'"),
+    (QRELS + "q1\tp3\t2147483648\n", "5: .*'2147483648'"),
+    (QRELS + "q1\tp1\t0\n", "5: .*'q1' .*'p1' .*line 2"),
+    (QRELS + "\tp1\t0\n", "5: an id is empty"),
+    ("query-id\tcorpus-id\tscore\n", "1: there is no judgement"),
+    (b"q1 0 \xff 1\n", "1: byte 1 .*UTF-8"),
+    ("", "1: the file is empty"),
+])  # fmt: skip
+def test_a_faulty_judgement_is_named(tmp_path, text, fault):
     values = single(tmp_path, qrels_tsv=text)
-    with pytest.raises(HarnessError) as caught:
+    with pytest.raises(HarnessError, match=f"^{values.qrels}:{fault}"):
         write_judgements(build(values).judgements(), tmp_path / "judgements")
-    assert str(caught.value) == f"{values.qrels}:{message}"
 
 
 def test_a_judged_query_that_is_not_there_is_refused(tmp_path):
     values = single(tmp_path, qrels_tsv=QRELS + "q9\tp1\t1\n")
-    with pytest.raises(HarnessError) as caught:
+    with pytest.raises(HarnessError, match=rf"^{values.qrels}:5: .*'q9'.* {values.queries} "):
         build(values).queries()
-    assert str(caught.value).startswith(
-        f"{values.qrels}:5: query 'q9' is judged, but {values.queries} does not have it;"
-    )
 
 
-@pytest.mark.parametrize(
-    ("suffix", "data", "message"),
-    [
-        (
-            "jsonl",
-            b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
-            "1: this is a Git LFS pointer",
-        ),
-        (
-            "jsonl_gz",
-            b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
-            "1: this is a Git LFS pointer",
-        ),
-        ("jsonl_gz", CORPUS.encode(), "1: this is not gzip data, as the name says"),
-        ("jsonl_zst", CORPUS.encode(), "1: this is not Zstandard data, as the name says"),
-        (
-            "jsonl",
-            gzip.compress(CORPUS.encode(), mtime=0),
-            "1: the data is compressed; let the name end in .gz",
-        ),
-        ("jsonl", zstandard.compress(CORPUS.encode()), "1: the data is compressed; let the name end in .zst"),
-        (
-            "jsonl_gz",
-            gzip.compress(CORPUS.encode(), mtime=0)[:-4],
-            "4: the gzip data ends early, at or after this line",
-        ),
-        ("jsonl_gz", gzip.compress(CORPUS.encode(), mtime=0)[:-8] + b"\1" * 8, "1: the gzip data is damaged"),
-        (
-            "jsonl_gz",
-            gzip.compress(CORPUS.encode(), mtime=0) + b"tail",
-            "4: the gzip data is damaged, at or after this line",
-        ),
-        ("jsonl_zst", zstandard.compress(CORPUS.encode())[:-4], "1: the Zstandard data ends early"),
-        ("jsonl_zst", b"\x28\xb5\x2f\xfd" + b"\xff" * 20, "1: the Zstandard data is damaged"),
-        ("jsonl_gz", b"", "1: the file is empty; copy it again"),
-    ],
-)
-def test_a_faulty_file_is_named(tmp_path, suffix, data, message):
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
+PACKED = gzip.compress(CORPUS.encode(), mtime=0)
+
+
+@pytest.mark.parametrize(("suffix", "data", "fault"), [
+    ("jsonl", POINTER, "1: .*Git LFS"),
+    ("jsonl_gz", POINTER, "1: .*Git LFS"),
+    ("jsonl_gz", CORPUS.encode(), "1: .*not gzip"),
+    ("jsonl_zst", CORPUS.encode(), "1: .*not Zstandard"),
+    ("jsonl", PACKED, "1: .*compressed; .*[.]gz"),
+    ("jsonl", zstandard.compress(CORPUS.encode()), "1: .*compressed; .*[.]zst"),
+    ("jsonl_gz", PACKED[:-4], "4: .*gzip .*ends early"),
+    ("jsonl_gz", PACKED[:-8] + b"\1" * 8, "1: .*gzip .*damaged"),
+    ("jsonl_gz", PACKED + b"tail", "4: .*gzip .*damaged"),
+    ("jsonl_zst", zstandard.compress(CORPUS.encode())[:-4], "1: .*Zstandard .*ends early"),
+    ("jsonl_zst", b"\x28\xb5\x2f\xfd" + b"\xff" * 20, "1: .*Zstandard .*damaged"),
+    ("jsonl_gz", b"", "1: the file is empty"),
+])  # fmt: skip
+def test_a_faulty_file_is_named(tmp_path, suffix, data, fault):
     values = single(tmp_path, **{f"corpus_{suffix}": data})
-    with pytest.raises(HarnessError) as caught:
+    with pytest.raises(HarnessError, match=f"^{values.corpus}:{fault}"):
         read(values, tmp_path / "corpus")
-    assert str(caught.value).startswith(f"{values.corpus}:{message}")
 
 
 def test_a_folder_in_the_place_of_a_file_is_named(tmp_path):
     (tmp_path / "corpus.jsonl").mkdir()
-    with pytest.raises(HarnessError, match="it cannot be read: is a directory; check the path"):
+    with pytest.raises(HarnessError, match=r"corpus\.jsonl: .*is a directory"):
         list(build(FilesParams(path=tmp_path)).rows())
 
 

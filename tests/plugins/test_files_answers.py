@@ -77,27 +77,21 @@ def test_a_corpus_is_the_same_by_beirs_tevatrons_and_pyserinis_keys(tmp_path, li
     assert (document.title, document.passages[0].id, document.passages[0].text) == ("T", "1", "body")
 
 
-@pytest.mark.parametrize(
-    ("files", "where"),
-    [
-        ({"queries__qa__csv": "q\t['a']\nq2 no tab\n"}, "queries.qa.csv:2: expected a question, a tab and"),
-        ({"queries__qa__csv": "q\t['a'\n"}, r"queries.qa.csv:1: the answers are no list of texts: \['a'"),
-        ({"queries__qa__csv": "q\t__import__('os')\n"}, "queries.qa.csv:1: the answers are no list of texts"),
-        ({"queries__tsv": "a\tq\t[1]\n"}, "queries.tsv:1: the answers are no list of texts"),
-        (
-            {"queries__tsv": "a\tq\n"},
-            "queries.tsv:1: the query 'a' has no answer, and there are no judgements",
-        ),
-        ({"corpus__tsv": PSGS + '3\t"cut\tT\n'}, "corpus.tsv:4: a quoted column does not end in this line"),
-        ({"corpus__tsv": PSGS + "3\tx\n"}, "corpus.tsv:4: expected 3 columns between tabs, got 2"),
-        ({"corpus__jsonl": '{"docid": "1"}\n'}, "corpus.jsonl:1: the key 'text' is missing"),
-    ],
-)
-def test_a_damaged_line_is_named(tmp_path, files, where):
+@pytest.mark.parametrize(("files", "fault"), [
+    ({"queries__qa__csv": "q\t['a']\nq2 no tab\n"}, "queries.qa.csv:2: .*a tab"),
+    ({"queries__qa__csv": "q\t['a'\n"}, r"queries.qa.csv:1: .*answers.*: \['a'"),
+    ({"queries__qa__csv": "q\t__import__('os')\n"}, "queries.qa.csv:1: .*answers"),
+    ({"queries__tsv": "a\tq\t[1]\n"}, "queries.tsv:1: .*answers"),
+    ({"queries__tsv": "a\tq\n"}, "queries.tsv:1: .*'a' has no answer"),
+    ({"corpus__tsv": PSGS + '3\t"cut\tT\n'}, "corpus.tsv:4: a quoted column"),
+    ({"corpus__tsv": PSGS + "3\tx\n"}, "corpus.tsv:4: .*3 columns .*got 2"),
+    ({"corpus__jsonl": '{"docid": "1"}\n'}, "corpus.jsonl:1: .*'text' is missing"),
+])  # fmt: skip
+def test_a_damaged_line_is_named(tmp_path, files, fault):
     given = {"corpus__tsv": PSGS, "queries__qa__csv": QA}
     given = {name: text for name, text in given.items() if name.partition("__")[0] not in {
         other.partition("__")[0] for other in files
     }}  # fmt: skip
     source = build(write(tmp_path, **given, **files))
-    with pytest.raises(HarnessError, match=where):
+    with pytest.raises(HarnessError, match=fault):
         [*source.documents(), *source.queries()]

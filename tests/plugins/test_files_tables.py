@@ -93,22 +93,18 @@ def test_a_passage_longer_than_the_csv_modules_default_is_read(tmp_path):
     assert documents(values, tmp_path / "corpus")[0].passages[0].text == long
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "problem"),
-    [
-        ("corpus", "id,title\np1,x\n", "corpus.csv:1: the header must have: _id, text (between commas)"),
-        ("corpus", "id,text\np1\n", "corpus.csv:2: expected 2 columns between commas (id, text), got 1"),
-        ("corpus", 'id,text\np1,"x\ny"\np2,"z"z\n', "corpus.csv:4: not valid CSV"),
-        ("corpus", "id,text,is_candidate\np1,x,maybe\n", "corpus.csv:2: 'is_candidate' is neither true nor false"),
-        ("corpus", "id,text\n", "corpus.csv:1: there is no row in it"),
-        ("qrels", "query-id,corpus-id,score\nq1,p1,high\n", "test.csv:2: 'score' is no whole number of 32 bits: 'high'"),
-        ("qrels", QRELS + "q1,p1,0\n", "test.csv:4: query 'q1' and passage 'p1' are already judged at line 2"),
-        ("queries", "id,text,answers\nq1,x,y\n", "queries.csv:2: 'answers' is no list of texts: y"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_in_a_csv_file_has_its_line(tmp_path, file, text, problem):
+@pytest.mark.parametrize(("file", "text", "fault"), [
+    ("corpus", "id,title\np1,x\n", "corpus.csv:1: .*header .*: _id, text"),
+    ("corpus", "id,text\np1\n", r"corpus.csv:2: .*2 columns .*\(id, text\), got 1"),
+    ("corpus", 'id,text\np1,"x\ny"\np2,"z"z\n', "corpus.csv:4: not valid CSV"),
+    ("corpus", "id,text,is_candidate\np1,x,maybe\n", "corpus.csv:2: 'is_candidate'"),
+    ("corpus", "id,text\n", "corpus.csv:1: there is no row"),
+    ("qrels", "query-id,corpus-id,score\nq1,p1,high\n", "test.csv:2: 'score' .*'high'"),
+    ("qrels", QRELS + "q1,p1,0\n", "test.csv:4: .*'q1' and passage 'p1' .*line 2"),
+    ("queries", "id,text,answers\nq1,x,y\n", "queries.csv:2: 'answers'"),
+])  # fmt: skip
+def test_what_is_wrong_in_a_csv_file_has_its_line(tmp_path, file, text, fault):
     source = build(folder(tmp_path / "data", **{file: text}))
     read = {"corpus": source.rows, "qrels": source.judgements, "queries": source.queries}[file]
-    with pytest.raises(HarnessError) as error:
+    with pytest.raises(HarnessError, match=fault):
         list(read())
-    assert problem in str(error.value)

@@ -113,24 +113,21 @@ def test_a_passage_without_weights_is_refused_or_never_found(tmp_path, passages)
 
 def test_a_query_that_the_file_lacks_is_refused(tmp_path, passages, queries):
     search, _ = opened(tmp_path / "index", passages=passages, queries=queries)
-    with pytest.raises(HarnessError, match="no line has the contents 'unweighed'"):
+    with pytest.raises(HarnessError, match="'unweighed'"):
         search.search(["unweighed"], 1)
 
 
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ('{"id": "0", "vector": {"a": 1}}', "2: '0' has a vector already"),
-        ('{"id": "1", "vector": {"a": -1}}', "2: a weight is below 0"),
-        ('{"id": "1", "vector": {"a": "b"}}', "2: the line does not fit"),
-        ('{"id": "1"}', "2: the key 'vector' is missing"),
-        ('{"id": "1", "vector": {', "2: this is not valid JSON"),
-    ],
-)
-def test_a_damaged_line_is_named(tmp_path, line, problem):
+@pytest.mark.parametrize(("line", "fault"), [
+    ('{"id": "0", "vector": {"a": 1}}', "'0' .*already"),
+    ('{"id": "1", "vector": {"a": -1}}', "below 0"),
+    ('{"id": "1", "vector": {"a": "b"}}', "does not fit"),
+    ('{"id": "1"}', "'vector' is missing"),
+    ('{"id": "1", "vector": {', "JSON"),
+])  # fmt: skip
+def test_a_damaged_line_is_named(tmp_path, line, fault):
     path = tmp_path / "passages.jsonl"
     path.write_text('{"id": "0", "vector": {"a": 1}}\n' + line + "\n")
-    with pytest.raises(HarnessError, match=f"passages.jsonl:{problem}"):
+    with pytest.raises(HarnessError, match=f"passages.jsonl:2: .*{fault}"):
         opened(tmp_path / "index", count=2, passages=path)
 
 

@@ -214,9 +214,7 @@ def test_a_damaged_file_is_named(home):
     place = home / "beir/arguana/source.zip"
     place.parent.mkdir(parents=True)
     place.write_bytes(b"PK\x03\x04 cut")
-    with pytest.raises(
-        HarnessError, match=rf"beir/arguana: .*remove what is damaged to fetch it again: {place}"
-    ):
+    with pytest.raises(HarnessError, match=rf"beir/arguana: .*: {place}"):
         list(source("beir/arguana").queries())
     place.unlink()
 
@@ -233,29 +231,17 @@ def test_a_passage_with_the_querys_own_id_can_be_left_out(home):
     assert [query.exclude for query in source("cranfield", exclude_self=True).queries()] == [("1",)]
 
 
-@pytest.mark.parametrize(
-    ("id", "split", "message"),
-    [
-        (
-            "beir/nfcorpos/test",
-            None,
-            "ir_datasets has no 'beir/nfcorpos/test'; did you mean beir/nfcorpus/test",
-        ),
-        (
-            "beir/nfcorpus/test",
-            "eval",
-            "ir_datasets has no 'beir/nfcorpus/eval'; write one of these as the id",
-        ),
-        ("SQuAD", None, "ir_datasets does not have SQuAD; https://rajpurkar"),
-        ("ArguAna", "train", "ArguAna has no 'train' here; choose from test"),
-        ("ArguAna/en", None, "'ArguAna/en' goes on too long; write ArguAna"),
-        ("nyt", None, "'nyt' has no queries in ir_datasets; choose from nyt/trec-core-2017"),
-    ],
-)
-def test_what_ir_datasets_lacks_is_named(home, id, split, message):
-    with pytest.raises(HarnessError) as caught:
+@pytest.mark.parametrize(("id", "split", "fault"), [
+    ("beir/nfcorpos/test", None, "'beir/nfcorpos/test'; did you mean beir/nfcorpus/test"),
+    ("beir/nfcorpus/test", "eval", "'beir/nfcorpus/eval'"),
+    ("SQuAD", None, "SQuAD; https://rajpurkar"),
+    ("ArguAna", "train", "ArguAna .*'train' .*test"),
+    ("ArguAna/en", None, "'ArguAna/en' .*write ArguAna"),
+    ("nyt", None, "'nyt' .*nyt/trec-core-2017"),
+])  # fmt: skip
+def test_what_ir_datasets_lacks_is_named(home, id, split, fault):
+    with pytest.raises(HarnessError, match=fault):
         source(id, split=split)
-    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("entry", [*survey.TABLE, *survey.BESIDE], ids=lambda entry: entry.name)

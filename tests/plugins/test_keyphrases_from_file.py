@@ -80,34 +80,28 @@ def test_a_document_that_the_collection_lacks_is_refused_or_counted(file):
 
 
 def test_a_file_of_another_collection_is_refused_whatever_the_policy(file):
-    with pytest.raises(HarnessError, match=r"none of the collection's documents \('a', ...\)"):
+    with pytest.raises(HarnessError, match=r"documents \('a', ...\)"):
         prefixes(file, "a", "b", missing="skip", unknown="skip")
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("k.jsonl", '{"doc_id": "d", "keyphrases": "a"}\n[1]\n', "k.jsonl:2: this is no JSON object"),
-        ("k.jsonl", '{"keyphrases": "a"}\n', "k.jsonl:1: there is none of doc_id, _id, id"),
-        ("k.jsonl", '{"doc_id": "d"}\n', "k.jsonl:1: there is none of keyphrases, doc_summary, title"),
-        ("k.jsonl", '{"doc_id": 7, "keyphrases": "a"}\n', "id must be a text"),
-        ("k.jsonl", '{"doc_id": "d", "keyphrases": {"a": 1}}\n', "a text or a list of texts"),
-        ("k.tsv", "d\ta\nd\tb\n", "k.tsv:2: the document 'd' stands in line 1 too"),
-        ("k.tsv", "d a\n", "k.tsv:1: there is no tab"),
-        ("k.tsv", "\n", "no document in it"),
-        ("k.txt", "d\ta\n", "let it end in .jsonl, .tsv"),
-        ("k.parquet", "d\ta\n", "no whole Parquet file"),
-    ],
-)
-def test_what_is_wrong_with_a_file_is_told_with_its_line(tmp_path, name, text, words):
-    (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(HarnessError, match=words):
+@pytest.mark.parametrize(("name", "text", "fault"), [
+    ("k.jsonl", '{"doc_id": "d", "keyphrases": "a"}\n[1]\n', "k.jsonl:2: .*JSON object"),
+    ("k.jsonl", '{"keyphrases": "a"}\n', "k.jsonl:1: .*none of doc_id, _id, id"),
+    ("k.jsonl", '{"doc_id": "d"}\n', "k.jsonl:1: .*none of keyphrases, doc_summary, title"),
+    ("k.jsonl", '{"doc_id": 7, "keyphrases": "a"}\n', "k.jsonl:1: .*id must be a text"),
+    ("k.jsonl", '{"doc_id": "d", "keyphrases": {"a": 1}}\n', "k.jsonl:1: .*list of texts"),
+    ("k.tsv", "d\ta\nd\tb\n", "k.tsv:2: .*'d' stands in line 1"),
+    ("k.tsv", "d a\n", "k.tsv:1: .*no tab"),
+    ("k.tsv", "\n", "k.tsv:1: .*no document"),
+    ("k.txt", "d\ta\n", "k.txt: .*[.]jsonl, [.]tsv"),
+    ("k.parquet", "d\ta\n", "k.parquet:1: .*Parquet"),
+    ("k.jsonl", None, "k.jsonl: .*no such file"),
+])  # fmt: skip
+def test_what_is_wrong_with_a_file_is_told_with_its_line(tmp_path, name, text, fault):
+    if text is not None:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(HarnessError, match=fault):
         prefixes(tmp_path / name, "d")
-
-
-def test_a_file_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(HarnessError, match="there is no such file"):
-        prefixes(tmp_path / "k.jsonl", "d")
 
 
 def test_a_look_into_the_file_costs_the_same_however_large_it_is(tmp_path, monkeypatch):

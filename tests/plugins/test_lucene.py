@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.catalogue import params
 from harness.errors import HarnessError
 from harness.types import Batch, Facts
 from harness_lucene import LuceneBM25, LuceneQL, languages, prebuilt, resolve, runtime, writing
@@ -26,31 +25,12 @@ def test_an_analyser_that_is_named_stays():
     assert resolve(LuceneQL(analyser="whitespace"), Facts("en", "en", "passage")).analyser == "whitespace"
 
 
-@pytest.mark.parametrize(
-    ("name", "language", "said"),
-    [
-        ("englsh", "en", "unknown analyser 'englsh'"),
-        ("auto", "sw", "Anserini has none for the language 'sw'"),
-        ("auto", None, "the dataset does not say its language"),
-    ],
-)
-def test_an_analyser_that_there_is_not_is_refused_while_planning(name, language, said):
-    with pytest.raises(HarnessError, match=said):
+@pytest.mark.parametrize(("name", "language", "culprit"), [
+    ("englsh", "en", "'englsh'"), ("auto", "sw", "'sw'"), ("auto", None, "its language"),
+])  # fmt: skip
+def test_an_analyser_that_there_is_not_is_refused_while_planning(name, language, culprit):
+    with pytest.raises(HarnessError, match=culprit):
         languages.resolve(name, language)
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"index": "a", "prebuilt": "b"}, "only one of 'index' and 'prebuilt'"),
-        ({"index": "a", "title_weight": 1}, "'title_weight' is for indexes that the harness builds"),
-        ({"rm3": True, "title_weight": 1}, "'rm3' reads one field"),
-        ({"k1": -1}, "expected at least 0"),
-    ],
-)
-def test_parameters_that_cannot_work_together_are_refused(given, said, tmp_path):
-    _, [problem] = params.convert(LuceneBM25, given, tmp_path)
-    assert said in problem.text
 
 
 def java(folder: Path, version: str | None, library: bool = True) -> Path:
@@ -85,7 +65,7 @@ def test_a_java_that_does_not_fit_is_named_with_the_remedy(tmp_path, version, li
 
 
 def test_no_java_at_all_is_said():
-    with pytest.raises(HarnessError, match="java: there is none; pip install"):
+    with pytest.raises(HarnessError, match="java: there is none"):
         runtime.choose([])
 
 

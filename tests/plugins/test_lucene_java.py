@@ -247,16 +247,16 @@ def test_an_index_of_other_texts_is_refused(documents, said, tmp_path):
 
 
 def test_a_corpus_without_ids_cannot_be_found_in_an_index(anserini, tmp_path):
-    with pytest.raises(HarnessError, match="index: this corpus has no ids"):
+    with pytest.raises(HarnessError, match=r"index: .*no ids"):
         opened(LuceneBM25(index=anserini), texts(sentences(60)), tmp_path)
 
 
 def test_a_folder_that_is_no_index_is_refused(tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "notes.txt").write_text("nothing")
-    with pytest.raises(HarnessError, match="is no index that can be read"):
+    with pytest.raises(HarnessError, match=r"other.* no index"):
         opened(LuceneBM25(index=tmp_path / "other"), named(["a"]), tmp_path / "step")
-    with pytest.raises(HarnessError, match="is no folder; name the folder of a Lucene index"):
+    with pytest.raises(HarnessError, match="nowhere is no folder"):
         opened(LuceneBM25(index=tmp_path / "nowhere"), named(["a"]), tmp_path / "step")
 
 
@@ -294,5 +294,5 @@ def test_a_prebuilt_index_that_is_here_is_read_where_it_is(monkeypatch, tmp_path
 
 
 def test_a_prebuilt_index_that_there_is_not_is_refused():
-    with pytest.raises(HarnessError, match="prebuilt: unknown index 'msmarco-v1-pasage'; did you mean"):
+    with pytest.raises(HarnessError, match=r"prebuilt: .*'msmarco-v1-pasage'; did you mean"):
         prebuilt.folder(runtime.java(), "msmarco-v1-pasage")

@@ -170,12 +170,12 @@ def test_a_fault_within_a_zip_is_named_by_its_member(tmp_path):
     path = tmp_path / "broken.zip"
     with zipfile.ZipFile(path, "w") as made:
         made.write(tmp_path / "scifact/corpus.jsonl", "scifact/corpus.jsonl")
-    with pytest.raises(HarnessError, match=rf"^{path}/corpus.jsonl:1: the key 'text' is missing"):
+    with pytest.raises(HarnessError, match=rf"^{path}/corpus.jsonl:1: .*'text'"):
         list(task(path).documents())
-    with pytest.raises(HarnessError, match=r"there is no qrels/test.jsonl in it|there is no qrels/test"):
+    with pytest.raises(HarnessError, match=f"{path}.*no qrels/test"):
         list(task(path).judgements())
     path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(HarnessError, match="this is not a whole zip file"):
+    with pytest.raises(HarnessError, match=f"{path}.*zip"):
         list(task(path).documents())
 
 
@@ -237,51 +237,20 @@ def test_a_duplicated_passage_is_named_by_both_lines(tmp_path):
     assert "corpus.jsonl:1" in str(caught.value).partition("already at")[2]
 
 
-@pytest.mark.parametrize(
-    ("name", "rows", "read", "message"),
-    [
-        (
-            "queries.jsonl",
-            [*QUERIES, QUERIES[0]],
-            "queries",
-            "queries.jsonl:3: the query id 'q1' is already at line 1",
-        ),
-        (
-            "queries.jsonl",
-            QUERIES[1:],
-            "queries",
-            "queries.jsonl:1: query 'q1' is judged (test.jsonl:1), but not in",
-        ),
-        (
-            "qrels/test.jsonl",
-            [*TEST, TEST[0]],
-            "judgements",
-            "qrels/test.jsonl:3: query 'q1' and passage 'p1' are already judged at line 1",
-        ),
-        (
-            "qrels/test.jsonl",
-            [{**TEST[0], "corpus-id": ""}],
-            "judgements",
-            "qrels/test.jsonl:1: an id is empty",
-        ),
-        (
-            "qrels/test.jsonl",
-            [{**TEST[0], "score": 0.5}],
-            "judgements",
-            "qrels/test.jsonl:1: at or after this line a number is not whole",
-        ),
-        (
-            "corpus.jsonl",
-            [{"id": "p1", "body": "x"}],
-            "documents",
-            "corpus.jsonl:1: the key 'text' is missing",
-        ),
-    ],
-)
-def test_a_fault_is_named_by_file_and_line(tmp_path, name, rows, read, message):
+@pytest.mark.parametrize(("name", "rows", "read", "place", "culprit"), [
+    ("queries.jsonl", [*QUERIES, QUERIES[0]], "queries", "queries.jsonl:3: ", "'q1' is already at line 1"),
+    ("queries.jsonl", QUERIES[1:], "queries", "queries.jsonl:1: ", "'q1' is judged (test.jsonl:1)"),
+    ("qrels/test.jsonl", [*TEST, TEST[0]], "judgements", "qrels/test.jsonl:3: ", "'q1' and passage 'p1'"),
+    ("qrels/test.jsonl", [{**TEST[0], "corpus-id": ""}], "judgements", "qrels/test.jsonl:1: ", "is empty"),
+    ("qrels/test.jsonl", [{**TEST[0], "score": 0.5}], "judgements", "qrels/test.jsonl:1: ", "not whole"),
+    ("corpus.jsonl", [{"id": "p1", "body": "x"}], "documents", "corpus.jsonl:1: ", "'text' is missing"),
+])  # fmt: skip
+def test_a_fault_is_named_by_file_and_line(tmp_path, name, rows, read, place, culprit):
     on_the_hub(tmp_path)
     jsonl(tmp_path / name, rows)
-    assert fault(tmp_path, read).startswith(message)
+    message = fault(tmp_path, read)
+    assert message.startswith(place)
+    assert culprit in message
 
 
 @pytest.fixture
@@ -328,18 +297,8 @@ def test_the_commit_that_was_planned_is_the_one_that_every_process_reads(cache, 
 def test_a_dataset_of_the_hub_that_is_not_here_is_told_with_the_command(cache):
     read = task("mteb/nfcorpus")
     assert read.inputs("corpus").files == (places._repository("mteb/nfcorpus") / "snapshots/main",)
-    with pytest.raises(
-        HarnessError, match="run `hf download --repo-type dataset mteb/nfcorpus` where it does"
-    ):
+    with pytest.raises(HarnessError, match="`hf download --repo-type dataset mteb/nfcorpus`"):
         list(read.documents())
-
-
-@pytest.mark.parametrize(
-    "given", [{"path": "scifact"}, {"path": "./x", "split": "../x"}, {"path": "./x", "language": "eng"}]
-)
-def test_parameters_are_checked(given):
-    _, problems = params.convert(MtebParams, given, Path("/base"))
-    assert len(problems) == 1
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_documents_of_one_passage_teach_nothing(tmp_path):
     folder.mkdir()
     alone = [Document("d", "", (Passage("p", "text"),))]
     given = collection(folder, alone, [Query("q", "?")], [], others={"x": other(folder / "x", alone, [], [])})
-    with pytest.raises(HarnessError, match="have one passage each"):
+    with pytest.raises(HarnessError, match="one passage each"):
         list(Segment(SegmentParams(by="boundary", learn="x", unit="words")).make(given).documents)
 
 

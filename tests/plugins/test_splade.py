@@ -162,7 +162,7 @@ def test_texts_are_cut_and_what_was_lost_is_counted(tmp_path):
 @pytest.mark.parametrize("name", ["passage_length", "query_length"])
 def test_a_length_beyond_the_models_places_is_refused_while_planning(tmp_path, name):
     folder = tiny_heads.splade(tmp_path)
-    with pytest.raises(HarnessError, match=f"{name}: 65 tokens, and the model has places for 64; give fewer"):
+    with pytest.raises(HarnessError, match=f"{name}: 65 .* 64;"):
         given(folder, **{name: 65})
 
 
@@ -173,7 +173,7 @@ def test_queries_that_no_model_encodes_may_be_longer_than_it_has_places_for(tmp_
 def test_places_of_mpnet_are_counted_after_the_padding_s(tmp_path):
     folder = tiny_heads.splade(tmp_path, model_type="mpnet", pad_token_id=1)
     assert given(folder, passage_length=62).passage_length == 62
-    with pytest.raises(HarnessError, match="passage_length: 63 tokens, and the model has places for 62"):
+    with pytest.raises(HarnessError, match=r"passage_length: 63 .* 62"):
         given(folder, passage_length=63)
 
 
@@ -187,7 +187,7 @@ def test_a_known_models_length_is_cut_to_the_places_of_a_folder_in_the_cache(tmp
 
 def test_a_model_that_came_after_planning_is_held_to_its_places_too(tmp_path):
     params = dataclasses.replace(given(tiny_heads.splade(tmp_path)), passage_length=65)
-    with pytest.raises(HarnessError, match="passage_length: 65 tokens, and the model has places for 64"):
+    with pytest.raises(HarnessError, match=r"passage_length: 65 .* 64"):
         opened(params, TEXTS, tmp_path / "index")
 
 
@@ -294,25 +294,12 @@ def test_distilbert_and_roberta_give_what_transformers_gives(tmp_path):
         assert scores(search.search(QUERIES, 4), 4) == pytest.approx(expected, abs=1e-4, rel=1e-5)
 
 
-def test_a_checkpoint_that_lacks_its_head_is_refused_by_name(tmp_path):
-    model = tiny_models.bert(tmp_path / "model", architecture="BertForMaskedLM", prefix="bert.", pooler=False)
-    with pytest.raises(HarnessError, match=r"it lacks cls\.predictions"):
-        opened(given(model), TEXTS, tmp_path / "index")
-
-
 def test_a_checkpoint_with_strange_tensors_is_refused_by_name(tmp_path):
     more = {**tiny_heads.MASKED, "bert.adapter.weight": (3,)}
     model = tiny_models.bert(
         tmp_path / "model", prefix="bert.", pooler=False, more=more, architecture="BertForMaskedLM"
     )
     with pytest.raises(HarnessError, match=r"bert\.adapter\.weight"):
-        opened(given(model), TEXTS, tmp_path / "index")
-
-
-def test_pickled_weights_are_refused(tmp_path):
-    model = tiny_heads.splade(tmp_path / "model")
-    (model / "model.safetensors").rename(model / "pytorch_model.bin")
-    with pytest.raises(HarnessError, match=r"only as pytorch_model\.bin"):
         opened(given(model), TEXTS, tmp_path / "index")
 
 
@@ -326,7 +313,7 @@ def test_a_model_that_is_not_there_is_named_while_planning(tmp_path):
 
 def test_a_model_of_queries_that_nobody_would_ask_is_refused(tmp_path):
     model = tiny_heads.splade(tmp_path / "model")
-    with pytest.raises(HarnessError, match="uses no model; leave out query_model"):
+    with pytest.raises(HarnessError, match="query_model"):
         given(model, query="binary", query_model=str(model))
 
 
@@ -346,16 +333,7 @@ def test_the_index_is_the_same_however_often_it_was_interrupted(tmp_path, monkey
     monkeypatch.setattr(loop.encode, "__kwdefaults__", {**loop.encode.__kwdefaults__, "shard": 2})
     params = given(tiny_heads.splade(tmp_path / "model"))
     whole, _ = opened(params, TEXTS, tmp_path / "whole")
-    passes = []
-    pass_over = model.Encoder.__call__
-
-    def dying(self, batch):
-        passes.append(len(batch.bounds) - 1)
-        if len(passes) == 3:
-            raise KeyboardInterrupt
-        return pass_over(self, batch)
-
-    monkeypatch.setattr(model.Encoder, "__call__", dying)
+    passes = tiny_heads.killed_in_the_third_pass(monkeypatch, model.Encoder)
     with pytest.raises(KeyboardInterrupt):
         opened(params, TEXTS, tmp_path / "killed")
     resumed, _ = opened(params, TEXTS, tmp_path / "killed")

@@ -122,7 +122,7 @@ def test_a_document_of_one_passage_has_no_neighbours_and_no_summary_of_others():
 
 
 def test_neither_before_nor_after_is_refused():
-    with pytest.raises(ValueError, match="nothing would be added"):
+    with pytest.raises(ValueError, match="nothing"):
         Neighbours(before=0, after=0)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
 
 import pytest
@@ -54,23 +55,17 @@ def test_a_table_of_domains_gives_the_queries_their_slices(tmp_path):
     assert labels not in source.inputs("judgements").files
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("11\ta\n10\n", "domains.tsv:2: expected the id of a query, a tab and a slice, got 1 columns"),
-        (
-            "11\t\n",
-            "domains.tsv:1: expected the id of a query, a tab and a slice, got 2 columns, or an empty",
-        ),
-        ("11\ta\n11\ta\n", "domains.tsv:2: query '11' is already in the slice 'a'; drop one line"),
-        ("99\ta\n", "domains.tsv:1: no query of the split is in this table; write the ids as"),
-    ],
-)
-def test_a_damaged_table_of_slices_is_named_by_its_line(tmp_path, text, problem):
+@pytest.mark.parametrize(("text", "line", "culprit"), [
+    ("11\ta\n10\n", 2, "got 1 columns"),
+    ("11\t\n", 1, "an empty"),
+    ("11\ta\n11\ta\n", 2, "'11' is already in the slice 'a'"),
+    ("99\ta\n", 1, "no query"),
+])  # fmt: skip
+def test_a_damaged_table_of_slices_is_named_by_its_line(tmp_path, text, line, culprit):
     (tmp_path / "domains.tsv").write_text(text)
     release(tmp_path)
     values = T2RankingParams(path=tmp_path, slices=tmp_path / "domains.tsv")
-    assert fault(values, "queries").startswith(problem)
+    assert re.match(f"domains.tsv:{line}: .*{culprit}", fault(values, "queries"))
 
 
 @pytest.mark.parametrize("judgements", ["graded", "retrieval"])
@@ -150,27 +145,36 @@ def test_a_duplicated_pid_is_named_by_both_lines(tmp_path):
     assert "collection.tsv:6" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("0\t桂花\n", "1: the header is missing; begin the file with: pid, text between tabs"),
-        ("pid\tpassage\n0\t桂花\n", "1: the header must be: pid, text between tabs"),
-        ("pid\ttitle\ttext\n0\tT\t桂花\n", "1: the header must be: pid, text between tabs"),
-        (CORPUS + "pid\ttext\n", "5: the header is there again"),
-        (CORPUS + "3\t一\t二\n", "5: expected 2 columns between tabs (pid, text), got 3"),
-        (CORPUS + "3\n", "5: expected 2 columns between tabs (pid, text), got 1"),
-        (CORPUS + "3 四\u2028\t五\t六\n", "5: expected 2 columns between tabs (pid, text), got 3"),
-        (CORPUS + "\t五\n", "5: 'pid' is empty"),
-        (CORPUS.encode() + b"3\t\xff\n", "5: byte 3 of the line is not valid UTF-8"),
-        ("pid\ttext\n", "1: there is no passage below the header"),
-        ("", "1: the file is empty"),
-        ("\n\n", "1: there are only blank lines in it"),
-        (POINTER, "1: this is a Git LFS pointer"),
-        (gzip.compress(CORPUS.encode(), mtime=0), "1: the data is compressed; let the name end in .gz"),
-    ],
-)
-def test_a_fault_of_the_collection_is_named_by_file_and_line(tmp_path, text, message):
-    assert fault(release(tmp_path, corpus=text), "rows").startswith(f"collection.tsv:{message}")
+@pytest.mark.parametrize(("contents", "part", "line", "culprit"), [
+    ({"corpus": "0\t桂花\n"}, "rows", 1, "header is missing"),
+    ({"corpus": "pid\tpassage\n0\t桂花\n"}, "rows", 1, "header must be: pid, text"),
+    ({"corpus": "pid\ttitle\ttext\n0\tT\t桂花\n"}, "rows", 1, "header must be: pid, text"),
+    ({"corpus": CORPUS + "pid\ttext\n"}, "rows", 5, "header .*again"),
+    ({"corpus": CORPUS + "3\t一\t二\n"}, "rows", 5, r"2 columns .*\(pid, text\), got 3"),
+    ({"corpus": CORPUS + "3\n"}, "rows", 5, "2 columns .*got 1"),
+    ({"corpus": CORPUS + "3 四\u2028\t五\t六\n"}, "rows", 5, "2 columns .*got 3"),
+    ({"corpus": CORPUS + "\t五\n"}, "rows", 5, "'pid' is empty"),
+    ({"corpus": CORPUS.encode() + b"3\t\xff\n"}, "rows", 5, "byte 3 "),
+    ({"corpus": "pid\ttext\n"}, "rows", 1, "no passage"),
+    ({"corpus": ""}, "rows", 1, "empty"),
+    ({"corpus": "\n\n"}, "rows", 1, "only blank lines"),
+    ({"corpus": POINTER}, "rows", 1, "Git LFS"),
+    ({"corpus": gzip.compress(CORPUS.encode(), mtime=0)}, "rows", 1, "compressed; .*[.]gz"),
+    ({"queries": QUERIES + "11\t又一次\n"}, "queries", 5, "'11' is already at line 2"),
+    ({"queries": "11\t桂花\n"}, "queries", 1, "header is missing"),
+    ({"queries": CORPUS}, "queries", 1, "header must be: qid, text"),
+    ({"grades": POSITIVES}, "judgements", 1, "header must be: qid, -, pid, rel"),
+    ({"grades": GRADES + "11\t0\t0\t1\n"}, "judgements", 6, "'11' and passage '0' .*line 2"),
+    ({"grades": GRADES + "11\t0\t1\t4\n"}, "judgements", 6, "0 to 3, got '4'"),
+    ({"grades": GRADES + "11\t0\t1\tx\n"}, "judgements", 6, "0 to 3, got 'x'"),
+    ({"grades": GRADES + "11\t0\t\t1\n"}, "judgements", 6, "'pid' is empty"),
+    ({"grades": GRADES + "13\t0\t1\t1\n"}, "judgements", 6, "'13' is judged"),
+    ({"grades": GRADES.replace("\t", " ")}, "judgements", 1, "header must be"),
+    ({"grades": "qid\t-\tpid\trel\n"}, "judgements", 1, "no judgement"),
+])  # fmt: skip
+def test_a_fault_of_the_release_is_named_by_file_and_line(tmp_path, contents, part, line, culprit):
+    file = {"rows": "collection.tsv", "queries": "queries.dev.tsv", "judgements": "qrels.dev.tsv"}[part]
+    assert re.match(f"{file}:{line}: .*{culprit}", fault(release(tmp_path, **contents), part))
 
 
 def test_truncated_data_is_named_by_its_line(tmp_path):
@@ -180,35 +184,6 @@ def test_truncated_data_is_named_by_its_line(tmp_path):
     message = fault(values, "rows")
     assert message.startswith("collection.tsv.gz:")
     assert "the gzip data ends early" in message
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (QUERIES + "11\t又一次\n", "queries.dev.tsv:5: query '11' is already at line 2; keep one"),
-        ("11\t桂花\n", "queries.dev.tsv:1: the header is missing"),
-        (CORPUS, "queries.dev.tsv:1: the header must be: qid, text between tabs"),
-    ],
-)
-def test_a_fault_of_the_queries_is_named_by_file_and_line(tmp_path, text, message):
-    assert fault(release(tmp_path, queries=text), "queries").startswith(message)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (POSITIVES, "1: the header must be: qid, -, pid, rel between tabs"),
-        (GRADES + "11\t0\t0\t1\n", "6: query '11' and passage '0' are already judged at line 2"),
-        (GRADES + "11\t0\t1\t4\n", "6: expected a grade from 0 to 3, got '4'"),
-        (GRADES + "11\t0\t1\tx\n", "6: expected a grade from 0 to 3, got 'x'"),
-        (GRADES + "11\t0\t\t1\n", "6: 'pid' is empty"),
-        (GRADES + "13\t0\t1\t1\n", "6: query '13' is judged, but"),
-        (GRADES.replace("\t", " "), "1: the header must be"),
-        ("qid\t-\tpid\trel\n", "1: there is no judgement below the header"),
-    ],
-)
-def test_a_fault_of_the_judgements_is_named_by_file_and_line(tmp_path, text, message):
-    assert fault(release(tmp_path, grades=text), "judgements").startswith(f"qrels.dev.tsv:{message}")
 
 
 def test_a_split_without_published_judgements_says_which_file_is_missing(tmp_path):

@@ -292,7 +292,7 @@ def test_distillation_learns_the_teachers_scores(tmp_path, loss):
 
 
 def test_a_distillation_without_a_teacher_is_refused(tmp_path):
-    with pytest.raises(HarnessError, match="no query has a positive that a teacher scored"):
+    with pytest.raises(HarnessError, match=r"no query .*teacher"):
         trained(DualEncoder(encoder(tmp_path, loss="kl")), tmp_path / "out")
 
 
@@ -304,13 +304,13 @@ def test_a_batch_without_a_scored_negative_teaches_nothing_and_stops_nothing(tmp
     )
     assert facts["steps"] == 5
     assert sorted(value > 0 for value in curve) == [False, False, True, True, True]
-    with pytest.raises(HarnessError, match="training: no negative has a score of a teacher"):
+    with pytest.raises(HarnessError, match="training: no negative"):
         trained(trainer, tmp_path / "none", examples(scores=1.0)._replace(negatives=pool(none, 1.0)))
 
 
 def test_more_checkpoints_than_batches_are_refused(tmp_path):
     trainer = DualEncoder(encoder(tmp_path, epochs=1, batch=2))  # of five queries
-    with pytest.raises(HarnessError, match="4 checkpoints of 3 batches; say `checkpoints: 3` or fewer"):
+    with pytest.raises(HarnessError, match="4 checkpoints of 3 batches"):
         trained(trainer, tmp_path / "out", segment=0, segments=4)
 
 
@@ -352,7 +352,7 @@ def test_rocketqav2_trains_both_or_leaves_a_static_teacher_alone(tmp_path, kind)
 
 
 def test_a_loss_that_is_not_finite_stops_the_training_and_names_the_batch(tmp_path):
-    with pytest.raises(HarnessError, match=r"the loss of batch \d+ of 12 is nan"):
+    with pytest.raises(HarnessError, match=r"batch \d+ of 12 is nan"):
         trained(DualEncoder(encoder(tmp_path, lr=1e30, clip=0.0)), tmp_path / "out")
 
 

@@ -159,12 +159,10 @@ def test_another_network_behind_an_adapter_is_refused(tmp_path):
     assert checkpoints.load(model) is not None
     other = tiny_models.random_tensors({"embeddings.word_embeddings.weight": (4, 32)}, seed=1)
     tiny_models.safetensors(model / "backbone" / "model.safetensors", other)
-    with pytest.raises(
-        HarnessError, match=r"model/backbone has other weights than the network that .*/model"
-    ):
+    with pytest.raises(HarnessError, match="model/backbone has other weights"):
         checkpoints.load(model)
 
 
 def test_a_matrix_that_the_network_has_not_is_refused(tmp_path):
-    with pytest.raises(HarnessError, match="matrices: the network has no 'q_proj'"):
+    with pytest.raises(HarnessError, match=r"matrices: .*'q_proj'"):
         trained(Lora(params(tmp_path, matrices=("query", "q_proj"))), tmp_path / "out")

@@ -311,5 +311,5 @@ def test_more_processes_than_gpus_are_refused(tmp_path, monkeypatch):
 
     monkeypatch.setattr(hardware, "gpus", lambda: 1)
     params = dataclasses.replace(encoder(tmp_path, processes=2), device="cuda")
-    with pytest.raises(HarnessError, match="processes: 2 were asked for, and 1 GPUs are here"):
+    with pytest.raises(HarnessError, match=r"processes: 2 .*1 GPUs"):
         resolve(params, None)

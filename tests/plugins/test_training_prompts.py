@@ -130,7 +130,5 @@ def test_a_trainer_that_would_lose_a_prefix_refuses_its_network(tmp_path, kind):
         "rocketqav2": lambda: RocketQAv2(RocketQAv2Params(init=start, init_reranker=start, **common)),
         "prompts": lambda: Prompts(params(tmp_path, init=start)),
     }[kind]()
-    with pytest.raises(
-        HarnessError, match=r"init: .*/out/model is a network with a prefix.*would lose the prefix"
-    ):
+    with pytest.raises(HarnessError, match=r"init: .*/out/model .*prefix"):
         trained(trainer, tmp_path / "again")

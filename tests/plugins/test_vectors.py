@@ -105,7 +105,7 @@ def test_what_has_no_vector_is_refused_unless_it_is_to_be_skipped(given, tmp_pat
 def test_a_pickle_is_refused_with_the_line_that_converts_it(tmp_path):
     path = tmp_path / "corpus.pkl"
     path.write_bytes(b"\x80\x04N.")
-    with pytest.raises(HarnessError, match=r"never loaded.*numpy\.save\('corpus\.npy', v\)"):
+    with pytest.raises(HarnessError, match=r"numpy\.save\('corpus\.npy', v\)"):
         embedding_files.read(path)
 
 
@@ -137,25 +137,18 @@ def test_ids_are_told_apart_even_if_their_hashes_are_equal(hashes, monkeypatch):
     assert ids.gathered([]).repeated() is None
 
 
-@pytest.mark.parametrize(
-    ("name", "damage", "where"),
-    [
-        ("passages.npy", lambda data: data[:-4], "passages.npy: is damaged or cut"),
-        ("passages.npy", lambda data: b"\x80\x04N.", "passages.npy: is a pickle"),
-        ("passages.ids", lambda data: b"2\n0\n", "passages.npy: 3 vectors and 2 ids do not belong together"),
-        ("passages.ids", lambda data: b"2\n\n0\n2\n", "passages.ids:4: the id '2' is already at line 1"),
-        (
-            "queries.tsv",
-            lambda data: b"a\tfirst\nb\n",
-            "queries.tsv:2: expected id, tab, text, got 1 columns",
-        ),
-        ("queries.tsv", lambda data: b"a\tone\nb\tone\n", "'a' and 'b' are one text with two vectors"),
-    ],
-)
-def test_a_damaged_file_is_named(given, tmp_path, name, damage, where):
+@pytest.mark.parametrize(("name", "damage", "fault"), [
+    ("passages.npy", lambda data: data[:-4], "passages.npy: .*cut"),
+    ("passages.npy", lambda data: b"\x80\x04N.", "passages.npy: is a pickle"),
+    ("passages.ids", lambda data: b"2\n0\n", "passages.npy: 3 vectors and 2 ids"),
+    ("passages.ids", lambda data: b"2\n\n0\n2\n", "passages.ids:4: .*'2' .*line 1"),
+    ("queries.tsv", lambda data: b"a\tfirst\nb\n", "queries.tsv:2: .*1 columns"),
+    ("queries.tsv", lambda data: b"a\tone\nb\tone\n", "'a' and 'b' .*two vectors"),
+])  # fmt: skip
+def test_a_damaged_file_is_named(given, tmp_path, name, damage, fault):
     path = tmp_path / name
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(HarnessError, match=where):
+    with pytest.raises(HarnessError, match=fault):
         search(given, tmp_path / "index", ["first"])
 
 
@@ -172,8 +165,8 @@ def test_blank_lines_of_json_are_skipped_however_many_there_are(tmp_path):
 @pytest.mark.parametrize(
     ("names", "rows", "where"),
     [
-        ("010", PASSAGES, "given.jsonl:3: the id '0' is already at line 1; keep one"),
-        ("012", [[1, 0], [0, 2], [3]], "given.jsonl:3: the vector has 1 numbers, others have 2"),
+        ("010", PASSAGES, "given.jsonl:3: .*'0' .*line 1;"),
+        ("012", [[1, 0], [0, 2], [3]], "given.jsonl:3: .*1 numbers, others have 2"),
     ],
 )
 def test_a_wrong_line_of_json_is_named(tmp_path, names, rows, where):
@@ -187,7 +180,7 @@ def test_a_wrong_line_of_json_is_named(tmp_path, names, rows, where):
 
 def test_vectors_of_two_models_are_refused(given, tmp_path):
     np.save(tmp_path / "queries.npy", np.ones((2, 5), np.float32))
-    with pytest.raises(HarnessError, match="its vectors have 5 numbers and those of the passages 2"):
+    with pytest.raises(HarnessError, match=r"5 numbers .*passages 2"):
         search(given, tmp_path / "index", ["first"])
 
 
@@ -200,9 +193,9 @@ def test_python_objects_in_npy_are_not_loaded(given, tmp_path):
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        ({"passage_ids": None}, "give them as 'passage_ids'"),
-        ({"query_texts": None}, "give them as 'query_texts'"),
-        ({"queries": None}, "'query_ids' is for a .npy file"),
+        ({"passage_ids": None}, "'passage_ids'"),
+        ({"query_texts": None}, "'query_texts'"),
+        ({"queries": None}, "'query_ids'"),
     ],
 )
 def test_parameters_that_do_not_belong_together_are_refused(given, change, what):

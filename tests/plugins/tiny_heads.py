@@ -43,3 +43,18 @@ def colbert(folder: Path, seed: int = 1, **metadata: Any) -> Path:
     tiny_models.bert(folder, prefix="bert.", more=linear, architecture="HF_ColBERT", seed=seed)
     tiny_models.as_json(folder / "artifact.metadata", METADATA | metadata)
     return folder
+
+
+def killed_in_the_third_pass(monkeypatch: Any, encoder: type) -> list[int]:
+    """Lets an encoder's third pass end as Ctrl-C does; gives the list of the sizes of its passes."""
+    sizes: list[int] = []
+    whole = encoder.__call__
+
+    def dying(self: Any, batch: Any) -> Any:
+        sizes.append(len(batch.bounds) - 1)
+        if len(sizes) == 3:
+            raise KeyboardInterrupt
+        return whole(self, batch)
+
+    monkeypatch.setattr(encoder, "__call__", dying)
+    return sizes

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from harness import api
 from harness.testing.texts import WORDS
 
 HIDDEN, LAYERS, HEADS, INNER, POSITIONS = 32, 2, 4, 64, 64
@@ -328,3 +329,17 @@ def _varint(value: int) -> bytes:
         groups.append(value & 127 | 128)
         value >>= 7
     return bytes([*groups, value])
+
+
+def ran(folder: Path, **systems: str) -> Any:
+    """The leaderboard of a suite of these systems on the small collection; every row is ok."""
+    data = Path(__file__).parent / "data" / "beir"
+    listed = "".join(f"  {name}: {{{system}}}\n" for name, system in systems.items())
+    (folder / "suite.yaml").write_text(
+        f"suite: shared\ndatasets:\n  it: {{files: {{path: {data}, language: en}}}}\nsystems:\n{listed}"
+        "measures: [nDCG@10]\ndepth: 10\n"
+    )
+    board = api.run(folder / "suite.yaml", out=folder / "out", store=folder / "store", quiet=True)
+    assert [row.error for row in board.rows if row.status != "ok"] == []
+    assert len(list((folder / "store" / "artifacts").glob("index-*"))) == 1
+    return board

@@ -22,24 +22,18 @@ def test_the_default_store_can_be_opened_after_other_commands_used_the_cache_fol
     assert api.opened_store(None).root.is_relative_to(tmp_path)
 
 
-def test_rows_to_run_are_a_list_and_not_a_text_that_is_read_letter_by_letter():
-    with pytest.raises(
-        HarnessError, match=r"expected a list of names, got the text 'bm25'; write \['bm25'\]"
-    ):
-        api.run({"suite": "s"}, only="bm25")
-
-
-@pytest.mark.parametrize("call", [api.run, api.load])
-def test_changes_are_a_list_and_not_a_text_that_is_read_letter_by_letter(call):
-    with pytest.raises(
-        HarnessError, match=r"set: expected a list of changes, got the text 'a=1'; write \['a"
-    ):
-        call("suite.yaml", set="a=1")
+@pytest.mark.parametrize(("call", "given", "instead"), [
+    (api.run, {"only": "bm25"}, r"write \['bm25'\]"), (api.run, {"set": "a=1"}, r"set: .*write \['a=1'\]"),
+    (api.load, {"set": "a=1"}, r"set: .*write \['a=1'\]"),
+])  # fmt: skip
+def test_a_list_is_not_a_text_that_is_read_letter_by_letter(call, given, instead):
+    with pytest.raises(HarnessError, match=instead):
+        call("suite.yaml", **given)
 
 
 @pytest.mark.parametrize("jobs", [0, -1, 1.5, True, "2"])
 def test_steps_at_once_are_a_whole_number_from_1(jobs):
-    with pytest.raises(HarnessError, match="jobs: expected a whole number from 1, got "):
+    with pytest.raises(HarnessError, match=r"jobs: .* from 1"):
         api.run({"suite": "s"}, jobs=jobs)
 
 

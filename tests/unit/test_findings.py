@@ -32,10 +32,10 @@ def test_an_entry_is_read_back_as_it_was():
     [
         ({"columns": ()}, "needs columns"),
         ({"columns": ("depth", "depth", "system")}, "different names"),
-        ({"x": "rank"}, "draws 'rank', which is none of its columns"),
+        ({"x": "rank"}, "draws 'rank'"),
         ({"y": None}, "draws None"),
         ({"rows": ((1, 0.5),)}, "row 1 has 2 cells for 3 columns"),
-        ({"rows": ((1, float("nan"), "a"),)}, "row 1 has a number that is not finite"),
+        ({"rows": ((1, float("nan"), "a"),)}, "row 1 .*not finite"),
         ({"kind": "heat", "series": None}, "needs a series"),
     ],
 )

@@ -34,5 +34,5 @@ def test_folders_may_be_named_with_colons_between_them_or_as_a_json_list(text, p
 @pytest.mark.parametrize("text", ["[/one", "[1]", '[""]', '["/one"'])
 def test_a_broken_list_is_refused(text, monkeypatch):
     monkeypatch.setenv(made_models.FOLDERS, text)
-    with pytest.raises(HarnessError, match=r"HARNESS_BACKBONES: begins with .* is no JSON list of folders"):
+    with pytest.raises(HarnessError, match=r"HARNESS_BACKBONES: .*JSON list"):
         made_models.backbone_folders()

@@ -127,22 +127,13 @@ def test_composing_without_stages_changes_nothing():
     assert compose(" as it is ", [], 0) == " as it is "
 
 
-@pytest.mark.parametrize(
-    ("what", "words"),
-    [
-        (
-            lambda document: Addition(prefixes=("one", "two", "three")),
-            "3 prefixes for the 2 passages of document 'd0'",
-        ),
-        (
-            lambda document: Addition(edits=(((Edit(0, 99, "x")),),) * len(document.passages)),
-            "characters 0 to 99",
-        ),
-    ],
-)
-def test_an_addition_that_does_not_fit_breaks_the_contract(tmp_path, read, what, words):
-    with pytest.raises(ContractError, match=words):
-        stage(tmp_path, read, what)
+@pytest.mark.parametrize(("addition", "fault"), [
+    (Addition(prefixes=("one", "two", "three")), "3 prefixes for the 2 .*'d0'"),
+    (Addition(edits=((Edit(0, 99, "x"),),) * 2), "0 to 99"),
+])  # fmt: skip
+def test_an_addition_that_does_not_fit_breaks_the_contract(tmp_path, read, addition, fault):
+    with pytest.raises(ContractError, match=fault):
+        stage(tmp_path, read, lambda document: addition)
 
 
 def test_too_few_additions_break_the_contract(tmp_path, read):

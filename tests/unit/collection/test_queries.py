@@ -67,44 +67,21 @@ def test_the_same_contents_give_the_same_bytes(tmp_path):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("queries", "message"),
-    [
-        ([Query("1", "x"), Query("1", "y")], "queries: the id '1' occurs twice; keep one of the two queries"),
-        ([Query("1", "x"), Query("", "y")], "queries: query 2 has an empty id; give every query one"),
-    ],
-)
-def test_a_faulty_query_is_refused(tmp_path, queries, message):
-    with pytest.raises(HarnessError) as caught:
-        write_queries(queries, tmp_path)
-    assert str(caught.value) == message
+@pytest.mark.parametrize(("id", "fault"), [("1", "queries: the id '1'"), ("", "queries: query 2 .*empty id")])
+def test_a_faulty_query_is_refused(tmp_path, id, fault):
+    with pytest.raises(HarnessError, match=fault):
+        write_queries([Query("1", "x"), Query(id, "y")], tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("judgement", "message"),
-    [
-        (
-            Judgement("q", "p", 0),
-            "judgements: query 'q' and passage 'p' are judged twice; keep one of the two",
-        ),
-        (
-            Judgement("", "p", 0),
-            "judgements: the judgement of query '' and passage 'p' lacks an id; give both",
-        ),
-        (
-            Judgement("q", "", 0),
-            "judgements: the judgement of query 'q' and passage '' lacks an id; give both",
-        ),
-        (
-            Judgement("q", "x", 2**31),
-            "judgements: the grade 2147483648 of query 'q' and passage 'x' does not fit",
-        ),
-    ],
-)
-def test_a_faulty_judgement_is_refused(tmp_path, judgement, message):
-    with pytest.raises(HarnessError) as caught:
+@pytest.mark.parametrize(("judgement", "fault"), [
+    (Judgement("q", "p", 0), "'q' and passage 'p' .*twice"),
+    (Judgement("", "p", 0), "'' and passage 'p' lacks an id"),
+    (Judgement("q", "", 0), "'q' and passage '' lacks an id"),
+    (Judgement("q", "x", 2**31), "2147483648 of query 'q' and passage 'x'"),
+])  # fmt: skip
+def test_a_faulty_judgement_is_refused(tmp_path, judgement, fault):
+    with pytest.raises(HarnessError, match=f"judgements: .*{fault}"):
         write_judgements([Judgement("q", "p", 1), judgement], tmp_path)
-    assert str(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize("grade", [1.0, True, "1"])

@@ -180,7 +180,7 @@ def test_a_value_that_is_no_number_is_told_by_file_and_line(tmp_path):
     bad = values(1)
     bad[7] = np.nan
     board(tmp_path, {"a": {"R@5": bad}, "b": {"R@5": values(2)}})
-    with pytest.raises(HarnessError, match=r"a\.tsv:9: 'R@5' of the query 'q7' is no finite number"):
+    with pytest.raises(HarnessError, match=r"a\.tsv:9: 'R@5' .*'q7'"):
         load([tmp_path])
 
 

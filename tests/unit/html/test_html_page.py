@@ -130,18 +130,14 @@ def files(folder, texts):
     return board_file.Leaderboard(None, folder), rows
 
 
-def test_a_changed_file_of_values_is_refused(tmp_path):
+def test_a_changed_file_of_values_and_one_outside_of_the_folder_are_refused(tmp_path):
     board, rows = files(tmp_path, {"a": "q1\t1\n"})
     (tmp_path / "a.tsv").write_text("query\tAP\nq1\t0\n", encoding="utf-8")
-    with pytest.raises(HarnessError, match=r"a\.tsv: is not the file that the leaderboard cites"):
+    with pytest.raises(HarnessError, match=r"a\.tsv: .*leaderboard cites"):
         queries_of(board, rows, "AP")
-
-
-def test_a_file_outside_of_the_folder_is_refused(tmp_path):
-    board, rows = files(tmp_path, {"a": "q1\t1\n"})
     board = board_file.Leaderboard(board.data, tmp_path / "inner")
     rows[0] = structs.replace(rows[0], files={"per_query": File("../a.tsv", "")})
-    with pytest.raises(HarnessError, match="outside of its folder"):
+    with pytest.raises(HarnessError, match=r"a\.tsv.* outside"):
         queries_of(board, rows, "AP")
 
 

@@ -118,33 +118,26 @@ class Model:
         return [0.0] * len(texts)
 
 
-@pytest.mark.parametrize(
-    ("function", "reason"),
-    [
-        (uses_array, "it uses 'ARRAY', a ndarray, which is no plain data"),
-        (uses_object, "it uses 'LOCK', a object, which is no plain data"),
-        (uses_nothing_there, "it uses 'not_defined_anywhere', which has no value yet"),
-        (changes_a_global, "it changes the global 'WEIGHT'"),
-        (Model(), "Model objects have no source of their own"),
-        (Model().score, "method objects have no source of their own"),
-        (uses_own_module, "it uses the module 'captured_here', which is of no installed package"),
-        (len, "builtin_function_or_method objects have no source"),
-        (eval("lambda texts: texts"), "its source is not known"),
-    ],
-)
-def test_what_cannot_be_written_down_is_said(function, reason):
-    with pytest.raises(Uncapturable, match=reason.replace("(", r"\(")):
-        capture(function)
-
-
-def test_infinite_numbers_and_sets_are_no_plain_data():
-    for value in (float("nan"), {1, 2}):
-        with pytest.raises(Uncapturable, match="which is no plain data"):
-            capture(using(value))
-
-
 def using(value):
     return lambda text: value
+
+
+@pytest.mark.parametrize(("function", "reason"), [
+    (uses_array, "'ARRAY', a ndarray"),
+    (uses_object, "'LOCK', a object"),
+    (uses_nothing_there, "'not_defined_anywhere'"),
+    (changes_a_global, "global 'WEIGHT'"),
+    (Model(), "Model objects"),
+    (Model().score, "method objects"),
+    (uses_own_module, "module 'captured_here'"),
+    (len, "builtin_function_or_method objects"),
+    (eval("lambda texts: texts"), "not known"),
+    (using(float("nan")), "no plain data"),
+    (using({1, 2}), "no plain data"),
+])  # fmt: skip
+def test_what_cannot_be_written_down_is_said(function, reason):
+    with pytest.raises(Uncapturable, match=reason):
+        capture(function)
 
 
 def test_a_function_of_an_installed_module_is_imported_with_its_version():

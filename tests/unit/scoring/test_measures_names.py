@@ -78,53 +78,41 @@ def test_a_common_measure_needs_no_import_of_ir_measures():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("nDGC@10", "nDGC@10: unknown measure 'nDGC'; did you mean 'nDCG'?"),
-        ("MicroS@10", "MicroS@10: unknown measure 'MicroS'; did you mean 'MicroR'?"),
-        ("R", "R: the parameter 'cutoff' is missing; write R@10"),
-        ("R@0", "R@0: cutoff: expected at least 1, got 0"),
-        ("R@1.5", "R@1.5: cutoff: expected a whole number, got 1.5"),
-        ("AP(rel=0)", "AP(rel=0): rel: expected at least 1, got 0"),
-        ("AP(rel=True)", "AP(rel=True): rel: expected a whole number, got true"),
-        ("P(real=2)@5", "P(real=2)@5: unknown parameter 'real'; did you mean 'rel'?"),
-        ("R(cutoff=5)@5", "R(cutoff=5)@5: 'cutoff' is given twice; leave out one of the two"),
-        ("nDCG(dcg='log3')", "nDCG(dcg='log3'): dcg: expected 'log2' or 'exp-log2', got 'log3'"),
-        (
-            "nDCG(gains={1:-1})",
-            "nDCG(gains={1:-1}): gains: expected whole numbers of 0 or more, as in {1: 1, 2: 3}",
-        ),
-        ("nDCG 10", "'nDCG 10': this is no measure; did you mean 'nDCG@10'?"),
-        ("nDCG10", "nDCG10: unknown measure 'nDCG10'; did you mean 'nDCG@10'?"),
-        ("ndcg_cut_10", "ndcg_cut_10: unknown measure 'ndcg_cut_10'; did you mean 'nDCG@10'?"),
-        ("map_at_5", "map_at_5: unknown measure 'map_at_5'; did you mean 'MAP@5'?"),
-        ("recall_100", "recall_100: unknown measure 'recall_100'; did you mean 'Recall@100'?"),
-        ("ndcg@10", "ndcg@10: unknown measure 'ndcg'; did you mean 'nDCG@10'?"),
-        ("micror@5", "micror@5: unknown measure 'micror'; did you mean 'MicroR@5'?"),
-        ("iprec@0.1", "iprec@0.1: unknown measure 'iprec'; did you mean 'IPrec@0.1'?"),
-        ("rr(rel=2)@10", "rr(rel=2)@10: unknown measure 'rr'; did you mean 'RR(rel=2)@10'?"),
-        ("R@100 document", "'R@100 document': this is no measure; did you mean 'document R@100'?"),
-        ("Document R@10", "'Document R@10': this is no measure; did you mean 'document R@10'?"),
-        ("R 10 20", "'R 10 20': this is no measure; write it like nDCG@10 or R(rel=2)@50"),
-        ("nDCG(5)@10", "'nDCG(5)@10': this is no measure; write it like nDCG@10 or R(rel=2)@50"),
-        (
-            "P(__import__('os'))@5",
-            "\"P(__import__('os'))@5\": this is no measure; write it like nDCG@10 or R(rel=2)@50",
-        ),
-        ("", "'': this is no measure; write it like nDCG@10 or R(rel=2)@50"),
-    ],
-)
-def test_a_wrong_measure_is_refused_with_what_to_write(text, message):
+@pytest.mark.parametrize(("text", "fault"), [
+    ("nDGC@10", "unknown measure 'nDGC'; did you mean 'nDCG'?"),
+    ("MicroS@10", "unknown measure 'MicroS'; did you mean 'MicroR'?"),
+    ("R", "the parameter 'cutoff' is missing; write R@10"),
+    ("R@0", "cutoff: expected at least 1"),
+    ("R@1.5", "cutoff: expected a whole number, got 1.5"),
+    ("AP(rel=0)", "rel: expected at least 1"),
+    ("AP(rel=True)", "rel: expected a whole number, got true"),
+    ("P(real=2)@5", "'real'; did you mean 'rel'?"),
+    ("R(cutoff=5)@5", "'cutoff' is given twice"),
+    ("nDCG(dcg='log3')", "dcg: expected 'log2' or 'exp-log2'"),
+    ("nDCG(gains={1:-1})", "gains: expected whole numbers"),
+    ("nDCG 10", "did you mean 'nDCG@10'?"),
+    ("nDCG10", "did you mean 'nDCG@10'?"),
+    ("ndcg_cut_10", "did you mean 'nDCG@10'?"),
+    ("map_at_5", "did you mean 'MAP@5'?"),
+    ("recall_100", "did you mean 'Recall@100'?"),
+    ("ndcg@10", "did you mean 'nDCG@10'?"),
+    ("micror@5", "did you mean 'MicroR@5'?"),
+    ("iprec@0.1", "did you mean 'IPrec@0.1'?"),
+    ("rr(rel=2)@10", "did you mean 'RR(rel=2)@10'?"),
+    ("R@100 document", "did you mean 'document R@100'?"),
+    ("Document R@10", "did you mean 'document R@10'?"),
+    ("R 10 20", "write it like nDCG@10"),
+    ("nDCG(5)@10", "write it like nDCG@10"),
+    ("P(__import__('os'))@5", "write it like nDCG@10"),
+    ("", "write it like nDCG@10"),
+    ("Quux@10", "choose from: AP, "),
+])  # fmt: skip
+def test_a_wrong_measure_is_refused_with_what_to_write(text, fault):
     own = {"MicroR": Measure(name="MicroR", summary="", build=lambda: None)}
     with pytest.raises(HarnessError) as error:
         parse(text, own)
-    assert str(error.value) == message
-
-
-def test_an_unlike_name_is_refused_with_the_list():
-    with pytest.raises(HarnessError, match=r"unknown measure 'Quux'; choose from: AP, .*nDCG"):
-        parse("Quux@10", {})
+    assert str(error.value).startswith((f"{text}: ", f"{text!r}: "))
+    assert fault in str(error.value)
 
 
 def test_what_ir_measures_cannot_compute_here_is_refused_before_a_run():

@@ -70,9 +70,9 @@ def test_every_problem_is_found_at_once():
 
 
 def test_no_measure_is_a_problem():
-    assert texts(protocols.of_measures([], 10, TOYS)[1]) == [
-        ((), "there is no measure; name one, such as nDCG@10")
-    ]
+    [(path, text)] = texts(protocols.of_measures([], 10, TOYS)[1])
+    assert path == ()
+    assert "no measure" in text
 
 
 def test_a_measure_that_two_plugins_offer_cannot_be_used():
@@ -87,12 +87,9 @@ def test_a_protocol_names_its_columns_canonically_and_cuts_at_its_own_depth():
     assert (scoring.depth, scoring.plugin_measures, scoring.protocol) == (50, {"MicroR": RECALL}, PAPER)
 
 
-def test_a_protocol_refuses_a_smaller_depth():
-    message = "the protocol 'paper' reads 50 ranks, but the suite's depth is 20; set depth: 50 or more"
-    with pytest.raises(HarnessError, match=f"^{message}$"):
-        protocols.of_protocol("paper", 20, TOYS)
-
-
-def test_an_unknown_protocol_is_refused_with_a_guess():
-    with pytest.raises(HarnessError, match=r"unknown protocol 'papr'; did you mean 'paper'\?"):
-        protocols.of_protocol("papr", 20, TOYS)
+@pytest.mark.parametrize(
+    ("name", "fault"), [("paper", "'paper' .*20; set depth: 50"), ("papr", "'papr'; did you mean 'paper'")]
+)
+def test_a_protocol_that_is_unknown_or_reads_more_is_refused(name, fault):
+    with pytest.raises(HarnessError, match=fault):
+        protocols.of_protocol(name, 20, TOYS)

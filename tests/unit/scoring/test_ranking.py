@@ -69,52 +69,34 @@ def test_an_empty_corpus_has_short_rows_only():
     assert found.passages.tolist() == [[-1, -1]]
 
 
-@pytest.mark.parametrize(
-    ("passages", "scores", "message"),
-    [
-        ([[0, 1], [7, 2]], [[2, 1], [2, 1]], r"query 1, column 0: position 7 is not in 0 to 6"),
-        ([[0, -2]], [[2, 1]], r"query 0, column 1: position -2 is not in 0 to 6"),
-        ([[0, 1]], [[2, np.nan]], r"query 0, column 1: the score nan is not finite"),
-        ([[0, 1]], [[np.inf, 2]], r"query 0, column 0: the score inf is not finite"),
-        (
-            [[0, 1, 2], [3, 4, 3]],
-            [[3, 2, 1]] * 2,
-            r"query 1, columns 0 and 2: the position 3 is returned twice",
-        ),
-    ],
-)
-def test_a_broken_hit_is_named_with_query_column_and_value(passages, scores, message):
-    with pytest.raises(ContractError, match=f"^{message}$"):
+@pytest.mark.parametrize(("passages", "scores", "place", "value"), [
+    ([[0, 1], [7, 2]], [[2, 1], [2, 1]], "query 1, column 0: ", "7"),
+    ([[0, -2]], [[2, 1]], "query 0, column 1: ", "-2"),
+    ([[0, 1]], [[2, np.nan]], "query 0, column 1: ", "nan"),
+    ([[0, 1]], [[np.inf, 2]], "query 0, column 0: ", "inf"),
+    ([[0, 1, 2], [3, 4, 3]], [[3, 2, 1]] * 2, "query 1, columns 0 and 2: ", "3"),
+])  # fmt: skip
+def test_a_broken_hit_is_named_with_query_column_and_value(passages, scores, place, value):
+    with pytest.raises(ContractError, match=f"^{place}.* {value} "):
         ranked(passages, scores)
 
 
-@pytest.mark.parametrize(
-    ("passages", "scores", "message"),
-    [
-        (
-            np.zeros((1, 2), np.int32),
-            np.zeros((1, 2), np.float32),
-            r"the passages of the hits are int32\[1, 2\]",
-        ),
-        (np.zeros((1, 2), np.int64), np.zeros((1, 2)), r"the scores of the hits are float64\[1, 2\]"),
-        (np.zeros(2, np.int64), np.zeros(2, np.float32), r"the passages of the hits are int64\[2\]"),
-        ([[1]], np.zeros((1, 1), np.float32), r"the passages of the hits are <class 'list'>"),
-        (
-            np.zeros((1, 2), np.int64),
-            np.zeros((1, 3), np.float32),
-            r"different shapes, \[1, 2\] and \[1, 3\]",
-        ),
-    ],
-)
-def test_a_wrong_form_is_refused(passages, scores, message):
-    with pytest.raises(ContractError, match=message):
+@pytest.mark.parametrize(("passages", "scores", "fault"), [
+    (np.zeros((1, 2), np.int32), np.zeros((1, 2), np.float32), r"passages .* int32\[1, 2\]"),
+    (np.zeros((1, 2), np.int64), np.zeros((1, 2)), r"scores .* float64\[1, 2\]"),
+    (np.zeros(2, np.int64), np.zeros(2, np.float32), r"passages .* int64\[2\]"),
+    ([[1]], np.zeros((1, 1), np.float32), "passages .* <class 'list'>"),
+    (np.zeros((1, 2), np.int64), np.zeros((1, 3), np.float32), r"\[1, 2\] and \[1, 3\]"),
+])  # fmt: skip
+def test_a_wrong_form_is_refused(passages, scores, fault):
+    with pytest.raises(ContractError, match=fault):
         ranking.canonical(Hits(passages, scores), size=7, rank_of_id=BY_ID, depth=3)
 
 
 def test_a_wrong_number_of_queries_or_hits_is_refused():
-    with pytest.raises(ContractError, match="hits for 1 queries were returned; 2 were asked"):
+    with pytest.raises(ContractError, match=r"1 queries .*; 2 "):
         ranked([[0, 1]], [[2, 1]], queries=2)
-    with pytest.raises(ContractError, match="2 hits a query were returned; at most 1 were asked for"):
+    with pytest.raises(ContractError, match=r"2 hits .* 1 "):
         ranked([[0, 1]], [[2, 1]], most_columns=1)
 
 

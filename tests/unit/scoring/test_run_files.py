@@ -79,44 +79,36 @@ def test_a_byte_order_mark_is_no_part_of_the_first_query(tmp_path, read):
     assert read(path).query_ids == ("q1", "q2", "q9")
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"q Q0 a 1 3 t\nq Q0 a 1 3\n", ":2: expected `query Q0 passage rank score tag`, got 5 columns; "),
-        (b"q Q0 a 1 high t\n", ":1: the score 'high' is no finite number; mend the line"),
-        (b"q Q0 a 1 nan t\n", ":1: the score 'nan' is no finite number; mend the line"),
-        (b"q Q0 a 1 1e39 t\n", ":1: the score '1e39' is no finite number; mend the line"),
-        (
-            b"q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 a 3 1 t\n",
-            ":3: the passage 'a' of the query 'q' stands in line 1 ",
-        ),
-        (b"q Q0 a 1 3 t\nq Q0 \xff 2 2 t\n", ":2: invalid start byte in UTF-8; save the file as UTF-8"),
-        (b"\n\n", ": the run is empty; give a file with lines of"),
-    ],
-)
-def test_a_fault_is_named_with_its_line(tmp_path, data, message):
+@pytest.mark.parametrize(("data", "fault"), [
+    (b"q Q0 a 1 3 t\nq Q0 a 1 3\n", ":2: .*got 5 columns"),
+    (b"q Q0 a 1 high t\n", ":1: .*'high'"),
+    (b"q Q0 a 1 nan t\n", ":1: .*'nan'"),
+    (b"q Q0 a 1 1e39 t\n", ":1: .*'1e39'"),
+    (b"q Q0 a 1 3 t\nq Q0 b 2 2 t\nq Q0 a 3 1 t\n", ":3: .*'a' .*'q' .*line 1 "),
+    (b"q Q0 a 1 3 t\nq Q0 \xff 2 2 t\n", ":2: .*UTF-8"),
+    (b"\n\n", ": the run is empty"),
+])  # fmt: skip
+def test_a_fault_is_named_with_its_line(tmp_path, data, fault):
     path = tmp_path / "bad.run"
     path.write_bytes(data)
-    with pytest.raises(HarnessError) as error:
+    with pytest.raises(HarnessError, match=f"^{path}{fault}"):
         read_run(path)
-    assert str(error.value).startswith(f"{path}{message}")
 
 
-def test_a_truncated_false_or_absent_file_is_named(tmp_path):
-    path = tmp_path / "bad.run.gz"
-    path.write_bytes(gzip.compress(b"q Q0 a 1 3 t\nq Q0 b 2 2 t\n")[:-9])
-    with pytest.raises(HarnessError, match=r"bad\.run\.gz:\d+: .*; check the file"):
-        read_run(path)
-    path.write_bytes(b"q Q0 a 1 3 t\n")
-    with pytest.raises(HarnessError, match=r"none\.run: there is no such file; check the path"):
-        read_run(tmp_path / "none.run")
-    with pytest.raises(HarnessError, match=r"bad\.run\.gz:1: Not a gzipped file.*; check the file"):
-        read_run(path)
+@pytest.mark.parametrize(("name", "data", "line"), [
+    ("bad.run.gz", gzip.compress(b"q Q0 a 1 3 t\nq Q0 b 2 2 t\n")[:-9], r":\d+"), ("bad.run.gz", b"q Q0 a 1 3 t\n", ":1"),
+    ("none.run", None, ""),
+])  # fmt: skip
+def test_a_truncated_false_or_absent_file_is_named(tmp_path, name, data, line):
+    if data is not None:
+        (tmp_path / name).write_bytes(data)
+    with pytest.raises(HarnessError, match=f"^{tmp_path / name}{line}: "):
+        read_run(tmp_path / name)
 
 
 @pytest.mark.parametrize(("query", "tag"), [("two words", "x"), ("", "x"), ("q", "my system")])
 def test_a_word_with_white_space_cannot_be_exported(tmp_path, query, tag):
-    with pytest.raises(HarnessError, match="has white space in it, which no TREC run can hold"):
+    with pytest.raises(HarnessError, match="white space"):
         write_run(tmp_path / "run", [query], ids_of, hits([[0]], [[1.0]]), tag)
 
 

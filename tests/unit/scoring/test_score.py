@@ -116,7 +116,7 @@ def test_a_protocol_cuts_the_run_first():
 
 def test_nothing_judged_is_refused():
     none = Judged(np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.int32))
-    with pytest.raises(HarnessError, match="judgements: there is none"):
+    with pytest.raises(HarnessError, match="judgements: "):
         score(HITS, none, columns("AP"), size=SIZE)
 
 
@@ -209,7 +209,7 @@ def test_a_measure_of_a_plugin_may_average_by_sums():
 @pytest.mark.parametrize("wrong", [np.ones(3), np.ones((4, 1)), np.array([0, 1, np.nan, 0])])
 def test_a_measure_of_a_plugin_that_breaks_its_contract_is_named(wrong):
     own = {"Odd": Measure(name="Odd", summary="", build=lambda: lambda *_: (wrong, np.ones(4)))}
-    with pytest.raises(ContractError, match="the measure Odd@3 did not return a finite numerator"):
+    with pytest.raises(ContractError, match=r"Odd@3 .*numerator"):
         score(HITS, JUDGED, columns("Odd@3"), size=SIZE, plugin_measures=own)
 
 

@@ -72,21 +72,15 @@ def test_what_another_host_is_writing_is_left_for_a_day(
     assert (tmp_path / "file").read_bytes() == b"of the other host"
 
 
-@pytest.mark.parametrize(
-    ("number", "says"),
-    [
-        (errno.ENOSPC, "no space left on the device; free some and run again: finished steps are kept"),
-        (errno.EDQUOT, "no space left on the device; free some and run again: finished steps are kept"),
-        (errno.EROFS, "read-only file system; choose another folder with --store or --out"),
-        (errno.EIO, "input/output error; check the disk and run again: finished steps are kept"),
-    ],
-)
+@pytest.mark.parametrize(("number", "what"), [
+    (errno.ENOSPC, "no space left .*run again"), (errno.EDQUOT, "no space left .*run again"),
+    (errno.EROFS, "read-only .*--store or --out"), (errno.EIO, "input/output error; .*run again"),
+])  # fmt: skip
 def test_every_error_of_the_disk_says_where_what_and_what_to_do(
-    tmp_path: Path, number: int, says: str
+    tmp_path: Path, number: int, what: str
 ) -> None:
-    with pytest.raises(StoreError) as caught, disk.explaining(tmp_path):
+    with pytest.raises(StoreError, match=f"^{tmp_path}: {what}"), disk.explaining(tmp_path):
         raise OSError(number, os.strerror(number))
-    assert str(caught.value) == f"{tmp_path}: {says}"
 
 
 def test_a_tree_is_synced_without_waiting_at_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

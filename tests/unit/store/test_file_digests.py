@@ -42,9 +42,7 @@ def test_a_file_that_cannot_be_read_is_a_mistake_of_the_user(
     monkeypatch.setattr(disk, "content_key", refused)
     (tmp_path / "data").write_text("one")
     for path in (tmp_path / "data", tmp_path):
-        with pytest.raises(
-            HarnessError, match=r"data: it cannot be read: permission denied; check the file and"
-        ):
+        with pytest.raises(HarnessError, match=r"data: .*permission denied"):
             digests.of(path)
 
 

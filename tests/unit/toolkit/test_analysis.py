@@ -36,21 +36,14 @@ def test_a_name_is_kept_whatever_the_language():
     assert analysis.resolve("whitespace", "en") == "whitespace"
 
 
-def test_an_unknown_name_is_refused_with_the_one_that_was_meant():
-    with pytest.raises(HarnessError, match="did you mean 'english'"):
-        analysis.resolve("englsh", "en")
-
-
-def test_a_language_without_an_analyser_says_what_to_choose():
-    with pytest.raises(
-        HarnessError, match="there is none for the language 'th'; choose one with `analyser: NAME`"
-    ):
-        analysis.resolve("auto", "th")
-
-
-def test_a_dataset_that_does_not_say_its_language_says_what_to_choose():
-    with pytest.raises(NoLanguage, match="does not say its language; choose one"):
-        analysis.resolve("auto", None)
+@pytest.mark.parametrize(("name", "language", "kind", "fault"), [
+    ("englsh", "en", HarnessError, "did you mean 'english'"),
+    ("auto", "th", HarnessError, "'th'; .*`analyser: NAME`"),
+    ("auto", None, NoLanguage, "its language"),
+])  # fmt: skip
+def test_what_names_no_analyser_is_refused(name, language, kind, fault):
+    with pytest.raises(kind, match=fault):
+        analysis.resolve(name, language)
 
 
 def test_a_plain_function_is_an_analyser():
@@ -64,9 +57,9 @@ def test_an_analyser_that_gives_an_empty_term_is_named():
 
 
 @pytest.mark.parametrize(("analyse", "message"), [
-    (str.lower, "the analyser 'odd' must return a list of terms, not str"),
-    (len, "the analyser 'odd' must return a list of terms, not int"),
-    (lambda text: [float("nan")], "the analyser 'odd' returned nan, which is no term"),
+    (str.lower, "'odd' .*, not str"),
+    (len, "'odd' .*, not int"),
+    (lambda text: [float("nan")], "'odd' returned nan"),
 ])  # fmt: skip
 def test_an_analyser_that_returns_no_terms_is_named(analyse, message):
     with pytest.raises(HarnessError, match=message):

@@ -118,9 +118,7 @@ def test_a_server_without_ranges_gives_it_from_the_start(tmp_path, left):
 def test_a_part_of_another_file_is_found_out(tmp_path):
     (tmp_path / ".data.part").write_bytes(b"x" * 1000)
     with serving() as (url, _):
-        with pytest.raises(
-            HarnessError, match=rf"data: {url}/data gave sha256:\w+, expected {SHA256}; download it again"
-        ):
+        with pytest.raises(HarnessError, match=rf"data: {url}/data gave sha256:\w+, expected {SHA256}"):
             download.fetch(f"{url}/data", tmp_path / "data", SHA256)
         assert list(tmp_path.iterdir()) == []
         download.fetch(f"{url}/data", tmp_path / "data", f"md5:{hashlib.md5(DATA).hexdigest()}")
@@ -150,16 +148,13 @@ def test_the_digest_that_the_hub_says_is_checked(tmp_path, headers, good):
 def test_without_a_network_it_says_what_is_missing_and_where_to_put_it(tmp_path):
     with serving() as (url, _):
         pass
-    with pytest.raises(HarnessError) as caught:
-        download.fetch(f"{url}/data", tmp_path / "data", SHA256)
-    assert str(caught.value).startswith(f"{tmp_path}/data: it is not here, and {url}/data cannot be read: ")
-    assert str(caught.value).endswith(
-        f"try again where the network reaches it, or put the file at {tmp_path}/data"
-    )
+    target = tmp_path / "data"
+    with pytest.raises(HarnessError, match=f"^{target}: .*{url}/data .*put the file at {target}$"):
+        download.fetch(f"{url}/data", target, SHA256)
 
 
 def test_what_a_server_refuses_is_told_at_once(tmp_path):
-    with serving() as (url, _), pytest.raises(HarnessError, match="is not given: 404 Not Found"):
+    with serving() as (url, _), pytest.raises(HarnessError, match=r"/nothing .*404"):
         download.fetch(f"{url}/nothing", tmp_path / "data")
-    with pytest.raises(HarnessError, match="only https and http are downloaded"):
+    with pytest.raises(HarnessError, match="only https and http"):
         download.fetch("file:///etc/hosts", tmp_path / "data")

@@ -182,7 +182,7 @@ def test_a_batch_that_does_not_fit_is_halved_and_that_is_told(tmp_path, capsys):
 
 
 def test_a_text_that_does_not_fit_alone_is_an_error(tmp_path):
-    with pytest.raises(HarnessError, match="one text of 4 tokens alone does not fit; give a smaller maximum"):
+    with pytest.raises(HarnessError, match="one text of 4 tokens"):
         run(tmp_path, Listed(["1 2 3 4"]), forwards=[small_memory(3)])
 
 
@@ -204,7 +204,7 @@ def test_each_library_s_words_for_out_of_memory_are_known(error):
 
 
 def test_a_model_that_returns_too_few_rows_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="a pass over 4 texts returned 3 rows"):
+    with pytest.raises(ValueError, match="4 texts returned 3 rows"):
         run(tmp_path, Listed(["1"] * 4), forwards=[lambda tokens: lengths_and_sums(tokens)[1:]])
 
 
@@ -222,7 +222,7 @@ def test_half_the_width_keeps_what_bf16_had(tmp_path):
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(1e6, "position 1 is too large for fp16; store fp32"), (np.nan, "position 1 is not finite")],
+    [(1e6, "position 1 .*fp16; store fp32"), (np.nan, "position 1 .*not finite")],
 )
 def test_numbers_that_cannot_be_stored_are_refused(tmp_path, value, said):
     with pytest.raises(HarnessError, match=said):

@@ -188,7 +188,7 @@ def test_score_keeps_the_order_of_the_places():
 
 
 def test_a_place_that_is_not_there_is_refused():
-    with pytest.raises(IndexError, match="the place 2 is not in 0 to 1"):
+    with pytest.raises(IndexError, match="2 is not in 0 to 1"):
         exact.score(np.ones((1, 1), np.float32), np.ones((2, 1), np.float32), np.array([[2]]))
 
 

@@ -65,7 +65,7 @@ def test_what_is_asked_for_is_taken(cpu):
 
 
 def test_fp16_on_a_cpu_is_refused():
-    with pytest.raises(HarnessError, match="fp16 needs a GPU; choose bf16 or fp32"):
+    with pytest.raises(HarnessError, match="choose bf16 or fp32"):
         hardware.dtype("fp16", "cpu")
 
 
@@ -86,7 +86,7 @@ def test_a_gpu_is_of_no_use_to_a_torch_built_without_cuda(gpus):
 
 
 def test_unknown_names_are_refused():
-    with pytest.raises(HarnessError, match="device: expected one of auto, cpu, cuda, got 'tpu'"):
+    with pytest.raises(HarnessError, match=r"device: .*'tpu'"):
         hardware.device("tpu")
-    with pytest.raises(HarnessError, match="dtype: expected one of"):
+    with pytest.raises(HarnessError, match=r"dtype: .*'int4'"):
         hardware.dtype("int4")

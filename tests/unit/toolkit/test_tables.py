@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -58,20 +59,17 @@ def test_the_header_of_a_tsv_says_where_each_column_is(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a\t2\n", "1: the header must have: _id, score (between tabs)"),
-        ("_id\tscore\na\t2\t3\n", "2: expected 2 columns between tabs (_id, score), got 3"),
-        ("_id\tscore\na\u2028\t2\nb\tc\t1\n", "3: expected 2 columns between tabs"),
-        ("_id\tscore\na\t1.5\n", "2: 'score' is no whole number of 32 bits: '1.5'"),
-        ("_id\tscore\na\t99999999999\n", "2: 'score' is no whole number of 32 bits"),
-        ("_id\tscore\n", "1: there is no row in it"),
-        ("version https://git-lfs.github.com/spec/v1\n", "1: this is a Git LFS pointer"),
-    ],
-)
-def test_a_fault_of_a_tsv_is_named_by_its_line(tmp_path, text, message):
-    assert fault(tsv(tmp_path, text)).startswith(message)
+@pytest.mark.parametrize(("text", "where"), [
+    ("a\t2\n", "1: .*header .*: _id, score"),
+    ("_id\tscore\na\t2\t3\n", r"2: .*2 columns .*\(_id, score\), got 3"),
+    ("_id\tscore\na\u2028\t2\nb\tc\t1\n", "3: .*2 columns"),
+    ("_id\tscore\na\t1.5\n", "2: 'score' .*'1.5'"),
+    ("_id\tscore\na\t99999999999\n", "2: 'score' .*32 bits"),
+    ("_id\tscore\n", "1: there is no row"),
+    ("version https://git-lfs.github.com/spec/v1\n", "1: .*Git LFS"),
+])  # fmt: skip
+def test_a_fault_of_a_tsv_is_named_by_its_line(tmp_path, text, where):
+    assert re.match(where, fault(tsv(tmp_path, text)))
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_what_is_cut_off_is_counted(tokeniser):
 
 
 def test_a_length_without_room_for_a_text_is_refused(tokeniser):
-    with pytest.raises(HarnessError, match="length: 2 tokens leave no room for a text; give more"):
+    with pytest.raises(HarnessError, match="length: 2 tokens"):
         tokens.tokenise(tokeniser, ["a"], 2)
 
 
@@ -83,7 +83,7 @@ def test_the_padding_is_what_the_folder_says(tmp_path):
 
 def test_a_folder_without_a_tokenizer_is_an_error(tmp_path):
     pytest.importorskip("transformers")
-    with pytest.raises(HarnessError, match="has no tokenizer that can be read"):
+    with pytest.raises(HarnessError, match="no tokenizer"):
         tokens.load(tmp_path)
 
 

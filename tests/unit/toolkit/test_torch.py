@@ -163,15 +163,13 @@ def test_a_whole_checkpoint_is_loaded_without_a_word(folder, capfd):
 def test_a_missing_tensor_is_named(folder):
     gone = "encoder.layer.1.output.dense.weight"
     rename(folder, lambda name: None if name == gone else name)
-    with pytest.raises(HarnessError, match=f"it lacks {gone}; check that config.json and weights belong"):
+    with pytest.raises(HarnessError, match=f"lacks {gone};"):
         checkpoints.load(folder)
 
 
 def test_an_unexpected_tensor_is_named(folder):
     rename(folder, lambda name: name.replace("layer.1.output.dense.bias", "layer.1.output.other"))
-    with pytest.raises(
-        HarnessError, match=r"it lacks .*dense\.bias and it has .*output\.other, which have no"
-    ):
+    with pytest.raises(HarnessError, match=r"lacks .*dense\.bias and it has .*output\.other"):
         checkpoints.load(folder)
 
 
@@ -181,27 +179,27 @@ def test_heads_and_positions_that_a_bare_encoder_has_no_use_for_are_no_error(fol
 
 
 def test_a_head_that_is_needed_and_not_there_is_an_error(folder):
-    with pytest.raises(HarnessError, match=r"it lacks cls\.predictions"):
+    with pytest.raises(HarnessError, match=r"lacks cls\.predictions"):
         checkpoints.load(folder, "AutoModelForMaskedLM")
-    with pytest.raises(HarnessError, match=r"it lacks classifier\.bias, classifier\.weight"):
+    with pytest.raises(HarnessError, match=r"lacks classifier\.bias, classifier\.weight"):
         checkpoints.load(folder, "AutoModelForSequenceClassification")
 
 
 def test_a_configuration_of_other_shapes_is_an_error(folder):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"intermediate_size": 44}))
-    with pytest.raises(HarnessError, match=r"gives other shapes to encoder\.layer\.0\.intermediate"):
+    with pytest.raises(HarnessError, match=r"shapes to encoder\.layer\.0\.intermediate"):
         checkpoints.load(folder)
 
 
 def test_pickled_weights_alone_are_refused_with_how_to_convert_them(folder):
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    with pytest.raises(HarnessError, match=r"only as pytorch_model\.bin.*can run code.*convert them"):
+    with pytest.raises(HarnessError, match=r"only as pytorch_model\.bin"):
         checkpoints.load(folder)
 
 
 def test_a_folder_without_weights_is_refused(tmp_path):
-    with pytest.raises(HarnessError, match=r"has no model\.safetensors; is it a model's folder"):
+    with pytest.raises(HarnessError, match=r"has no model\.safetensors"):
         checkpoints.weights(tmp_path)
 
 
@@ -219,11 +217,11 @@ def test_weights_in_several_files_are_read_and_a_missing_file_is_named(folder):
     found = checkpoints.weights(folder)
     assert all(torch.equal(found[name], whole[name]) for name in names)
     (folder / "b.safetensors").unlink()
-    with pytest.raises(HarnessError, match=r"lacks b\.safetensors; fetch the model again"):
+    with pytest.raises(HarnessError, match=r"lacks b\.safetensors"):
         checkpoints.weights(folder)
 
 
 def test_damaged_weights_are_refused(folder):
     (folder / "model.safetensors").write_bytes(b"nothing of the kind")
-    with pytest.raises(HarnessError, match=r"model\.safetensors cannot be read .*; fetch it again"):
+    with pytest.raises(HarnessError, match=r"model\.safetensors cannot be read"):
         checkpoints.weights(folder)
