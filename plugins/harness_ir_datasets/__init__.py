@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from harness.hookspecs import hookimpl
-from harness.records import Dataset, param
+from harness.plugin import Dataset, hookimpl, param
 
 
 @dataclass(frozen=True)
@@ -34,18 +32,12 @@ class IrDatasetsParams:
             raise ValueError(f"split '{self.split}' is no plain name; write it like train, dev or test")
 
 
-def build(params: IrDatasetsParams) -> Any:
-    from harness_ir_datasets.source import IrDatasets
-
-    return IrDatasets(params)
-
-
 @hookimpl
 def harness_datasets() -> Iterable[Dataset]:
     yield Dataset(
         name="ir_datasets",
         summary="Any collection of ir_datasets, such as BEIR, MIRACL and mMARCO; downloaded when it is read",
-        build=build,
+        build="harness_ir_datasets.source:IrDatasets",
         params=IrDatasetsParams,
         needs=("ir_datasets", "pyarrow"),
         extra="ir-datasets",

@@ -10,8 +10,9 @@ from harness import api, testing
 from harness.catalogue import params as strict
 from harness.testing.texts import sentences
 from harness.types import Facts
-from harness_dense import DenseParams, build, missing_files, resolve
+from harness_dense import DenseParams, missing_files, resolve
 from harness_dense.faiss_options import Faiss
+from harness_dense.retriever import Dense
 
 pytestmark = pytest.mark.extras
 
@@ -27,7 +28,7 @@ def model(tmp_path):
 
 def opened(model, folder, search, texts=TEXTS):
     params = resolve(DenseParams(model=model, dtype="fp32", search=search), Facts("en", "en", "passage"))
-    corpus, method = testing.texts(texts), build(params)
+    corpus, method = testing.texts(texts), Dense(params)
     folder.mkdir(exist_ok=True)
     method.index(corpus, folder)
     return method.open(corpus, folder)
