@@ -45,6 +45,14 @@ def imported(text: str) -> Iterator[str]:
         yield from (name for name in names if name.split(".")[0] == "harness")
 
 
+def toolkit_module(name: str) -> str | None:
+    """The module of a subject in which an imported name lies, or None for a name of the subject itself."""
+    for module in (name, name.rpartition(".")[0]):
+        if module.count(".") > 2 and (ROOT / f"{module.replace('.', '/')}.py").exists():
+            return module
+    return None
+
+
 def test_plugins_scaffolds_and_examples_import_the_door_the_toolkit_and_in_tests_what_tests_need():
     beside = []
     for name, text in sources():
@@ -75,9 +83,12 @@ def test_the_page_lists_the_names_of_the_door_and_the_subjects_of_the_toolkit():
     names, subjects = (part.partition("\n## ")[0] for part in page.split("\n## ")[1:3])
     rows = [line.split("|")[2] for line in names.splitlines() if line.startswith("|")]
     assert sorted(re.findall(r"`(\w+)`", " ".join(rows))) == sorted(plugin.__all__)
-    assert (
-        re.findall(r"^\| `harness\.toolkit\.(\w+)` \| (?:stable|provisional) \|", subjects, re.M) == SUBJECTS
+    listed = re.findall(
+        r"^\| `(harness.toolkit.\w+)` \| (?:stable|provisional) \|.*\|(.*)\|$", subjects, re.M
     )
+    assert [subject.rpartition(".")[2] for subject, _ in listed] == SUBJECTS
+    used = {module for _, text in sources() for name in imported(text) if (module := toolkit_module(name))}
+    assert used == {f"{subject}.{name}" for subject, row in listed for name in re.findall(r"`([\w.]+)`", row)}
     assert f"`API = {plugin.API}`" in page
 
 
