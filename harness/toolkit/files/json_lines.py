@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.toolkit.files.reading import Chunk, chunks, lines_of, refuse, text_of
 
-_S = TypeVar("S", bound=msgspec.Struct)
+S = TypeVar("S", bound=msgspec.Struct)
 _KINDS = {
     "NoneType": "null",
     "bool": "true or false",
@@ -32,30 +32,30 @@ class Keys(NamedTuple):
     kinds: Mapping[str, tuple[str, ...]]  # key -> names of the Python types that its value may have
 
 
-class Records(Generic[_S]):
+class Records(Generic[S]):
     """The lines of a file as structs. `types` are alternatives: the first type is used as long as every line
     fits it, then the next, up to the last. The first may forbid unknown keys, which is quicker than looking
     for them."""
 
-    def __init__(self, path: Path, types: Sequence[type[_S]], keys: Keys) -> None:
+    def __init__(self, path: Path, types: Sequence[type[S]], keys: Keys) -> None:
         self.path = path
         self.keys = keys
         self._decoders = [msgspec.json.Decoder(kind) for kind in types]
 
-    def __iter__(self) -> Iterator[list[_S]]:
+    def __iter__(self) -> Iterator[list[S]]:
         return map(itemgetter(1), self.with_lines())
 
-    def numbered(self) -> Iterator[tuple[int, _S]]:
+    def numbered(self) -> Iterator[tuple[int, S]]:
         """Yields each struct with its line number."""
         for numbers, rows in self.with_lines():
             yield from zip(numbers, rows, strict=True)
 
-    def with_lines(self) -> Iterator[tuple[Sequence[int], list[_S]]]:
+    def with_lines(self) -> Iterator[tuple[Sequence[int], list[S]]]:
         """Yields the structs of one chunk of the file at a time, with the line number of each."""
         for first, chunk in chunks(self.path):
             yield self._decoded(first, chunk)
 
-    def _decoded(self, first: int, chunk: Chunk) -> tuple[Sequence[int], list[_S]]:
+    def _decoded(self, first: int, chunk: Chunk) -> tuple[Sequence[int], list[S]]:
         while True:
             try:
                 rows = self._decoders[0].decode_lines(chunk)
@@ -68,7 +68,7 @@ class Records(Generic[_S]):
                 return range(first, first + len(rows)), rows
             return self._one_by_one(first, chunk)
 
-    def _one_by_one(self, first: int, chunk: Chunk) -> tuple[Sequence[int], list[_S]]:
+    def _one_by_one(self, first: int, chunk: Chunk) -> tuple[Sequence[int], list[S]]:
         numbers, rows = [], []
         for number, line in lines_of(first, chunk):
             text_of(self.path, number, line)  # the decoder does not check keys that no struct has
